@@ -1,0 +1,1 @@
+"""The library floor: arrays in, arrays out; no files, no terminal."""

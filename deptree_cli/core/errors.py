@@ -1,0 +1,29 @@
+"""The one family of errors a user can cause: a line that says where, what is wrong and what to do."""
+
+from __future__ import annotations
+
+
+class DeptreeError(Exception):
+    """An input or a request that cannot be served.
+
+    Rendered as ``place (sent_id): problem. Remedy.``; `place` is a file, ``file:line`` or ``file[key]``. Parts that the
+    room which noticed the problem does not know are left empty and filled in by `at` on the way up.
+    """
+
+    def __init__(self, problem: str, remedy: str = "", *, place: str = "", sent_id: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+        self.place = place
+        self.sent_id = sent_id
+
+    def at(self, place: str = "", sent_id: str = "") -> DeptreeError:
+        """This error with its place and sentence filled in where they were still unknown."""
+        self.place = self.place or place
+        self.sent_id = self.sent_id or sent_id
+        return self
+
+    def __str__(self) -> str:
+        where = self.place + (f" ({self.sent_id})" if self.place and self.sent_id else self.sent_id)
+        line = (f"{where}: " if where else "") + self.problem.rstrip(".") + "."
+        return line + (f" {self.remedy.rstrip('.')}." if self.remedy else "")

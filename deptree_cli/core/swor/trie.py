@@ -1,0 +1,65 @@
+"""Trie sampling (Shi, Bieber, Sutton 2020) over Colbourn's conditionals: Stanojevic 2022's Trie-SWOR.
+
+The papers subtract the mass of what was drawn from every node above it; on sharp distributions that cancels and the
+draw stops early. Here a node's remaining mass is always the sum over its children, so nothing is ever subtracted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.swor import Draws
+from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, log_sum, pick
+
+
+class Node:
+    """A prefix met before.
+
+    Attributes:
+        log_probs: log-probability of each next choice.
+        log_left: the same, restricted to trees not drawn yet.
+        children: the nodes below that were met.
+    """
+
+    __slots__ = ("children", "log_left", "log_probs")
+
+    def __init__(self, log_probs: Float) -> None:
+        self.log_probs = log_probs
+        self.log_left = log_probs.copy()
+        self.children: dict[int, Node] = {}
+
+
+def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
+    """Up to `size` different trees; one walk down the trie each."""
+    conditionals = Conditionals(sentence)
+    root = Node(conditionals.log_probs(()))
+    heads = []
+    while len(heads) < size and log_sum(root.log_left) > -np.inf:
+        path = _walk_down(root, conditionals, rng)
+        heads.append(conditionals.heads(tuple(choice for _, choice in path)))
+        _remove(path)
+    trees = np.array(heads, dtype=np.int32)
+    return Draws(trees, sentence.log_probs(trees), exhausted=log_sum(root.log_left) == -np.inf)
+
+
+def _walk_down(root: Node, conditionals: Conditionals, rng: np.random.Generator) -> list[tuple[Node, int]]:
+    """Choose among what is left, from the root to a complete tree; the nodes passed and the choices made there."""
+    node, prefix, path = root, Prefix(), []
+    while True:
+        choice = pick(node.log_left, rng)
+        path.append((node, choice))
+        prefix = (*prefix, choice)
+        if len(prefix) == conditionals.depth:
+            return path
+        if choice not in node.children:
+            node.children[choice] = Node(conditionals.log_probs(prefix))
+        node = node.children[choice]
+
+
+def _remove(path: list[tuple[Node, int]]) -> None:
+    """Take the tree just drawn out of all nodes above it."""
+    log_left = -np.inf
+    for node, choice in reversed(path):
+        node.log_left[choice] = node.log_probs[choice] + log_left
+        log_left = log_sum(node.log_left)

@@ -1,0 +1,65 @@
+"""Sampling without replacement by a list of the trees drawn (Zmigrod et al. 2021a, Fig. 7), kept as the baseline.
+
+At every choice the mass of the drawn trees that share it is taken off its probability (their eq. 23), which costs a
+pass over the
+list: k^2 n in all. Where that subtraction would cancel, the mass left is summed over the choices below instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.swor import Draws
+from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, log_sum, pick
+
+# A remainder below this share of a choice's probability has lost too many digits to a subtraction.
+SAFE_SHARE = 1e-6
+
+Drawn = NDArray[np.int64]  # (trees, depth): the choices of each drawn tree
+
+
+def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
+    """Up to `size` different trees."""
+    conditionals = Conditionals(sentence)
+    drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
+    log_probs: Float = np.empty(0)
+    while len(drawn) < size and log_sum(log_left := _log_left(conditionals, (), drawn, log_probs)) > -np.inf:
+        prefix, log_prob, kept = Prefix(), 0.0, np.arange(len(drawn))
+        while len(prefix) < conditionals.depth:
+            if prefix:
+                log_left = _log_left(conditionals, prefix, drawn[kept], log_probs[kept] - log_prob)
+            choice = pick(log_left, rng)
+            log_prob += conditionals.log_probs(prefix)[choice]
+            kept = kept[drawn[kept, len(prefix)] == choice]
+            prefix = (*prefix, choice)
+        drawn = np.vstack([drawn, prefix])
+        log_probs = np.append(log_probs, log_prob)
+    trees = np.array([conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()], dtype=np.int32)
+    exhausted = log_sum(_log_left(conditionals, (), drawn, log_probs)) == -np.inf
+    return Draws(trees, sentence.log_probs(trees), exhausted)
+
+
+def _log_left(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
+    """Log-probability, given a prefix, of each next choice together with a tree not drawn yet.
+
+    drawn: the trees drawn with that prefix; log_shares: their log-probabilities given it.
+    """
+    log_left = conditionals.log_probs(prefix).copy()
+    choices = drawn[:, len(prefix)]
+    for choice in np.unique(choices).tolist():
+        same = choices == choice
+        shares = log_shares[same] - log_left[choice]
+        log_left[choice] += _log_remainder(conditionals, (*prefix, choice), drawn[same], shares)
+    return log_left
+
+
+def _log_remainder(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> float:
+    """log of the share of a prefix's mass that was not drawn."""
+    if len(prefix) == conditionals.depth:
+        return -np.inf
+    left = 1.0 - float(np.exp(log_shares).sum())
+    if left > SAFE_SHARE:
+        return float(np.log(left))
+    return log_sum(_log_left(conditionals, prefix, drawn, log_shares))

@@ -1,0 +1,105 @@
+"""The head of one word given some other words' heads: eliminate every free word but that one (README, "How it works").
+
+Nothing is subtracted, so each probability is accurate relative to itself, however small. (m^3)/3 for m words without a
+head.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.wide import add, divide, get, is_positive, logarithm, multiply, put, row, zero
+
+FREE = -1
+
+
+@kernel
+def head_log_probs(weights, root, heads, word, Q, R, out):
+    """out[h] = log P(h -> word | heads) for arborescences rooted at node `root`; -inf where impossible.
+
+    weights: (n+1, n+1) numbers, ``[head, dependent]``; heads: (n+1,) by node, FREE where not given, `word` and `root`
+        FREE; Q: (n, n),
+    R: (n,) workspace of the same kind as weights; out: float64 (n+1,).
+    """
+    nodes = heads.shape[0]
+    free = np.empty(nodes, np.int64)
+    position = np.full(nodes, -1, np.int64)
+    free[0] = word
+    count = 1
+    for u in range(1, nodes):
+        if u != word and u != root and heads[u] == FREE:
+            free[count] = u
+            count += 1
+    for x in range(count):
+        position[free[x]] = x
+    tops = np.empty(nodes, np.int64)
+    for u in range(nodes):
+        tops[u] = position[top_of_tree(u, root, heads)]
+    gather(weights, root, free[:count], tops, Q, R)
+    leave_out_all_but_first(Q, R, count)
+    first_head = 1 if root > 0 else 0
+    total = zero(R)
+    for h in range(nodes):
+        out[h] = -math.inf
+        if h >= first_head and tops[h] != 0:
+            x = get(row(weights, h), word)
+            if tops[h] > 0:
+                x = multiply(x, get(R, tops[h]))
+            if is_positive(x):
+                out[h] = logarithm(x)
+                total = add(total, x)
+    for h in range(nodes):
+        out[h] -= logarithm(total)
+
+
+@kernel
+def top_of_tree(u, root, heads):
+    """The end of the chain of given heads from u: a free word or the root."""
+    while u != root and heads[u] != FREE:
+        u = heads[u]
+    return u
+
+
+@kernel
+def gather(weights, root, free, tops, Q, R):
+    """Q[x, y]: total weight of free word x's arcs into the tree that free word y governs; R[x]: into the root's."""
+    nodes = tops.shape[0]
+    for x in range(1, free.shape[0]):
+        Qx = row(Q, x)
+        for y in range(free.shape[0]):
+            put(Qx, y, zero(R))
+        put(R, x, zero(R))
+        for h in range(1 if root > 0 else 0, nodes):
+            weight = get(row(weights, h), free[x])
+            if tops[h] < 0:
+                put(R, x, add(get(R, x), weight))
+            elif tops[h] != x:
+                put(Qx, tops[h], add(get(Qx, tops[h]), weight))
+
+
+@kernel
+def leave_out_all_but_first(Q, R, count):
+    """R[x] becomes the chance to come from x to the root without passing position 0."""
+    for x in range(count - 1, 0, -1):
+        Qx = row(Q, x)
+        pivot = get(R, x)
+        for y in range(x):
+            pivot = add(pivot, get(Qx, y))
+        put(R, x, divide(get(R, x), pivot))
+        for y in range(x):
+            put(Qx, y, divide(get(Qx, y), pivot))
+        for u in range(1, x):
+            Qu = row(Q, u)
+            factor = get(Qu, x)
+            if is_positive(factor):
+                for y in range(x):
+                    if y != u:
+                        put(Qu, y, add(get(Qu, y), multiply(factor, get(Qx, y))))
+                put(R, u, add(get(R, u), multiply(factor, get(R, x))))
+    for x in range(1, count):
+        Qx = row(Q, x)
+        for y in range(1, x):
+            put(R, x, add(get(R, x), multiply(get(Qx, y), get(R, y))))

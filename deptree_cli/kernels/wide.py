@@ -1,0 +1,217 @@
+"""Two kinds of non-negative numbers for the sweeps: float64, and float64 with an exponent of its own ("wide").
+
+A sweep is written once, over `get`, `put`, `add`, `subtract`, `multiply`, `divide`; numba compiles it for either kind.
+With plain arrays these are the machine's own operations. A wide array is a pair (mantissas float64, exponents int64) of
+one shape that stands for ``mantissa * 2**(512 * exponent)`` with ``2**-256 <= |mantissa| < 2**256``: sixteen digits at
+any magnitude, so that weights 1e-400 or e^-100000 apart are added, multiplied and compared as exactly as near-equal
+ones are. (Logarithms would reach as far, but lose a digit for every factor of ten in their size.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from deptree_cli.kernels.flags import kernel
+
+RADIX = 2.0**512
+SMALL = 2.0**-512
+HALF = 2.0**256
+LOG_RADIX = 512 * math.log(2.0)
+ZERO = -(2**60)  # the exponent of 0: below that of any other number
+
+Wide = tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, np.dtype[np.int64]]]
+
+
+def wide_exp(x: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
+    """exp(x) as a wide array; ``x = -inf`` gives 0."""
+    finite = np.isfinite(x)
+    exponents = np.rint(np.where(finite, x, 0.0) / LOG_RADIX)
+    # 512 ln 2 in two parts of which the first has few bits: the difference loses nothing that x had
+    high = math.floor(LOG_RADIX * 2**12) / 2**12
+    low = LOG_RADIX - high
+    mantissas = np.exp(np.where(finite, x, 0.0) - exponents * high - exponents * low)
+    return np.where(finite, mantissas, 0.0), np.where(finite, exponents, ZERO).astype(np.int64)
+
+
+def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
+    """A wide array of zeros."""
+    return np.zeros(shape), np.full(shape, ZERO, dtype=np.int64)
+
+
+def wide_float(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The nearest float64: 0 or inf where the number is out of its range."""
+    return np.ldexp(x[0], np.clip(x[1], -4, 4).astype(np.int32) * 512)
+
+
+def wide_log(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Natural logarithms of non-negative wide numbers."""
+    with np.errstate(divide="ignore"):
+        return np.log(x[0]) + x[1] * LOG_RADIX
+
+
+@kernel
+def normal(m, e):
+    """The wide number m * 2**(512 e) with its mantissa brought back into range."""
+    if m == 0.0:
+        return 0.0, ZERO
+    while abs(m) >= HALF:
+        m *= SMALL
+        e += 1
+    while abs(m) < 1.0 / HALF:
+        m *= RADIX
+        e -= 1
+    return m, e
+
+
+@kernel
+def wide_add(x, y):
+    if x[1] < y[1]:
+        x, y = y, x
+    gap = x[1] - y[1]
+    if gap == 0:
+        return normal(x[0] + y[0], x[1])
+    if gap == 1:
+        return normal(x[0] + y[0] * SMALL, x[1])
+    return x
+
+
+def is_wide(kind):
+    """Whether a numba type is a wide number or array, that is, a pair."""
+    return isinstance(kind, types.BaseTuple)
+
+
+# The operations, by name; `overload` below gives each its two bodies.
+def get(array, index): ...
+def put(array, index, x): ...
+def row(array, i): ...
+def zero(array): ...
+def one(array): ...
+def add(x, y): ...
+def subtract(x, y): ...
+def multiply(x, y): ...
+def divide(x, y): ...
+def scale(x, factor): ...
+def is_positive(x): ...
+def is_negative(x): ...
+def is_less(x, y): ...
+def logarithm(x): ...
+
+
+@overload(get)
+def _get(array, index):
+    """The number at an index (an integer, or a pair of them)."""
+    if is_wide(array):
+        return lambda array, index: (array[0][index], array[1][index])
+    return lambda array, index: array[index]
+
+
+@overload(put)
+def _put(array, index, x):
+    """Store a number at an index."""
+    if is_wide(array):
+
+        def wide(array, index, x):
+            array[0][index] = x[0]
+            array[1][index] = x[1]
+
+        return wide
+
+    def real(array, index, x):
+        array[index] = x
+
+    return real
+
+
+@overload(row)
+def _row(array, i):
+    """A view of row i."""
+    if is_wide(array):
+        return lambda array, i: (array[0][i], array[1][i])
+    return lambda array, i: array[i]
+
+
+@overload(zero)
+def _zero(array):
+    """The number 0 of an array's kind."""
+    if is_wide(array):
+        return lambda array: (0.0, ZERO)
+    return lambda array: 0.0
+
+
+@overload(one)
+def _one(array):
+    """The number 1 of an array's kind."""
+    if is_wide(array):
+        return lambda array: (1.0, 0)
+    return lambda array: 1.0
+
+
+@overload(add)
+def _add(x, y):
+    if is_wide(x):
+        return lambda x, y: wide_add(x, y)
+    return lambda x, y: x + y
+
+
+@overload(subtract)
+def _subtract(x, y):
+    if is_wide(x):
+        return lambda x, y: wide_add(x, (-y[0], y[1]))
+    return lambda x, y: x - y
+
+
+@overload(multiply)
+def _multiply(x, y):
+    if is_wide(x):
+        return lambda x, y: normal(x[0] * y[0], x[1] + y[1])
+    return lambda x, y: x * y
+
+
+@overload(divide)
+def _divide(x, y):
+    if is_wide(x):
+        return lambda x, y: normal(x[0] / y[0], x[1] - y[1])
+    return lambda x, y: x / y
+
+
+@overload(scale)
+def _scale(x, factor):
+    """x times a float64."""
+    if is_wide(x):
+        return lambda x, factor: normal(x[0] * factor, x[1])
+    return lambda x, factor: x * factor
+
+
+@overload(is_positive)
+def _is_positive(x):
+    if is_wide(x):
+        return lambda x: x[0] > 0.0
+    return lambda x: x > 0.0
+
+
+@overload(is_negative)
+def _is_negative(x):
+    if is_wide(x):
+        return lambda x: x[0] < 0.0
+    return lambda x: x < 0.0
+
+
+@overload(is_less)
+def _is_less(x, y):
+    """x < y, both non-negative."""
+    if is_wide(x):
+        return lambda x, y: x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
+    return lambda x, y: x < y
+
+
+@overload(logarithm)
+def _logarithm(x):
+    """Natural logarithm of a positive number."""
+    if is_wide(x):
+        return lambda x: math.log(x[0]) + x[1] * LOG_RADIX
+    return lambda x: math.log(x)

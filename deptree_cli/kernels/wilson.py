@@ -1,0 +1,170 @@
+"""Wilson's walk (1996) on packed alias tables: arborescences of a graph by loop-erased random walks.
+
+A table has one row per word and 2^bits entries per row. An entry is a 48-bit threshold and a 16-bit alias head in one
+uint64: one random draw gives the bucket (its first bits) and what is compared with the threshold (the next 48), and one
+load answers it. Bucket b stands for head b itself; buckets beyond the last head have threshold 0. With a power of two
+of buckets there is no modulo and no bias from one; thresholds of 32 bits or float32 would bias or trap saturated words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.xoshiro import U64, step
+
+BITS = U64(48)
+ALIAS = U64(16)
+ALIAS_MASK = U64(0xFFFF)
+ALWAYS = U64(0xFFFFFFFFFFFF)
+
+
+@kernel
+def entry(threshold, alias):
+    return (threshold << ALIAS) | U64(alias)
+
+
+@kernel
+def build_tables(weights, first_head, bits, tables):
+    """Alias tables (Walker 1974, Vose 1991) of every word's heads first_head..n by weight.
+
+    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; tables: uint64 (n+1, 2^bits), filled for words
+        that have a head of positive weight. A head of weight 0 is never exposed, whatever rounding leaves over.
+    """
+    nodes = weights.shape[0]
+    buckets = 1 << bits
+    small = np.empty(buckets, np.int64)
+    large = np.empty(buckets, np.int64)
+    q = np.empty(buckets)
+    for u in range(1, nodes):
+        total = 0.0
+        top = first_head
+        for v in range(first_head, nodes):
+            total += weights[v, u]
+            if weights[v, u] > weights[top, u]:
+                top = v
+        if total > 0.0:
+            fill_row(weights[:, u], first_head, buckets / total, top, tables[u], q, small, large)
+
+
+@kernel
+def fill_row(weights, first_head, factor, top, table, q, small, large):
+    """One word's table: pair buckets that hold less than their share with one that holds more."""
+    smalls = 0
+    larges = 0
+    for b in range(table.shape[0]):
+        q[b] = weights[b] * factor if first_head <= b < weights.shape[0] else 0.0
+        if q[b] < 1.0:
+            small[smalls] = b
+            smalls += 1
+        else:
+            large[larges] = b
+            larges += 1
+    while smalls > 0 and larges > 0:
+        smalls -= 1
+        a = small[smalls]
+        b = large[larges - 1]
+        table[a] = entry(U64(q[a] * 281474976710656.0), b)
+        q[b] = (q[b] + q[a]) - 1.0
+        if q[b] < 1.0:
+            larges -= 1
+            small[smalls] = b
+            smalls += 1
+    for i in range(larges):
+        table[large[i]] = entry(ALWAYS, large[i])
+    for i in range(smalls):  # rounding left these a hair below their share
+        b = small[i]
+        own = first_head <= b < weights.shape[0] and weights[b] > 0.0
+        table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
+
+
+@kernel
+def climb(start, tables, bits, stamp, now, heads, s0, s1, s2, s3, limit):
+    """Walk from a word to the tree; `heads[u - 1]` keeps the last exit from u. Returns the steps left and the generator
+    state.
+
+    `stamp[u] == now` marks u as part of the tree. The steps left are negative when `limit` did not suffice.
+    """
+    shift = U64(64 - bits)
+    width = U64(bits)
+    u = U64(start)
+    while stamp[u] != now:
+        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+        b = z >> shift
+        e = tables[(u << width) | b]
+        v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+        heads[u - U64(1)] = v
+        u = v
+        limit -= 1
+        if limit < 0:
+            break
+    return limit, s0, s1, s2, s3
+
+
+@kernel
+def walk(tables, bits, roots, state, budget, heads, abandoned):
+    """For every i an arborescence rooted at node roots[i] into heads[i], by Wilson's algorithm; the mean hitting time
+    each.
+
+    tables: flattened, from `build_tables`. A word roots[i] gets head 0. heads: (k, n) integers; abandoned: bool (k,),
+        set where `budget` steps did not suffice (its heads are then meaningless). Returns the steps taken.
+    """
+    n = heads.shape[1]
+    stamp = np.zeros(n + 1, np.int64)
+    s0, s1, s2, s3 = state
+    steps = 0
+    for i in range(heads.shape[0]):
+        now = i + 1
+        row = heads[i]
+        stamp[roots[i]] = now
+        if roots[i] > 0:
+            row[roots[i] - 1] = 0
+        left = budget
+        for start in range(1, n + 1):
+            left, s0, s1, s2, s3 = climb(start, tables, bits, stamp, now, row, s0, s1, s2, s3, left)
+            if left < 0:
+                abandoned[i] = True
+                break
+            u = start
+            while stamp[u] != now:
+                stamp[u] = now
+                u = row[u - 1]
+        steps += budget - left
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return steps
+
+
+@kernel
+def walk_until_single_root(tables, bits, state, budget, heads, abandoned):
+    """Wilson-Reject (Stanojevic 2022, Alg. 4): spanning trees until one has a single ROOT arc; (k, n) heads.
+
+    A trial ends at its second ROOT arc. `budget` counts the steps of all trials of one tree. Returns (trials, steps).
+    """
+    n = heads.shape[1]
+    stamp = np.zeros(n + 1, np.int64)
+    s0, s1, s2, s3 = state
+    now = 0
+    steps = 0
+    for i in range(heads.shape[0]):
+        row = heads[i]
+        left = budget
+        root_arcs = 0
+        while root_arcs != 1 and left >= 0:
+            now += 1
+            stamp[0] = now
+            root_arcs = 0
+            for start in range(1, n + 1):
+                left, s0, s1, s2, s3 = climb(start, tables, bits, stamp, now, row, s0, s1, s2, s3, left)
+                if left < 0:
+                    break
+                u = start
+                while stamp[u] != now:
+                    stamp[u] = now
+                    u = row[u - 1]
+                    root_arcs += u == 0
+                if root_arcs > 1:
+                    break
+        abandoned[i] = left < 0
+        steps += budget - left
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return now, steps
