@@ -89,7 +89,7 @@ class Elimination:
         return np.maximum(marginals, 0.0)  # -1e-17 where one subtraction rounded down
 
     def root_marginals(self) -> Float:
-        """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2) and nothing subtracted under the single-root constraint."""
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
         if not self.single_root:
             return self.marginals()[0]
         adjoints = self._kind.zeros(self.n)

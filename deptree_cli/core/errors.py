@@ -25,5 +25,9 @@ class DeptreeError(Exception):
 
     def __str__(self) -> str:
         where = self.place + (f" ({self.sent_id})" if self.place and self.sent_id else self.sent_id)
-        line = (f"{where}: " if where else "") + self.problem.rstrip(".") + "."
-        return line + (f" {self.remedy.rstrip('.')}." if self.remedy else "")
+        line = (f"{where}: " if where else "") + _sentence(self.problem)
+        return f"{line} {_sentence(self.remedy)}" if self.remedy else line
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."

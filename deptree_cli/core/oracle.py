@@ -6,9 +6,6 @@ work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,30 +14,28 @@ from deptree_cli.core.sentence import Sentence
 LARGEST_N = 7
 
 
-def is_tree(heads: NDArray[np.integer] | tuple[int, ...], single_root: bool = True) -> bool:
-    """Whether heads (n,) form a tree over ROOT (0) and the words 1..n, with one ROOT arc if `single_root`."""
-    n = len(heads)
-    roots = sum(1 for head in heads if head == 0)
-    if roots == 0 or (single_root and roots != 1) or any(not 0 <= head <= n for head in heads):
-        return False
-    safe = {0}
-    for word in range(1, n + 1):
-        path: list[int] = []
-        while word not in safe:
-            if len(path) == n:
-                return False
-            path.append(word)
-            word = int(heads[word - 1])
-        safe.update(path)
-    return True
+def are_trees(heads: NDArray[np.integer], single_root: bool = True) -> NDArray[np.bool_]:
+    """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc if `single_root`; (k,).
+
+    Every word climbs 1, 2, 4, ... heads at a time; in a tree all have arrived at ROOT after n.
+    """
+    k, n = heads.shape
+    valid = ((heads >= 0) & (heads <= n)).all(axis=1)
+    above = np.zeros((k, n + 1), dtype=np.int64)
+    above[:, 1:] = np.where(valid[:, None], heads, 0)
+    for _ in range(n.bit_length()):
+        above = np.take_along_axis(above, above, axis=1)
+    roots = (heads == 0).sum(axis=1)
+    return valid & ~above.any(axis=1) & ((roots == 1) if single_root else (roots >= 1))
 
 
-def all_trees(n: int, single_root: bool = True) -> Iterator[tuple[int, ...]]:
-    """The heads of every tree over n words, in lexicographic order."""
+def all_trees(n: int, single_root: bool = True) -> NDArray[np.int32]:
+    """Every tree over n words, (trees, n) heads in lexicographic order."""
     if n > LARGEST_N:
         raise ValueError(f"{n} words have too many trees to enumerate; at most {LARGEST_N}")
     choices = [[head for head in range(n + 1) if head != word] for word in range(1, n + 1)]
-    return (heads for heads in product(*choices) if is_tree(heads, single_root))
+    candidates = np.stack([column.ravel() for column in np.meshgrid(*choices, indexing="ij")], axis=1)
+    return candidates[are_trees(candidates, single_root)].astype(np.int32)
 
 
 class Oracle:
@@ -53,7 +48,7 @@ class Oracle:
     """
 
     def __init__(self, sentence: Sentence) -> None:
-        trees = np.array(list(all_trees(sentence.n, sentence.single_root)), dtype=np.int32)
+        trees = all_trees(sentence.n, sentence.single_root)
         log_weights = sentence.log_weights(trees)
         possible = np.isfinite(log_weights)
         self.trees = trees[possible]

@@ -94,8 +94,8 @@ class Sentence:
         return Elimination(self.log_scores, self.single_root)
 
     def log_probs(self, heads: NDArray[np.integer]) -> Float:
-        """Log-probability of each tree: heads (k, n) -> (k,)."""
-        return self.log_weights(heads) - self.elimination.log_z
+        """Log-probability of each tree: heads (k, n) -> (k,); at most 0 also where rounding would lift it to 1e-16."""
+        return np.minimum(self.log_weights(heads) - self.elimination.log_z, 0.0)
 
     def log_weights(self, heads: NDArray[np.integer]) -> Float:
         """Log-weight of each tree: heads (k, n) of integers -> (k,), the sum of its arcs' log-scores."""
@@ -163,9 +163,10 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     kind = "single-root tree" if single_root else "tree"
     headless = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
     if headless.size:
+        have = "has" if headless.size == 1 else "have"
         raise DeptreeError(
-            f"no {kind} is possible: {words(headless)} {'has' if headless.size == 1 else 'have'} no head with a finite
-            score", "Allow at least one arc into each word",
+            f"no {kind} is possible: {words(headless)} {have} no head with a finite score",
+            "Allow at least one arc into each word",
         )
     candidates = np.flatnonzero(allowed[0])
     if not candidates.size:

@@ -71,7 +71,7 @@ def move_largest_pivot(A, S, order, m):
 
 @kernel
 def add_detours(Ai, Am, S, factor, start, stop):
-    """Give head i, for dependents start..stop-1, the arcs that led through the eliminated word m; add up their in-weights."""
+    """Give head i the arcs that led through m, to dependents start..stop-1; add up their in-weights."""
     for j in range(start, stop):
         x = add(get(Ai, j), multiply(factor, get(Am, j)))
         put(Ai, j, x)

@@ -6,8 +6,10 @@ it in a file of this folder and give it a line below.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,8 @@ class Sampler:
         roots: the root constraints it serves.
         cost: of k trees of n words; `h` is the mean hitting time of the walk.
         uses: what stands behind it where that is not the name itself, for signatures.
+        root_probs: of a biased sampler whose trees are exact given their root: ``file:function`` of its root
+            distribution.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Sampler:
     cost: str
     source: str
     uses: str = ""
+    root_probs: str = ""
 
     def serves(self, single_root: bool) -> bool:
         """Whether it draws trees under that root constraint."""
@@ -45,9 +50,18 @@ class Sampler:
     def draw(self, sentence: Sentence, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """`size` independent trees, (size, n) heads."""
         self.check_serves(sentence.single_root)
-        file, function = self.target.split(":")
-        heads: NDArray[np.int32] = getattr(import_module(f"{__name__}.{file}"), function)(sentence, size, rng)
+        heads: NDArray[np.int32] = _function(self.target)(sentence, size, rng)
         return heads
+
+    def bias(self, sentence: Sentence) -> float | None:
+        """Its total variation distance from the truth in closed form, where there is one.
+
+        Half the L1 distance between its root distribution and the root marginals (Stanojevic 2022, Appendix E, eq. 10).
+        """
+        if not self.root_probs:
+            return None
+        difference = _function(self.root_probs)(sentence) - sentence.elimination.root_marginals()
+        return 0.5 * float(np.abs(difference).sum())
 
     def check_serves(self, single_root: bool) -> None:
         """Raise unless it serves the root constraint."""
@@ -60,6 +74,12 @@ class Sampler:
             f"the sampler {self.name} does not draw {wanted}",
             f"Choose one of {', '.join(names(single_root))}, or {flag} --multi-root",
         )
+
+
+def _function(target: str) -> Callable[..., Any]:
+    file, function = target.split(":")
+    found: Callable[..., Any] = getattr(import_module(f"{__name__}.{file}"), function)
+    return found
 
 
 _LINES = (
@@ -79,7 +99,15 @@ _LINES = (
     Sampler("wilson-reject", "wilson:draw_reject", True, (SINGLE,), "k h Z_T/Z_D", "Stanojevic 2022, Alg. 4"),
     Sampler("colbourn", "colbourn:draw", True, (SINGLE, MULTI), "k n^3", "Zmigrod et al. 2021a, Fig. 5"),
     Sampler("wilson", "wilson:draw_spanning", True, (MULTI,), "k h", "Wilson 1996"),
-    Sampler("wilson-rc", "wilson:draw_root_corrected", False, (SINGLE,), "k h", "Zmigrod et al. 2021a, Fig. 3"),
+    Sampler(
+        "wilson-rc",
+        "wilson:draw_root_corrected",
+        False,
+        (SINGLE,),
+        "k h",
+        "Zmigrod et al. 2021a, Fig. 3",
+        root_probs="wilson:local_root_probs",
+    ),
 )
 
 SAMPLERS: dict[str, Sampler] = {line.name: line for line in _LINES}

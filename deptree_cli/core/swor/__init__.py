@@ -30,6 +30,11 @@ class Draws:
     log_probs: NDArray[np.float64]
     exhausted: bool
 
+    @property
+    def mass(self) -> float:
+        """The probability of the trees drawn, all together."""
+        return min(float(np.exp(self.log_probs).sum()), 1.0)
+
 
 @dataclass(frozen=True)
 class Algorithm:

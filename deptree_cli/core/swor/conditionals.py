@@ -31,7 +31,7 @@ class Conditionals:
         self.depth = sentence.n
 
     def log_probs(self, prefix: Prefix) -> Float:
-        """Log-probability of each value 0..n of the choice after `prefix`; -inf where impossible. O(m^3), m open words."""
+        """Log-probability of each value 0..n of the choice after `prefix`; O(m^3) with m words open."""
         if self._sentence.single_root and not prefix:
             return self._sentence.elimination.log_root_marginals()
         root, words = self._root_and_words(prefix)
@@ -50,7 +50,7 @@ class Conditionals:
         return heads[1:]
 
     def _root_and_words(self, prefix: Prefix) -> tuple[int, list[int]]:
-        """The node the tree hangs on (ROOT itself for spanning trees) and the words whose heads are chosen, in order."""
+        """The node the tree hangs on (ROOT for spanning trees) and the words whose heads are chosen, in order."""
         root = prefix[0] if self._sentence.single_root else 0
         return root, [word for word in range(1, self._sentence.n + 1) if word != root]
 

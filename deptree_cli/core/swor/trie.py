@@ -7,6 +7,7 @@ draw stops early. Here a node's remaining mass is always the sum over its childr
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import Draws
@@ -34,7 +35,7 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
     """Up to `size` different trees; one walk down the trie each."""
     conditionals = Conditionals(sentence)
     root = Node(conditionals.log_probs(()))
-    heads = []
+    heads: list[NDArray[np.int32]] = []
     while len(heads) < size and log_sum(root.log_left) > -np.inf:
         path = _walk_down(root, conditionals, rng)
         heads.append(conditionals.heads(tuple(choice for _, choice in path)))

@@ -1,0 +1,89 @@
+"""The table of commands, loaded when called, and the one place where an error becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.version import __version__
+
+# name -> one line of help; the module is commands/<name>.py, its command has the module's name
+COMMANDS = {
+    "sample": "Draw unbiased sample trees, with replacement.",
+    "swor": "Draw different trees: sampling without replacement.",
+    "marginals": "Compute the probability of every arc.",
+    "partition": "Compute partition functions and single-root mass.",
+    "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",
+    "inspect": "Say how a score file is understood.",
+}
+
+DONE, DATA_SAID_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help, and imports a command's module when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"deptree_cli.commands.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table as it stands, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Try: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
+)
+@click.version_option(__version__, prog_name="deptree")
+def deptree() -> None:
+    """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
+
+    SCORES is a file of edge scores (.npy, .npz, .jsonl) or - for standard input.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line; every way it can end becomes an exit code, errors a single line on stderr."""
+    try:
+        code = deptree(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else DONE)
+    except (click.ClickException, DeptreeError) as error:
+        fail(_one_line(error))
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; what Python would flush at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
+
+
+def fail(line: str) -> NoReturn:
+    """End with a line on stderr."""
+    click.echo(line, err=True)
+    sys.exit(BAD_INPUT)
+
+
+def _one_line(error: click.ClickException | DeptreeError) -> str:
+    if isinstance(error, DeptreeError):
+        return " ".join(f"deptree: {error}".split())
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "deptree"
+    return " ".join(f"{command}: {error.format_message()} See {command} --help.".split())

@@ -1,0 +1,147 @@
+"""``deptree check-bias``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from deptree_cli.commands.options import Inputs, header_option, input_options, output_option, seed_option, size_option
+from deptree_cli.commands.pipeline import Pipeline
+from deptree_cli.commands.writing import write_chunks
+from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.samplers import Sampler, sampler
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.jsonl import dump
+from deptree_cli.io.pairing import Record
+from deptree_cli.io.report import table, talk
+from deptree_cli.io.samples import DrawnTree, read_samples
+from deptree_cli.io.signature import signature
+
+Row = dict[str, Any]
+
+COLUMNS = ("sent_id", "n", "method", "size", "statistic", "dof", "p_value", "tv_distance", "tv_expected_by_chance")
+
+
+@click.command(
+    epilog="Try: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
+    help=f"""Hold a sampler, or somebody else's samples, against the exact distribution.
+
+    Sentences of up to {ENUMERATED_N} words are enumerated and tested by chi-square; longer ones by exact tests of every
+    root and arc frequency against the exact marginals, corrected for their number. The verdicts are corrected for the
+    number of sentences (Holm), so that an unbiased sampler is called biased with probability --alpha at most.
+
+    Writes JSON Lines, and a table where standard output is a terminal. Exit status: 0 no bias found, 1 bias found,
+    2 could not tell.
+    """,
+)
+@input_options
+@size_option(2000, "Trees per sentence.")
+@click.option("--sampler", "name", default="auto", metavar="NAME", help="See deptree sample --help.  [default: auto]")
+@click.option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.001, help="[default: 0.001]")
+@seed_option
+@output_option
+@header_option
+def check_bias(
+    inputs: Inputs,
+    size: int,
+    name: str,
+    samples: str | None,
+    alpha: float,
+    seed: int,
+    output: str | None,
+    header: bool | None,
+) -> int:
+    """Hold a sampler, or somebody else's samples, against the exact distribution."""
+    line = None if samples else sampler(name)
+    if line:
+        line.check_serves(inputs.single_root)
+    fields = {"sampler": name, **inputs.signature_fields, "size": size, "seed": seed, "alpha": f"{alpha:g}"}
+    if samples:
+        fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
+    pipeline = Pipeline(inputs)
+    audited = list(_drawn(pipeline, line, size, seed) if line else _given(pipeline, str(samples)))
+    rows = _with_verdicts(audited, line.name if line else None, alpha)
+    write_chunks(map(dump, rows), "jsonl", output, signature("check-bias", fields), header, inputs.quiet)
+    if sys.stdout.isatty():
+        table("check-bias", (*COLUMNS, "verdict"), ([row[column] for column in (*COLUMNS, "verdict")] for row in rows))
+    return _conclude(rows, inputs.quiet)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A sentence's audit, and the exact bias of the sampler where it has a closed form."""
+
+    sent_id: str
+    n: int
+    audit: Audit
+    tv_closed_form: float | None = None
+
+
+def _drawn(pipeline: Pipeline, line: Sampler, size: int, seed: int) -> Iterator[Audited]:
+    """The audit of a sampler of the register, sentence by sentence."""
+
+    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> Audited:
+        tally = Tally(sentence)
+        tally.add(line.draw(sentence, size, rng))
+        return Audited(record.sent_id, sentence.n, tally.audit(), line.bias(sentence))
+
+    return pipeline.map(work, seed)
+
+
+def _given(pipeline: Pipeline, path: str) -> Iterator[Audited]:
+    """The audit of the trees in a file, which may come in any order."""
+
+    def work(sentence: Sentence, record: Record, _: np.random.Generator) -> Tally:
+        return Tally(sentence)
+
+    tallies = {tally.sentence.id: tally for tally in pipeline.map(work)}
+    for tree in read_samples(path):
+        _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+    for sent_id, tally in tallies.items():
+        yield Audited(sent_id, tally.sentence.n, tally.audit())
+
+
+def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
+    tally = tallies.get(tree.sent_id)
+    if tally is None:
+        raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **_where(tree))
+    if tally.sentence.n != len(tree.heads):
+        problem = f"the sample has {len(tree.heads)} words, its scores have {tally.sentence.n}"
+        raise DeptreeError(problem, "Check that both belong together", **_where(tree))
+    return tally
+
+
+def _where(tree: DrawnTree) -> dict[str, str]:
+    return {"place": tree.place, "sent_id": tree.sent_id}
+
+
+def _with_verdicts(audited: list[Audited], name: str | None, alpha: float) -> list[Row]:
+    levels = holm([one.audit.p_value for one in audited], alpha)
+    rows = []
+    for one, level in zip(audited, levels, strict=True):
+        audit = one.audit
+        row: Row = {"sent_id": one.sent_id, "n": one.n, "sampler": name, "method": audit.method, "size": audit.size}
+        row |= {"statistic": audit.statistic, "dof": audit.dof, "p_value": audit.p_value}
+        row |= {"tv_distance": audit.tv_distance, "tv_expected_by_chance": audit.tv_expected_by_chance}
+        row |= {"impossible": audit.impossible, "verdict": audit.verdict(level)}
+        rows.append(row if one.tv_closed_form is None else row | {"tv_closed_form": one.tv_closed_form})
+    return rows
+
+
+def _conclude(rows: list[Row], quiet: bool) -> int:
+    """The verdict on all sentences together as exit status."""
+    verdicts = [row["verdict"] for row in rows]
+    biased, passed = verdicts.count(BIASED), verdicts.count(UNBIASED)
+    if not quiet:
+        undecided = len(verdicts) - biased - passed
+        talk(f"{biased} of {len(verdicts)} sentences biased, {passed} without a sign of bias, {undecided} undecided")
+    if biased:
+        return 1
+    return 0 if passed == len(verdicts) and verdicts else 2

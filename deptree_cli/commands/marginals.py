@@ -1,0 +1,68 @@
+"""``deptree marginals``."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.commands.options import Inputs, format_option, header_option, input_options, output_option
+from deptree_cli.commands.pipeline import Pipeline
+from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.core.expectations import entropy
+from deptree_cli.core.oracle import are_trees
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.jsonl import dump
+from deptree_cli.io.layout import Layout, from_head_dep
+from deptree_cli.io.pairing import Record
+from deptree_cli.io.signature import signature
+
+Float = NDArray[np.float64]
+
+
+@click.command(epilog="Try: deptree marginals scores.npz --from natasha -o marginals.npz")
+@input_options
+@output_option
+@format_option("conllu", "jsonl", "npz")
+@header_option
+def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool | None) -> int:
+    """Compute the probability of every arc, by elimination: each word's probabilities sum to 1 whatever the scores.
+
+    Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
+    as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob and entropy (nats).
+    """
+    form = choose_format(form, output, inputs)
+    pipeline = Pipeline(inputs)
+    made = signature("marginals", inputs.signature_fields)
+    if form == "npz":
+
+        def as_array(sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Float]:
+            return record.sent_id, _as_read(sentence, record, inputs.layout)
+
+        write_arrays(pipeline.map(as_array), output, made, inputs.quiet)
+    else:
+
+        def as_bytes(sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
+            if form == "conllu":
+                return _to_conllu(sentence, record)
+            rows = _as_read(sentence, record, inputs.layout).tolist()
+            return dump({"sent_id": record.sent_id, "n": sentence.n, "marginals": rows})
+
+        write_chunks(pipeline.map(as_bytes), form, output, made, header, inputs.quiet)
+    return pipeline.exit_code
+
+
+def _as_read(sentence: Sentence, record: Record, layout: Layout) -> Float:
+    return from_head_dep(sentence.elimination.marginals(), layout, record.scores.shape)
+
+
+def _to_conllu(sentence: Sentence, record: Record) -> bytes:
+    assert record.block is not None  # choose_format asks for --conllu
+    probs = sentence.elimination.marginals()
+    heads = record.block.heads
+    misc = {word: f"HeadProb={probs[head, word]:.4g}" for word, head in enumerate(heads, 1) if head is not None}
+    comments = [f"# entropy = {entropy(sentence):.6f}"]
+    tree = np.array([[-1 if head is None else head for head in heads]])
+    if are_trees(tree, sentence.single_root)[0] and np.isfinite(sentence.log_weights(tree)[0]):
+        comments.insert(0, f"# tree_logprob = {sentence.log_probs(tree)[0]:.6f}")
+    return record.block.with_misc(misc, comments)

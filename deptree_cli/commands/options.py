@@ -1,0 +1,149 @@
+"""Options that commands share, and the objects that they become."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from deptree_cli.io.layout import CHOICES, PRESETS, Layout, layout
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is read, how it is understood and how the work is done.
+
+    Attributes:
+        scores, conllu, lengths: paths; the last two may be None.
+        layout: orientation, place of ROOT and scale of the matrices.
+        single_root, temperature, nan_forbids: how a matrix becomes a `Sentence`.
+        jobs: threads.
+        skip_errors: go on after a sentence that cannot be used.
+        quiet: say nothing on stderr but errors.
+    """
+
+    scores: str
+    conllu: str | None
+    lengths: str | None
+    layout: Layout
+    single_root: bool
+    temperature: float
+    nan_forbids: bool
+    jobs: int
+    skip_errors: bool
+    quiet: bool
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        read = self.layout
+        return {
+            "from": read.preset or None,
+            "orient": None if read.preset else read.orient,
+            "rootat": None if read.preset or read.root == "first" else read.root,
+            "scale": None if read.preset else read.scale,
+            "root": "single" if self.single_root else "multi",
+            "temperature": None if self.temperature == 1 else f"{self.temperature:g}",
+        }
+
+
+def _apply(options: list[Callable[[Any], Any]], function: Any) -> Any:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+_INPUT_OPTIONS = [
+    click.argument("scores"),
+    click.option("--conllu", metavar="FILE", help="The sentences that the scores belong to, in CoNLL-U."),
+    click.option("--from", "preset", metavar="PARSER", help=f"How the parser lays out scores: {', '.join(PRESETS)}."),
+    click.option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
+    click.option("--root", "root", type=click.Choice(CHOICES["root"]), help="Where ROOT stands."),
+    click.option(
+        "--scale",
+        type=click.Choice(CHOICES["scale"]),
+        help="Weights (0 forbids), or log-scores such as logits (-inf forbids; so does -1e15 and below).",
+    ),
+    click.option("--lengths", metavar="FILE", help="Words per sentence of a padded batch, one number a line or .npy."),
+    click.option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
+    click.option("--temperature", type=float, default=1.0, help="Divide log-scores by this.  [default: 1]"),
+    click.option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
+    click.option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Threads.  [default: 1]"),
+    click.option(
+        "--on-error",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        help="Stop at a sentence that cannot be used, or skip, name and count it.  [default: fail]",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors."),
+]
+
+
+def input_options(command: Command) -> Command:
+    """Give a command SCORES and the options of reading; it receives them as one `inputs: Inputs`."""
+
+    @wraps(command)
+    def with_inputs(
+        *,
+        scores: str,
+        conllu: str | None,
+        preset: str | None,
+        orient: str | None,
+        root: str | None,
+        scale: str | None,
+        lengths: str | None,
+        multi_root: bool,
+        temperature: float,
+        nan_forbids: bool,
+        jobs: int,
+        on_error: str,
+        quiet: bool,
+        **others: Any,
+    ) -> Any:
+        read = layout(preset, orient, root, scale)
+        skip = on_error == "skip"
+        inputs = Inputs(scores, conllu, lengths, read, not multi_root, temperature, nan_forbids, jobs, skip, quiet)
+        return command(inputs=inputs, **others)
+
+    decorated: Command = _apply(_INPUT_OPTIONS, with_inputs)
+    return decorated
+
+
+def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
+    """The seed given, or a fresh one; either way the signature shows it."""
+    return secrets.randbits(32) if seed is None else seed
+
+
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    callback=_fresh_seed,
+    metavar="N",
+    help="Same seed, same bytes, for any --jobs and any subset of the file.  [default: a fresh one, shown on stderr]",
+)
+
+output_option = click.option("--output", "-o", metavar="FILE", help="Where to write; renamed into place when whole.")
+
+
+def size_option(default: int, text: str) -> Callable[[Command], Command]:
+    """``-k N``."""
+    help_text = f"{text}  [default: {default}]"
+    return click.option("-k", "--size", "size", type=click.IntRange(1), default=default, metavar="N", help=help_text)
+
+
+def format_option(*names: str) -> Callable[[Command], Command]:
+    """``--format``; without it the suffix of -o and --conllu decide."""
+    return click.option("--format", "form", type=click.Choice(names), help="Output format; see above for the default.")
+
+
+header_option = click.option(
+    "--header/--no-header",
+    default=None,
+    help="The signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
+)

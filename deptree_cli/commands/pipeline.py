@@ -1,0 +1,97 @@
+"""What every command does between its options and its results: read, check, map in order, count what was skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from deptree_cli.commands.options import Inputs
+from deptree_cli.core.corpus import Occurrences, ordered_map
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.io.layout import ASSUMPTION, Layout, to_head_dep
+from deptree_cli.io.pairing import Record, read_records
+from deptree_cli.io.report import progress, talk
+
+Result = TypeVar("Result")
+Task = tuple[Record, int]
+
+
+@dataclass
+class Pipeline:
+    """The sentences of `inputs`, mapped.
+
+    Attributes:
+        skipped: number of sentences that could not be used, with skip_errors.
+    """
+
+    inputs: Inputs
+    skipped: int = 0
+
+    def map(self, work: Callable[[Sentence, Record, np.random.Generator], Result], seed: int = 0) -> Iterator[Result]:
+        """work(sentence, record, stream) of every sentence, in order.
+
+        Raises:
+            DeptreeError: the first sentence that cannot be used, unless errors are skipped; or reading cannot go on.
+        """
+
+        def one(task: Task | DeptreeError) -> Result | DeptreeError:
+            if isinstance(task, DeptreeError):
+                return task
+            record, occurrence = task
+            try:
+                sentence = to_sentence(record, self.inputs, self.inputs.layout)
+                return work(sentence, record, sentence_stream(seed, record.sent_id, occurrence))
+            except DeptreeError as error:
+                return error.at(record.place, record.sent_id)
+
+        results = ordered_map(one, self._tasks(), self.inputs.jobs)
+        for result in progress(results, quiet=self.inputs.quiet):
+            if isinstance(result, DeptreeError):
+                self._skip(result)
+            else:
+                yield result
+        self._report()
+
+    def _tasks(self) -> Iterator[Task | DeptreeError]:
+        """Records with how often their sent_id came before, counted here because here they are still in order."""
+        inputs, occurrences, told = self.inputs, Occurrences(), self.inputs.quiet
+        for record in read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths):
+            if isinstance(record, DeptreeError):
+                yield record
+                continue
+            if not told and inputs.layout.is_assumed(record.scores.shape):
+                talk(ASSUMPTION)
+                told = True
+            yield record, occurrences.before(record.sent_id)
+
+    def _skip(self, error: DeptreeError) -> None:
+        if not self.inputs.skip_errors:
+            raise error
+        self.skipped += 1
+        talk(f"skipped: {error}")
+
+    def _report(self) -> None:
+        if self.skipped:
+            talk(f"{self.skipped} sentence{'s' * (self.skipped > 1)} skipped")
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 where sentences were skipped."""
+        return 1 if self.skipped else 0
+
+
+def to_sentence(record: Record, inputs: Inputs, layout: Layout) -> Sentence:
+    """The checked sentence of a record, its matrix read by `layout`."""
+    return Sentence.from_scores(
+        to_head_dep(record.scores, layout),
+        id=record.sent_id,
+        scale=layout.scale,
+        single_root=inputs.single_root,
+        temperature=inputs.temperature,
+        nan_forbids=inputs.nan_forbids,
+    )

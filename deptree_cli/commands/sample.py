@@ -1,0 +1,125 @@
+"""``deptree sample``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.commands.options import (
+    Inputs,
+    format_option,
+    header_option,
+    input_options,
+    output_option,
+    seed_option,
+    size_option,
+)
+from deptree_cli.commands.pipeline import Pipeline
+from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.samplers import SAMPLERS, Sampler, sampler
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.pairing import Record
+from deptree_cli.io.report import talk
+from deptree_cli.io.signature import signature
+from deptree_cli.io.trees import TO_BYTES, Trees
+
+Heads = NDArray[np.int32]
+
+LISTING = "\n\n".join(
+    f"\b\n{line.name}{'' if line.exact else ' (biased)'}: {'/'.join(line.roots)} root; {line.cost}\n  {line.source}"
+    for line in SAMPLERS.values()
+)
+
+
+@click.command(
+    epilog="Try: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7 -o samples.conllu",
+    help=f"""Draw K independent trees per sentence from the exact distribution.
+
+    Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o
+    and --format override; npz holds an array (K, n) of heads per sentence.
+
+    Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
+
+    {LISTING}
+    """,
+)
+@input_options
+@size_option(1, "Trees per sentence.")
+@click.option("--sampler", "name", default="auto", metavar="NAME", help="See above.  [default: auto]")
+@click.option("--unique", is_flag=True, help="Each different tree once, with its count, most frequent first.")
+@seed_option
+@output_option
+@format_option("conllu", "jsonl", "npz")
+@header_option
+def sample(
+    inputs: Inputs,
+    size: int,
+    name: str,
+    unique: bool,
+    seed: int,
+    output: str | None,
+    form: str | None,
+    header: bool | None,
+) -> int:
+    """Draw K independent trees per sentence."""
+    line = sampler(name)
+    line.check_serves(inputs.single_root)
+    form = choose_format(form, output, inputs)
+    if unique and form == "npz":
+        raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
+    if not line.exact and not inputs.quiet:
+        talk(f"the sampler {name} is biased ({line.source}); it is kept for audits")
+    pipeline = Pipeline(inputs)
+    made = _signature(line, inputs, size, unique, seed)
+    if form == "npz":
+        write_arrays(_heads(pipeline, line, size, seed), output, made, inputs.quiet)
+    else:
+        to_bytes = TO_BYTES[form]
+
+        def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
+            return to_bytes(_trees(sentence, record, line.draw(sentence, size, rng), unique))
+
+        write_chunks(pipeline.map(work, seed), form, output, made, header, inputs.quiet)
+    return pipeline.exit_code
+
+
+def _heads(pipeline: Pipeline, line: Sampler, size: int, seed: int) -> Iterator[tuple[str, Heads]]:
+    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> tuple[str, Heads]:
+        return record.sent_id, line.draw(sentence, size, rng)
+
+    return pipeline.map(work, seed)
+
+
+def _trees(sentence: Sentence, record: Record, heads: Heads, unique: bool) -> Trees:
+    counts: list[int] | None = None
+    if unique:
+        heads, tallies = np.unique(heads, axis=0, return_counts=True)
+        order = np.argsort(-tallies, kind="stable")
+        heads, counts = heads[order], tallies[order].tolist()
+    log_probs = sentence.log_probs(heads).tolist()
+    if counts is None:
+        fields = [{"log_prob": log_prob} for log_prob in log_probs]
+        return Trees(record, heads, fields, [[f"# tree_logprob = {log_prob:.6f}"] for log_prob in log_probs])
+    both = list(zip(log_probs, counts, strict=True))
+    return Trees(
+        record,
+        heads,
+        [{"log_prob": log_prob, "count": count} for log_prob, count in both],
+        [[f"# tree_logprob = {log_prob:.6f}", f"# tree_count = {count}"] for log_prob, count in both],
+    )
+
+
+def _signature(line: Sampler, inputs: Inputs, size: int, unique: bool, seed: int) -> str:
+    used = f"{line.name}={line.uses if inputs.single_root else 'wilson+elimination'}" if line.uses else line.name
+    fields = {
+        "sampler": used,
+        **inputs.signature_fields,
+        "size": size,
+        "seed": seed,
+        "unique": "yes" if unique else None,
+    }
+    return signature("sample", fields)

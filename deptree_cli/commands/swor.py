@@ -1,0 +1,77 @@
+"""``deptree swor``."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+
+from deptree_cli.commands.options import (
+    Inputs,
+    format_option,
+    header_option,
+    input_options,
+    output_option,
+    seed_option,
+    size_option,
+)
+from deptree_cli.commands.pipeline import Pipeline
+from deptree_cli.commands.writing import choose_format, write_chunks
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.swor import ALGORITHMS, Draws, algorithm
+from deptree_cli.io.pairing import Record
+from deptree_cli.io.report import talk
+from deptree_cli.io.signature import signature
+from deptree_cli.io.trees import TO_BYTES, Trees, Value
+
+LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line in ALGORITHMS.values())
+
+
+@click.command(
+    epilog="Try: deptree swor scores.npz --from natasha -k 10 --seed 7",
+    help=f"""Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
+
+    Where a sentence has fewer trees of positive weight, all of them come, and a line on stderr says so. Writes CoNLL-U
+    if --conllu is given, else JSON Lines; on the last tree of a sentence stand the probability of all drawn (mass) and
+    whether there are no others (exhausted).
+
+    Algorithms, with the cost of k trees of n words:
+
+    {LISTING}
+    """,
+)
+@input_options
+@size_option(10, "Different trees per sentence.")
+@click.option("--sampler", "name", default="trie", metavar="NAME", help="See above.  [default: trie]")
+@seed_option
+@output_option
+@format_option("conllu", "jsonl")
+@header_option
+def swor(
+    inputs: Inputs, size: int, name: str, seed: int, output: str | None, form: str | None, header: bool | None
+) -> int:
+    """Draw up to K different trees per sentence."""
+    line = algorithm(name)
+    form = choose_format(form, output, inputs)
+    pipeline = Pipeline(inputs)
+    to_bytes = TO_BYTES[form]
+    fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "seed": seed}
+
+    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
+        draws = line.draw(sentence, size, rng)
+        if len(draws.heads) < size and not inputs.quiet:
+            talk(f"{record.sent_id} has {len(draws.heads)} trees of positive weight, fewer than {size}; all were drawn")
+        return to_bytes(_trees(record, draws))
+
+    write_chunks(pipeline.map(work, seed), form, output, signature("swor", fields), header, inputs.quiet)
+    return pipeline.exit_code
+
+
+def _trees(record: Record, draws: Draws) -> Trees:
+    log_probs = draws.log_probs.tolist()
+    fields: list[dict[str, Value]] = [{"log_prob": log_prob} for log_prob in log_probs]
+    comments = [
+        [f"# tree_logprob = {log_prob:.6f}", f"# swor_rank = {rank}"] for rank, log_prob in enumerate(log_probs, 1)
+    ]
+    fields[-1] |= {"mass": draws.mass, "exhausted": draws.exhausted}
+    comments[-1] += [f"# swor_mass = {draws.mass:.6f}", f"# swor_exhausted = {'yes' if draws.exhausted else 'no'}"]
+    return Trees(record, draws.heads, fields, comments)

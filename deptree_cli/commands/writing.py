@@ -1,0 +1,62 @@
+"""Which form results take, and the writing of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.commands.options import Inputs
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.jsonl import dump
+from deptree_cli.io.output import NpzOutput, Output
+from deptree_cli.io.report import talk
+
+SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": "npz"}
+
+# What may stand before the first sentence: a byte order mark, empty lines.
+_BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
+
+
+def choose_format(form: str | None, output: str | None, inputs: Inputs) -> str:
+    """--format, else what the suffix of -o says, else CoNLL-U where there are sentences, else JSON Lines."""
+    suffix = PurePath(output or "").suffix.lower()
+    form = form or SUFFIXES.get(suffix) or ("conllu" if inputs.conllu else "jsonl")
+    if form == "conllu" and inputs.conllu is None:
+        raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+    return form
+
+
+def write_chunks(
+    chunks: Iterable[bytes], form: str, output: str | None, made: str, header: bool | None, quiet: bool
+) -> None:
+    """Write results as they come; `made` is the signature."""
+    if not quiet:
+        talk(made)
+    with Output(output) as out:
+        if form == "jsonl" and header:
+            out.write(dump({"signature": made}))
+        first = form == "conllu" and header is not False
+        for chunk in chunks:
+            out.write(_with_generator(chunk, made) if first and chunk else chunk)
+            first = first and not chunk
+
+
+def write_arrays(arrays: Iterable[tuple[str, NDArray[np.generic]]], output: str | None, made: str, quiet: bool) -> None:
+    """Write arrays as a .npz, a key each."""
+    if not quiet:
+        talk(made)
+    with NpzOutput(output, made) as out:
+        for key, array in arrays:
+            out.write(key, array)
+
+
+def _with_generator(chunk: bytes, made: str) -> bytes:
+    """The first sentence with the signature as its first comment, in the sentence's style of newline."""
+    match = _BEFORE_FIRST.match(chunk)
+    start = match.end() if match else 0
+    newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    return chunk[:start] + b"# generator = " + made.encode() + newline + chunk[start:]

@@ -1,0 +1,119 @@
+"""`.npy`: one matrix, a padded batch, or several arrays saved one after another; from a file or a pipe, never seeking.
+
+Of a batch only one slice is in memory at a time. Nothing is allocated because a header announces it: memory follows
+the bytes that are really there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.layout import Layout, words_in
+from deptree_cli.io.raw import Array, RawScores, numeric
+
+MAGIC = b"\x93NUMPY"
+
+_CHUNK = 1 << 20
+_HEADERS = {b"\x01\x00": np.lib.format.read_array_header_1_0, b"\x02\x00": np.lib.format.read_array_header_2_0}
+
+OBJECT_PROBLEM = "this is an object array, which runs code when it is loaded, so it is refused"
+OBJECT_REMEDY = (
+    "If you trust it, convert it in Python with np.savez('scores.npz', *np.load('FILE.npy', allow_pickle=True))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an array says about itself before its data."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+
+
+def read_npy(stream: BinaryIO, place: str, layout: Layout) -> Iterator[RawScores]:
+    """The matrices of a `.npy` stream; slices of a batch are marked as padded.
+
+    Raises:
+        DeptreeError: not a `.npy`, cut short, not numbers, or an array that is neither a matrix nor a padded batch.
+    """
+    number = 0
+    while (header := read_header(stream, place)) is not None:
+        batched = len(header.shape) == 3
+        for scores in _slices(stream, header, layout, place) if batched else (read_data(stream, header, place),):
+            number += 1
+            yield RawScores(None, scores, f"{place}, matrix {number}", batched)
+
+
+def read_header(stream: BinaryIO, place: str) -> Header | None:
+    """The header of the next array, None at the end of the stream."""
+    magic = stream.read(len(MAGIC) + 2)
+    if not magic:
+        return None
+    if not magic.startswith(MAGIC):
+        raise DeptreeError("the bytes where an array should begin are not a .npy header", "Save it again", place=place)
+    read = _HEADERS.get(magic[len(MAGIC) :])
+    if read is None:
+        raise DeptreeError("this version of .npy is not for plain numbers", "Save it again as float32", place=place)
+    try:
+        header = Header(*read(stream))
+    except Exception as error:  # NumPy evaluates the header as Python; anything can come of a damaged one.
+        reason = str(error).split("\n")[0]
+        raise DeptreeError(f"the .npy header is damaged ({reason})", "Save it again", place=place) from None
+    return _checked(header, place)
+
+
+def _checked(header: Header, place: str) -> Header:
+    if header.dtype.hasobject:
+        raise DeptreeError(OBJECT_PROBLEM, OBJECT_REMEDY, place=place)
+    if not numeric(header.dtype):
+        raise DeptreeError(
+            f"the scores are of type {header.dtype}, not real numbers", "Save them as float32 or float64", place=place
+        )
+    if any(size < 0 for size in header.shape):
+        raise DeptreeError(f"the .npy header announces the shape {header.shape}", "Save it again", place=place)
+    return header
+
+
+def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
+    """The array that follows its header."""
+    flat = _numbers(stream, header, math.prod(header.shape), place)
+    return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
+
+
+def _slices(stream: BinaryIO, header: Header, layout: Layout, place: str) -> Iterator[Array]:
+    """The matrices of a batch (sentences, rows, columns), one at a time unless it is stored column by column."""
+    shape = header.shape[1:]
+    try:
+        words_in(shape, layout)
+    except DeptreeError:
+        problem = f"an array of shape {header.shape} is not a padded batch (sentences, n+1, n+1)"
+        raise DeptreeError(
+            problem, "Save one matrix per sentence; label axes are not supported yet", place=place
+        ) from None
+    if header.fortran_order:
+        yield from read_data(stream, header, place)
+        return
+    for _ in range(header.shape[0]):
+        yield _numbers(stream, header, math.prod(shape), place).reshape(shape)
+
+
+def _numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
+    size = count * header.dtype.itemsize
+    data = bytearray()
+    while len(data) < size:
+        chunk = stream.read(min(size - len(data), _CHUNK))
+        if not chunk:
+            raise DeptreeError(
+                f"the file is cut short: an array of shape {header.shape} is announced, but its data end early",
+                "Write or copy it again",
+                place=place,
+            )
+        data += chunk
+    return np.frombuffer(data, dtype=header.dtype)

@@ -1,0 +1,248 @@
+"""CoNLL-U, byte for byte: blocks of lines that are written back as read, except HEAD, DEPREL and DEPS of words.
+
+A block is split into columns once; a tree is then spliced into it by joining ready pieces. Only what is asked for is
+decoded, so whatever stands in the other columns survives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.chunks import Chunk, split_chunks
+
+_SENT_ID = re.compile(rb"#\s*sent_id\s*=\s*(\S|\S.*\S)\s*")
+_NOT_A_WORD = re.compile(rb"\d+([-.])\d+")
+_HEAD, _DEPREL, _MISC = 6, 7, 9
+_NO_HEAD = -1
+
+
+def read_blocks(stream: Iterable[bytes], place: str) -> Iterator[Block]:
+    """The sentences of a binary stream, one in memory at a time.
+
+    Raises:
+        DeptreeError: with ``file:line``, where a block is not a sentence.
+    """
+    return (Block.parse(chunk, place) for chunk in split_chunks(stream))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One sentence.
+
+    Attributes:
+        sent_id: from the comment ``# sent_id = ...``, else empty.
+        n: the number of words with an integer id.
+        heads: of the words, 0 = ROOT, None where the column is ``_``.
+        deprels: of the words.
+        line: the number of the first line.
+        place: ``file:line``, for messages.
+    """
+
+    sent_id: str
+    n: int
+    heads: list[int | None]
+    deprels: list[str]
+    line: int
+    place: str
+    _lead: bytes
+    _comments: list[bytes]
+    _rows: list[list[bytes]]
+    _tail: bytes
+
+    @classmethod
+    def parse(cls, chunk: Chunk, place: str) -> Block:
+        """Look into a chunk.
+
+        Raises:
+            DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
+        """
+        lead, comments, lines, tail = chunk.parts()
+        rows = [line.split(b"\t") for line in lines]
+        words = _words(rows, chunk.line + len(comments), place)
+        if not words:
+            what = "no words" if rows else "comments without a sentence"
+            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=f"{place}:{chunk.line}")
+        here = f"{place}:{chunk.line}"
+        return cls(
+            sent_id=_text(_sent_id(comments), here),
+            n=len(words),
+            heads=[_head(row[_HEAD], len(words), f"{place}:{line}") for line, row in words],
+            deprels=[_text(row[_DEPREL], f"{place}:{line}") for line, row in words],
+            line=chunk.line,
+            place=here,
+            _lead=b"".join(lead),
+            _comments=comments,
+            _rows=rows,
+            _tail=b"".join(tail),
+        )
+
+    @property
+    def raw(self) -> bytes:
+        """The block as read, with the empty lines around it."""
+        return b"".join([self._lead, *self._comments, *map(b"\t".join, self._rows), self._tail])
+
+    def comment(self, key: str) -> str | None:
+        """The value of the first comment ``# key = value``, None where there is none."""
+        pattern = re.compile(rb"#\s*%b\s*=\s*(.*?)\s*" % re.escape(key.encode()))
+        match = next(filter(None, map(pattern.fullmatch, self._comments)), None)
+        return _text(match[1], self.place) if match else None
+
+    def with_tree(
+        self,
+        heads: Sequence[int],
+        *,
+        sent_id: str | None = None,
+        comments: Sequence[str] = (),
+        first: bool = True,
+        last: bool = True,
+        first_comment: str | None = None,
+    ) -> bytes:
+        """The block with another tree: HEAD, DEPREL and DEPS of its words change, empty nodes go, all else stays.
+
+        A word whose HEAD is what it was keeps its DEPREL; another one is `dep`; `root` stands exactly where HEAD is 0.
+
+        Args:
+            heads: n integers, 0 = ROOT; plain Python integers are fastest.
+            sent_id: replaces the sentence's name, or is added where it has none.
+            comments: whole lines without their newline, put behind the others.
+            first: False for the second and later copies of a block, which must not repeat a byte order mark.
+            last: False for all copies but the last, which alone ends as the block did.
+            first_comment: a line in front of all others.
+        """
+        splice = self._splice
+        pieces = self._opening(sent_id, comments, first, first_comment)
+        for before, kept, old, head in zip(splice.before, splice.kept, splice.old, heads, strict=True):
+            pieces.append(before)
+            pieces.append(kept if head == old else splice.arcs[head])
+        pieces.append(splice.ending if last else splice.joint)
+        return b"".join(pieces)
+
+    def with_misc(
+        self, word_to_misc: Mapping[int, str], comments: Sequence[str] = (), *, first_comment: str | None = None
+    ) -> bytes:
+        """The block as it is, plus comments and a `Key=value` in MISC of some words; an older value of the key goes."""
+        additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
+        rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
+        opening = self._opening(None, comments, True, first_comment)
+        return b"".join([*opening, *map(b"\t".join, rows), self._tail])
+
+    def _opening(
+        self, sent_id: str | None, comments: Sequence[str], first: bool, first_comment: str | None
+    ) -> list[bytes]:
+        pieces = [self._lead] if first else []
+        if first_comment is not None:
+            pieces += first_comment.encode(), self._newline
+        before, old, after = self._around_sent_id
+        if sent_id is None and not old:
+            pieces += self._comments
+        else:
+            pieces += before, old if sent_id is None else sent_id.encode(), after
+        for comment in comments:
+            pieces += comment.encode(), self._newline
+        return pieces
+
+    @cached_property
+    def _newline(self) -> bytes:
+        first_line = self._comments[0] if self._comments else self._rows[0][-1]
+        return b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
+
+    @cached_property
+    def _around_sent_id(self) -> tuple[bytes, bytes, bytes]:
+        """The comments up to the sentence's name, the name (empty if it has none) and the comments behind it."""
+        for number, comment in enumerate(self._comments):
+            if match := _SENT_ID.fullmatch(comment):
+                before, after = self._comments[:number], self._comments[number + 1 :]
+                start, end = match.span(1)
+                return b"".join(before) + comment[:start], match[1], comment[end:] + b"".join(after)
+        return b"# sent_id = ", b"", self._newline + b"".join(self._comments)
+
+    @cached_property
+    def _splice(self) -> _Splice:
+        return _spliced(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Splice:
+    """A block cut at the arcs of its words.
+
+    Attributes:
+        before: per word, the bytes between the arc of the word before and its own.
+        kept: per word, HEAD and DEPREL as read.
+        old: per word, the HEAD with which `kept` is used, `_NO_HEAD` if with none.
+        arcs: per head, the bytes of HEAD and DEPREL of a new arc.
+        ending: behind the last arc, with the empty lines as read.
+        joint: the same for a copy that another one follows: exactly one empty line.
+    """
+
+    before: list[bytes]
+    kept: list[bytes]
+    old: list[int]
+    arcs: list[bytes]
+    ending: bytes
+    joint: bytes
+
+
+def _spliced(block: Block) -> _Splice:
+    before, kept, old = [], [], []
+    between = b""
+    for row in block._rows:
+        if row[0].isdigit():
+            before.append(between + b"\t".join(row[:_HEAD]) + b"\t")
+            arc = row[_HEAD : _DEPREL + 1]
+            kept.append(b"\t".join(arc))
+            old.append(_NO_HEAD if arc[0] in (b"_", b"0") or arc[1] in (b"_", b"root") else int(arc[0]))
+            between = b"\t_\t" + row[_MISC]
+        elif b"-" in row[0]:
+            between += b"\t".join(row)
+    closed = between if between.endswith(b"\n") else between + block._newline
+    arcs = [b"0\troot", *(b"%d\tdep" % head for head in range(1, block.n + 1))]
+    return _Splice(before, kept, old, arcs, between + block._tail, closed + block._newline)
+
+
+def _words(rows: list[list[bytes]], line: int, place: str) -> list[tuple[int, list[bytes]]]:
+    """The rows of words with an integer id, each with its line number."""
+    words: list[tuple[int, list[bytes]]] = []
+    for number, row in enumerate(rows, line):
+        if len(row) != 10:
+            problem = f"{len(row)} column{'s' * (len(row) > 1)} where a word has 10, separated by tabs"
+            raise DeptreeError(problem, "Repair the line; an empty line ends a sentence", place=f"{place}:{number}")
+        if row[0] == b"%d" % (len(words) + 1):
+            words.append((number, row))
+        elif not _NOT_A_WORD.fullmatch(row[0]):
+            problem = f"the word id is {_shown(row[0])} where {len(words) + 1} is due"
+            raise DeptreeError(problem, "Number the words 1, 2, 3, ... in order", place=f"{place}:{number}")
+    return words
+
+
+def _head(text: bytes, n: int, place: str) -> int | None:
+    if text == b"_":
+        return None
+    if text.isdigit() and len(text) < 10 and int(text) <= n:
+        return int(text)
+    raise DeptreeError(f"HEAD is {_shown(text)}, not _ or 0 to {n}", "Repair the line", place=place)
+
+
+def _sent_id(comments: list[bytes]) -> bytes:
+    return next((match[1] for match in map(_SENT_ID.fullmatch, comments) if match), b"")
+
+
+def _text(text: bytes, place: str) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError(f"{_shown(text)} is not UTF-8", "Convert the file to UTF-8", place=place) from None
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:20].decode("utf-8", "replace"))
+
+
+def _with_entry(row: list[bytes], entry: bytes) -> list[bytes]:
+    misc = row[_MISC].rstrip(b"\r\n")
+    key = entry.partition(b"=")[0] + b"="
+    entries = [old for old in misc.split(b"|") if old != b"_" and not old.startswith(key)]
+    return [*row[:_MISC], b"|".join([*entries, entry]) + row[_MISC][len(misc) :]]

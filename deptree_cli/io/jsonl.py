@@ -1,0 +1,81 @@
+"""JSON Lines: one object a line. Scores in, results out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.layout import Layout
+from deptree_cli.io.raw import Array, Raw, RawScores
+
+
+def dump(obj: Any) -> bytes:
+    """One line of JSON: compact, UTF-8 as it is, never NaN or an infinity (ValueError: a result was not checked)."""
+    return json.dumps(obj, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def objects(lines: Iterable[bytes], place: str) -> Iterator[tuple[str, dict[str, Any] | DeptreeError]]:
+    """Each line's object, or what is wrong with the line, with its ``file:line``; empty lines are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            here = f"{place}:{number}"
+            yield here, _object(line, here)
+
+
+def _object(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return DeptreeError(f"not JSON ({error})", "Give one complete JSON object a line", place=place)
+    if not isinstance(value, dict):
+        problem = f"a JSON {_kind(value)} where an object should be"
+        return DeptreeError(problem, "Give one JSON object a line", place=place)
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {list: "list", str: "string", int: "number", float: "number", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "object")
+
+
+def sent_id_of(value: dict[str, Any], place: str) -> str | None:
+    """The field ``sent_id`` as text, None where it is missing or null."""
+    sent_id = value.get("sent_id")
+    if sent_id is None or type(sent_id) in (str, int):
+        return None if sent_id is None else str(sent_id)
+    raise DeptreeError(f"the field sent_id is a {_kind(sent_id)}", "Give a string", place=place)
+
+
+def read_jsonl(stream: Iterable[bytes], place: str, layout: Layout) -> Iterator[Raw]:
+    """The scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is the forbidden score."""
+    for here, value in objects(stream, place):
+        try:
+            yield value if isinstance(value, DeptreeError) else _raw(value, layout, here)
+        except DeptreeError as error:
+            yield error
+
+
+def _raw(value: dict[str, Any], layout: Layout, place: str) -> RawScores:
+    sent_id = sent_id_of(value, place)
+    try:
+        return RawScores(sent_id, _matrix(value.get("scores"), layout.forbidden), place)
+    except DeptreeError as error:
+        raise error.at(place, sent_id or "") from None
+
+
+def _matrix(rows: Any, forbidden: float) -> Array:
+    """A list of lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise DeptreeError("the field scores is not a list of lists", 'Give {"scores": [[...], ...]}')
+    if len({len(row) for row in rows}) > 1:
+        raise DeptreeError("the rows of the field scores differ in length", "Give a rectangle of numbers")
+    cells = [[forbidden if cell is None else cell for cell in row] for row in rows]
+    if not all(isinstance(cell, int | float) for row in cells for cell in row):
+        raise DeptreeError(
+            "the field scores holds something that is not a number", "Give numbers, or null for a forbidden arc"
+        )
+    return np.array(cells, dtype=np.float64)

@@ -1,0 +1,171 @@
+"""Writing results: under the final name only when they are whole.
+
+A file is written beside its final place and renamed at the end; standard output, pipes and devices are written at once.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import shutil
+import sys
+import zipfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+
+STDOUT = "-"
+
+# A fixed date, so that the same results are the same bytes.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+
+
+class Output:
+    """Bytes to a file or, for None and `-`, to standard output; a context manager.
+
+    Raises:
+        DeptreeError: on entry if the file cannot be written there, later if the disk is full.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path in (None, STDOUT) else path
+        # The file written beside and its final place; None when writing directly.
+        self._rename: tuple[Path, Path] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._stream = sys.stdout.buffer if self._path is None else self._opened(self._path)
+        except OSError as error:
+            raise _unwritable(error, self._path) from None
+        return self
+
+    def _opened(self, path: str) -> BinaryIO:
+        if _written_directly(path):
+            return Path(path).open("wb")
+        # A link stays a link: what it leads to is replaced.
+        target = Path(os.path.realpath(path))
+        beside = target.with_name(f".deptree-{secrets.token_hex(8)}.part")
+        stream = beside.open("xb")
+        self._rename = beside, target
+        return stream
+
+    def write(self, data: bytes) -> int:
+        """Write; what has been written may still be in a buffer."""
+        try:
+            return self._stream.write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(error, self._path) from None
+
+    def flush(self) -> None:
+        """Hand on what is in the buffer."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(error, self._path) from None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.flush()
+                self._finish()
+        finally:
+            self._discard()
+
+    def _finish(self) -> None:
+        if self._rename is None:
+            return
+        beside, target = self._rename
+        self._stream.close()
+        if target.exists():
+            shutil.copymode(target, beside)
+        try:
+            beside.replace(target)
+        except OSError as error:
+            raise _unwritable(error, self._path) from None
+        self._rename = None
+
+    def _discard(self) -> None:
+        """Close what was opened here and remove what did not get its final name."""
+        if self._path is not None:
+            # What matters was flushed before; what is being thrown away may fail to be written.
+            with suppress(OSError):
+                self._stream.close()
+        if self._rename is not None:
+            self._rename[0].unlink(missing_ok=True)
+
+
+def _written_directly(path: str) -> bool:
+    """Devices, pipes and what the shell opened for this process are never renamed over."""
+    return path.startswith(("/dev/std", "/dev/fd/", "/proc/")) or (Path(path).exists() and not Path(path).is_file())
+
+
+def _unwritable(error: OSError, path: str | None) -> DeptreeError:
+    place = path or "standard output"
+    if isinstance(error, FileNotFoundError):
+        return DeptreeError("its folder does not exist", f"Create {Path(place).parent} first", place=place)
+    return DeptreeError(f"cannot be written ({error.strerror})", "Choose another place with -o", place=place)
+
+
+class NpzOutput:
+    """A `.npz` written entry by entry, the same bytes for the same arrays; a context manager like `Output`.
+
+    Args:
+        path: a file, or None or `-` for standard output.
+        comment: how the arrays were made; the comment of the zip, so that its keys stay the sentences.
+    """
+
+    def __init__(self, path: str | None, comment: str = "") -> None:
+        self._path = path
+        self._comment = comment
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
+            sink = opened.enter_context(Output(self._path))
+            self._zip = zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED)  # type: ignore[call-overload]
+            self._zip.comment = self._comment.encode()
+            opened.push(self._close_zip)
+            self._opened = opened.pop_all()
+        return self
+
+    def _close_zip(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._zip.close()
+        # Half an archive must not look like a whole one: without a file it can no longer write its directory.
+        self._zip.fp = None
+
+    def write(self, key: str, array: NDArray[np.generic]) -> None:
+        """Add an entry.
+
+        Raises:
+            DeptreeError: the key was there before.
+        """
+        name = f"{key}.npy"
+        if name in self._zip.NameToInfo:
+            remedy = "Write JSON Lines, or give every sentence its own sent_id"
+            raise DeptreeError("an .npz cannot hold two sentences of one name", remedy, sent_id=key)
+        entry = zipfile.ZipInfo(name, _DATE)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.create_system = _UNIX
+        data = io.BytesIO()
+        np.lib.format.write_array(data, array, allow_pickle=False)
+        self._zip.writestr(entry, data.getvalue())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._opened.__exit__(kind, error, traceback)

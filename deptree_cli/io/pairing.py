@@ -1,0 +1,152 @@
+"""Scores and sentences together: by key where the .npz names the sentences, else by order, and never out of step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.chunks import split_chunks
+from deptree_cli.io.conllu import Block
+from deptree_cli.io.formats import open_source
+from deptree_cli.io.inputs import STDIN, open_input, place_of
+from deptree_cli.io.layout import Layout, cut, words_in
+from deptree_cli.io.raw import Array, Raw, RawScores, Source, in_order
+
+_Blocks = Iterator[Block | DeptreeError]
+
+# Scores with the sentence they belong to, if there are sentences, or what keeps the two apart.
+_Pair = tuple[Raw, Block | None] | DeptreeError
+
+_MATCHING = "Check that both files hold the same sentences in the same order"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """One sentence as it was read.
+
+    Attributes:
+        sent_id: the CoNLL-U's, else the key of the scores, else the running number.
+        number: the running number, from 1.
+        scores: as read (any orientation), cut to the sentence's length.
+        block: the CoNLL-U sentence if there is one.
+        place: of the scores, for messages.
+    """
+
+    sent_id: str
+    number: int
+    scores: Array
+    block: Block | None
+    place: str
+
+
+def read_records(
+    scores_path: str, layout: Layout, conllu_path: str | None = None, lengths: str | None = None
+) -> Iterator[Record | DeptreeError]:
+    """Every sentence of a score file, with its CoNLL-U block if there is such a file.
+
+    Yields:
+        a Record, or the DeptreeError of a sentence that cannot be used.
+
+    Raises:
+        DeptreeError: reading cannot begin or go on, or the two files are out of step.
+    """
+    if [scores_path, conllu_path, lengths].count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    with open_source(scores_path, layout, lengths) as source:
+        pairs = _alone(source) if conllu_path is None else _paired(source, place_of(scores_path), conllu_path)
+        for number, pair in enumerate(pairs, 1):
+            yield pair if isinstance(pair, DeptreeError) else _record(number, *pair, layout)
+
+
+def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Record | DeptreeError:
+    named = (block.sent_id if block else "") or (raw.key if isinstance(raw, RawScores) else "")
+    sent_id = named or str(number)
+    if isinstance(raw, DeptreeError):
+        return raw.at(sent_id=sent_id)
+    try:
+        return Record(sent_id, number, _fitted(raw, block, layout), block, raw.place)
+    except DeptreeError as error:
+        return error.at(raw.place, sent_id)
+
+
+def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
+    """The scores at the length of their sentence."""
+    n = words_in(raw.scores.shape, layout)
+    if block is None or block.n == n:
+        return raw.scores
+    if raw.padded and block.n < n:
+        return cut(raw.scores, block.n, layout)
+    raise DeptreeError(
+        f"the scores have {n} words, the CoNLL-U sentence has {block.n} ({block.place})",
+        f"{_MATCHING}, with the same tokens",
+    )
+
+
+def _alone(source: Source) -> Iterator[_Pair]:
+    return ((raw, None) for raw in in_order(source))
+
+
+def _paired(source: Source, place: str, conllu_path: str) -> Iterator[_Pair]:
+    """By key if the first sound sentence is one of the keys, else by order."""
+    blocks = _blocks(conllu_path)
+    looked_at: list[Block | DeptreeError] = []
+    for block in blocks:
+        looked_at.append(block)
+        if isinstance(block, Block):
+            break
+    blocks = chain(looked_at, blocks)
+    first = looked_at[-1] if looked_at else None
+    if isinstance(source, Mapping) and isinstance(first, Block) and first.sent_id in source:
+        return _by_key(source, blocks, place)
+    return _by_order(source, blocks, place, conllu_path)
+
+
+def _blocks(path: str) -> _Blocks:
+    """The sentences of a file; one that is malformed is handed on as its error."""
+    with open_input(path) as file:
+        for chunk in split_chunks(file.stream):
+            try:
+                yield Block.parse(chunk, file.place)
+            except DeptreeError as error:
+                yield error
+
+
+def _by_key(source: Mapping[str, RawScores], blocks: _Blocks, place: str) -> Iterator[_Pair]:
+    """Keys that no sentence asks for are left alone: one archive may serve several files of sentences."""
+    for block in blocks:
+        try:
+            yield block if isinstance(block, DeptreeError) else (source[block.sent_id], block)
+        except KeyError:
+            remedy = "Its first sentence has one, so every sentence must"
+            yield DeptreeError(f"{place} has no key of this name", remedy, place=block.place, sent_id=block.sent_id)
+        except DeptreeError as error:
+            yield error.at(sent_id=block.sent_id)
+
+
+def _by_order(source: Source, blocks: _Blocks, place: str, conllu_path: str) -> Iterator[_Pair]:
+    raws = in_order(source)
+    names_agree: bool | None = None
+    for number, (raw, block) in enumerate(zip_longest(raws, blocks)):
+        if raw is None or block is None:
+            ends = (number, number + 1 + sum(1 for _ in raws) + sum(1 for _ in blocks))
+            matrices, sentences = ends if raw is None else ends[::-1]
+            problem = (
+                f"the number of matrices is {matrices}, that of sentences in {place_of(conllu_path)} is {sentences}"
+            )
+            raise DeptreeError(problem, _MATCHING, place=place)
+        if isinstance(raw, RawScores) and isinstance(block, Block):
+            names_agree = _in_step(raw, block, names_agree, source)
+        yield block if isinstance(block, DeptreeError) else (raw, block)
+
+
+def _in_step(raw: RawScores, block: Block, names_agree: bool | None, source: Source) -> bool:
+    """Whether the scores carry the sentence's name; once they do they must go on, or the files are out of step."""
+    agrees = raw.key is not None and raw.key == block.sent_id
+    known = isinstance(source, Mapping) and block.sent_id in source
+    if not agrees and (names_agree or known):
+        whose = repr(raw.key) if raw.key else "without a name"
+        problem = f"out of step: these scores are {whose}, the sentence at {block.place} is {block.sent_id!r}"
+        raise DeptreeError(problem, _MATCHING, place=raw.place)
+    return agrees if names_agree is None else names_agree

@@ -1,0 +1,58 @@
+"""What a reader of a score file hands on, before anybody knows the layout or the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+
+# As read: any number type, any orientation.
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawScores:
+    """One sentence's scores as read.
+
+    Attributes:
+        key: the .npz key or the JSON field ``sent_id``; None where the container has no names.
+        scores: two-dimensional, any number type, orientation and ROOT place as in the file.
+        place: where it was read, for messages.
+        padded: True for one slice of a batch whose own length is not known yet.
+    """
+
+    key: str | None
+    scores: Array
+    place: str
+    padded: bool = False
+
+
+# A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.
+Raw = RawScores | DeptreeError
+
+# A container with names is a mapping that loads an entry when it is asked for.
+Source = Mapping[str, RawScores] | Iterable[Raw]
+
+
+def in_order(source: Source) -> Iterator[Raw]:
+    """The matrices of a source in file order."""
+    if isinstance(source, Mapping):
+        return (_loaded(source, key) for key in source)
+    return iter(source)
+
+
+def _loaded(source: Mapping[str, RawScores], key: str) -> Raw:
+    try:
+        return source[key]
+    except DeptreeError as error:
+        return error
+
+
+def numeric(dtype: np.dtype[Any]) -> bool:
+    """Whether scores may have this type: booleans, integers and floats."""
+    return dtype.kind in "biuf"

@@ -1,0 +1,108 @@
+"""`.npz`: keys, lazy loading, batches, and zips that are something else."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.archives import read_npz
+from deptree_cli.io.layout import Layout
+from deptree_cli.io.raw import Raw, RawScores, in_order
+
+
+def npz(*args: np.ndarray, **arrays: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, *args, **arrays)
+    return stream.getvalue()
+
+
+def zipped(**members: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("_dot_", ".").replace("_in_", "/"), data)
+    return stream.getvalue()
+
+
+def read(data: bytes) -> list[Raw]:
+    with read_npz(io.BytesIO(data), "a.npz", Layout()) as source:
+        return list(in_order(source))
+
+
+def test_keys_keep_their_order_and_load_when_asked() -> None:
+    with read_npz(io.BytesIO(npz(b=np.ones((2, 3)), a=np.ones((3, 3)))), "a.npz", Layout()) as source:
+        assert isinstance(source, Mapping)
+        assert list(source) == ["b", "a"]
+        assert "a" in source
+        assert "c" not in source
+        assert source["a"].scores.shape == (3, 3)
+        assert (source["b"].key, source["b"].place, source["b"].padded) == ("b", "a.npz[b]", False)
+
+
+def test_a_batch_with_lengths_is_cut() -> None:
+    batch = np.arange(50.0).reshape(2, 5, 5)
+    first, second = read(npz(scores=batch, lengths=np.array([2, 4])))
+    assert isinstance(first, RawScores)
+    assert isinstance(second, RawScores)
+    np.testing.assert_array_equal(first.scores, batch[0, :3, :3])
+    np.testing.assert_array_equal(second.scores, batch[1])
+    assert second.place == "a.npz[scores], matrix 2"
+
+
+def test_a_batch_whose_lengths_do_not_fit(says) -> None:
+    with says("a.npz[scores]", "matrices is 2", "lengths 3"):
+        read(npz(scores=np.ones((2, 5, 5)), lengths=np.array([2, 4, 4])))
+    with says("a.npz[lengths]", "row of integers", "float64"):
+        read(npz(scores=np.ones((2, 5, 5)), lengths=np.ones(2)))
+    first, second = read(npz(scores=np.ones((2, 5, 5)), lengths=np.array([5, 4])))
+    assert "matrix 1: the length is 5" in str(first)
+    assert isinstance(second, RawScores)
+
+
+def test_one_bad_entry_does_not_end_the_reading() -> None:
+    good = np.ones((2, 2))
+    data = npz(a=good, labels=np.ones((3, 4, 5)), objects=np.array([good, None], dtype=object), z=good)
+    a, labels, objects, z = read(data)
+    assert isinstance(a, RawScores)
+    assert isinstance(z, RawScores)
+    assert str(labels).startswith("a.npz[labels]: the array has shape (3, 4, 5): a label axis")
+    assert "a.npz[objects]: this is an object array" in str(objects)
+
+
+def test_damaged_entries_are_named() -> None:
+    data = bytearray(npz(a=np.random.default_rng(0).random((30, 30)), b=np.ones((2, 2))))
+    data[400:420] = bytes(20)
+    damaged, sound = read(bytes(data))
+    assert isinstance(damaged, DeptreeError)
+    assert damaged.place == "a.npz[a]"
+    assert isinstance(sound, RawScores)
+    (empty,) = read(zipped(a_dot_npy=b""))
+    assert "a.npz[a]: the entry is empty" in str(empty)
+    stream = io.BytesIO()
+    np.save(stream, np.ones((2, 2)))
+    (longer,) = read(zipped(a_dot_npy=stream.getvalue() + b"x"))
+    assert "bytes behind the array" in str(longer)
+
+
+def test_zips_that_are_no_archives_of_arrays(says) -> None:
+    with says("torch file runs code", "torch.load"):
+        read(zipped(model_in_data_dot_pkl=b"x", model_in_data_in_0=b"y"))
+    with says("holds 'notes.txt'", "np.savez"):
+        read(zipped(notes_dot_txt=b"hello"))
+    with says("holds no arrays"):
+        read(zipped())
+    with says("damaged or cut short"):
+        read(npz(a=np.ones((3, 3)))[:-30])
+
+
+def test_no_name_twice(says) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.npy", b"")
+        archive.writestr("b.npy", b"")
+    with says("two entries of the same name"):
+        read(stream.getvalue().replace(b"b.npy", b"a.npy"))
