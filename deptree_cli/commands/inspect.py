@@ -32,19 +32,18 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     """Say how a score file is understood: shapes, orientation, scale, how peaked it is, single-root mass.
 
     With --conllu whose words have heads, also how well these fit under each orientation that the matrices allow (mean
-    log-probability of the sentences' trees per word): the right one is far ahead. The table goes to stderr, JSON (with
-    --json, or where standard output is not a terminal) to standard output.
+    log-probability of the sentences' trees per word): the right one is far ahead. A table on a terminal, else JSON.
     """
     pipeline = Pipeline(inputs)
     facts = list(pipeline.map(lambda sentence, record, _: _facts(sentence, record, inputs)))
     if not facts:
         raise DeptreeError("there are no sentences to look at", "Check the file", place=inputs.scores)
     summary = _summary(facts, inputs.layout)
-    if as_json or not sys.stdout.isatty():
+    if sys.stdout.isatty() and not as_json:
+        table(inputs.scores, ("what", "value"), ((key, value) for key, value in summary.items() if value is not None))
+    else:
         with Output(None) as out:
             out.write(dump(summary))
-    if not as_json and not inputs.quiet:
-        table(inputs.scores, ("what", "value"), summary.items())
     return pipeline.exit_code
 
 

@@ -1,0 +1,81 @@
+# A fresh machine needs Python 3.11 or newer and make; the targets set up the rest, in .venv.
+# Another interpreter: make test PYTHON=/path/to/python
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test laws lint types bench clean
+
+VENV := .venv
+RUN_STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | expand -t 10
+
+install: $(RUN_STAMP)  ## the command deptree in .venv/bin
+
+# A name on the PATH may be an empty shell of a version manager, so each candidate has to run to count.
+$(VENV)/bin/python:
+	@for python in $(PYTHONS); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "setting up $(VENV) with $$("$$python" --version)"; \
+	    "$$python" -m venv --clear $(VENV) && exit 0; \
+	    rm -rf $(VENV); \
+	    echo "make: $$python cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)" >&2; \
+	    exit 1; \
+	  fi; \
+	done; \
+	echo "make: deptree needs Python 3.11 or newer; none of these is: $(strip $(PYTHONS))." >&2; \
+	echo "      Install one, or name it: make PYTHON=/path/to/python" >&2; \
+	exit 1
+
+$(RUN_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(RUN_STAMP)
+
+# From here on a command line reads as a user would type it.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its output
+	@mkdir -p demo_output
+	deptree inspect sample_data/scores.npz --from natasha
+	@echo
+	deptree partition sample_data/scores.npz --from natasha
+	@echo
+	deptree sample sample_data/scores.npz --from natasha --conllu sample_data/sentences.conllu -k 2 --seed 7 | head -n 40
+	@echo
+	deptree swor sample_data/one.npy -k 5 --seed 7
+	@echo
+	deptree marginals sample_data/scores.npz --from natasha -o demo_output/marginals.npz
+	@echo
+	@echo '# Wilson-RC is biased on this graph, so the next command finds a bias and exits with status 1.'
+	deptree check-bias sample_data/figure1.npy --sampler wilson-rc -k 2000 --seed 7; test $$? -eq 1
+	@echo '# Bias found, as it should be. The default sampler on the same graph has none (status 0):'
+	deptree check-bias sample_data/figure1.npy --sampler auto -k 2000 --seed 7
+	@echo
+	@echo '# Done. The marginals are in demo_output/marginals.npz.'
+
+test: $(DEV_STAMP)  ## all tests
+	pytest -n auto
+
+laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
+	pytest -n auto -m laws
+
+lint: $(DEV_STAMP)  ## ruff: rules and format
+	ruff check .
+	ruff format --check .
+
+types: $(DEV_STAMP)  ## mypy, strict
+	mypy deptree_cli
+
+bench: $(DEV_STAMP)  ## benchmarks, as a table
+	python -m benchmarks
+
+clean:  ## remove what make made, .venv too
+	rm -rf $(VENV) build dist *.egg-info demo_output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

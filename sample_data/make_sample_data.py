@@ -1,0 +1,303 @@
+"""Write every data file of this folder; running it again writes the same bytes.
+
+    python sample_data/make_sample_data.py [FOLDER]
+
+The sentences and their trees are invented for this project. The scores imitate the raw logits of a graph-based parser:
+the gold head of a word stands out, and in each sentence one attachment is a close call.
+"""
+
+import json
+import math
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.floating]
+
+FUNCTION_WORDS = {"ADP", "AUX", "DET", "PART", "SCONJ"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A gold tree in brief, and the other heads that a reader might have chosen.
+
+    `table` has a line per word or multiword token: ID FORM LEMMA UPOS FEATS HEAD DEPREL MISC.
+    `margin` is the gold logit minus the logit of the other head; negative where the parser prefers the other reading.
+    """
+
+    sent_id: str
+    comments: tuple[str, ...]
+    table: str
+    other_heads: dict[int, int]
+    margin: float
+
+    @property
+    def rows(self) -> list[list[str]]:
+        return [line.split() for line in self.table.strip().splitlines()]
+
+    @property
+    def words(self) -> list[list[str]]:
+        return [row for row in self.rows if row[0].isdigit()]
+
+    @property
+    def heads(self) -> list[int]:
+        return [int(row[5]) for row in self.words]
+
+
+SAMPLES = [
+    Sample(
+        "en-1",
+        ("text = She saw the man with the telescope.", "Who has the telescope?"),
+        """
+        1  She        she        PRON   Case=Nom|Number=Sing|Person=3|PronType=Prs  2  nsubj  _
+        2  saw        see        VERB   Mood=Ind|Tense=Past|VerbForm=Fin            0  root   _
+        3  the        the        DET    Definite=Def|PronType=Art                   4  det    _
+        4  man        man        NOUN   Number=Sing                                 2  obj    _
+        5  with       with       ADP    _                                           7  case   _
+        6  the        the        DET    Definite=Def|PronType=Art                   7  det    _
+        7  telescope  telescope  NOUN   Number=Sing                                 2  obl    Also=head=4|SpaceAfter=No
+        8  .          .          PUNCT  _                                           2  punct  _
+        """,
+        other_heads={7: 4},
+        margin=0.625,
+    ),
+    Sample(
+        "en-2",
+        ("text = I don't like eating fish outdoors.",),
+        """
+        1    I         I         PRON   Case=Nom|Number=Sing|Person=1|PronType=Prs  4  nsubj   _
+        2-3  don't     _         _      _                                           _  _       _
+        2    do        do        AUX    Mood=Ind|VerbForm=Fin                       4  aux     _
+        3    n't       not       PART   Polarity=Neg                                4  advmod  _
+        4    like      like      VERB   VerbForm=Inf                                0  root    _
+        5    eating    eat       VERB   VerbForm=Ger                                4  xcomp   _
+        6    fish      fish      NOUN   Number=Sing                                 5  obj     _
+        7    outdoors  outdoors  ADV    _                                           5  advmod  SpaceAfter=No
+        8    .         .         PUNCT  _                                           4  punct   _
+        """,
+        other_heads={7: 4},
+        margin=1.125,
+    ),
+    Sample(
+        "en-3",
+        ("text = Friends of Anna who sang came early.",),
+        """
+        1  Friends  friend  NOUN   Number=Plur                       6  nsubj      _
+        2  of       of      ADP    _                                 3  case       _
+        3  Anna     Anna    PROPN  Number=Sing                       1  nmod       _
+        4  who      who     PRON   PronType=Rel                      5  nsubj      _
+        5  sang     sing    VERB   Mood=Ind|Tense=Past|VerbForm=Fin  1  acl:relcl  _
+        6  came     come    VERB   Mood=Ind|Tense=Past|VerbForm=Fin  0  root       _
+        7  early    early   ADV    _                                 6  advmod     SpaceAfter=No
+        8  .        .       PUNCT  _                                 6  punct      _
+        """,
+        other_heads={5: 3},
+        margin=0.25,
+    ),
+    Sample(
+        "en-4",
+        ("text = Plants flower.",),
+        """
+        1  Plants  plant   NOUN   Number=Plur            2  nsubj  _
+        2  flower  flower  VERB   Mood=Ind|VerbForm=Fin  0  root   SpaceAfter=No
+        3  .       .       PUNCT  _                      2  punct  _
+        """,
+        other_heads={1: 0, 2: 1, 3: 1},
+        margin=0.5,
+    ),
+    Sample(
+        "cs-1",
+        ("text = Spěchám, abych stihla vlak do Brna.", "text_en = I am hurrying to catch the train to Brno."),
+        """
+        1    Spěchám  spěchat   VERB   Mood=Ind|Number=Sing|Person=1|VerbForm=Fin  0  root   SpaceAfter=No
+        2    ,        ,         PUNCT  _                                           5  punct  _
+        3-4  abych    _         _      _                                           _  _      _
+        3    aby      aby       SCONJ  _                                           5  mark   _
+        4    bych     být       AUX    Mood=Cnd|Number=Sing|Person=1|VerbForm=Fin  5  aux    _
+        5    stihla   stihnout  VERB   Gender=Fem|Number=Sing|VerbForm=Part        1  advcl  _
+        6    vlak     vlak      NOUN   Case=Acc|Number=Sing                        5  obj    _
+        7    do       do        ADP    _                                           8  case   _
+        8    Brna     Brno      PROPN  Case=Gen|Number=Sing                        6  nmod   SpaceAfter=No
+        9    .        .         PUNCT  _                                           1  punct  _
+        """,
+        other_heads={8: 5},
+        margin=-0.375,
+    ),
+    Sample(
+        "cs-2",
+        ("text = Jana slíbila zavolat večer.", "text_en = Jana promised to call in the evening."),
+        """
+        1  Jana     Jana     PROPN  Case=Nom|Gender=Fem|Number=Sing       2  nsubj   _
+        2  slíbila  slíbit   VERB   Gender=Fem|Number=Sing|VerbForm=Part  0  root    _
+        3  zavolat  zavolat  VERB   VerbForm=Inf                          2  xcomp   _
+        4  večer    večer    ADV    _                                     3  advmod  SpaceAfter=No
+        5  .        .        PUNCT  _                                     2  punct   _
+        """,
+        other_heads={4: 2},
+        margin=0.875,
+    ),
+    Sample(
+        "ru-1",
+        ("text = Мы встретили друга брата из Москвы.", "text_en = We met our brother's friend from Moscow."),
+        """
+        1  Мы         мы         PRON   Case=Nom|Number=Plur|Person=1|PronType=Prs    2  nsubj  _
+        2  встретили  встретить  VERB   Mood=Ind|Number=Plur|Tense=Past|VerbForm=Fin  0  root   _
+        3  друга      друг       NOUN   Case=Acc|Number=Sing                          2  obj    _
+        4  брата      брат       NOUN   Case=Gen|Number=Sing                          3  nmod   _
+        5  из         из         ADP    _                                             6  case   _
+        6  Москвы     Москва     PROPN  Case=Gen|Number=Sing                          3  nmod   SpaceAfter=No
+        7  .          .          PUNCT  _                                             2  punct  _
+        """,
+        other_heads={6: 4},
+        margin=0.125,
+    ),
+    Sample(
+        "ru-2",
+        ("text = Студент читал статью с интересом.", "text_en = The student was reading the article with interest."),
+        """
+        1  Студент    студент  NOUN   Case=Nom|Number=Sing                          2  nsubj  _
+        2  читал      читать   VERB   Mood=Ind|Number=Sing|Tense=Past|VerbForm=Fin  0  root   _
+        3  статью     статья   NOUN   Case=Acc|Number=Sing                          2  obj    _
+        4  с          с        ADP    _                                             5  case   _
+        5  интересом  интерес  NOUN   Case=Ins|Number=Sing                          2  obl    SpaceAfter=No
+        6  .          .        PUNCT  _                                             2  punct  _
+        """,
+        other_heads={5: 3},
+        margin=1.5,
+    ),
+]
+
+
+def conllu_block(sample: Sample, gold: bool) -> str:
+    """One sentence in CoNLL-U, with its tree or with HEAD and DEPREL left open."""
+    lines = [f"# sent_id = {sample.sent_id}", *(f"# {comment}" for comment in sample.comments)]
+    for number, form, lemma, upos, feats, head, deprel, misc in sample.rows:
+        tree = [head, deprel] if gold else ["_", "_"]
+        lines.append("\t".join([number, form, lemma, upos, "_", feats, *tree, "_", misc]))
+    return "\n".join(lines) + "\n\n"
+
+
+def to_eighths(x: float) -> float:
+    """Three decimals write an eighth exactly and float32 holds it exactly, so every format gives the same number."""
+    return round(8 * x) / 8
+
+
+def unlikely_logit(rng: random.Random, upos: list[str], dep: int, head: int) -> float:
+    """The logit of an arc that nobody would draw: worse for far heads, function words and punctuation."""
+    logit = rng.uniform(-9, 0) - 0.25 * abs(head - dep)
+    if upos[head] == "PUNCT":
+        logit -= 4
+    elif upos[head] in FUNCTION_WORDS:
+        logit -= 2
+    return max(logit, -15.0)
+
+
+def sample_logits(sample: Sample) -> Matrix:
+    """Logits `(n+1, n+1)`, row = dependent, column = head, node 0 = ROOT.
+
+    Row 0 and the diagonal hold numbers too, as they do in a parser's memory; a reader has to ignore them.
+    """
+    # random.Random and not numpy's generator: only the former promises the same stream in every version
+    rng = random.Random(sample.sent_id)
+    upos = ["ROOT", *(row[3] for row in sample.words)]
+    nodes = range(len(upos))
+    logits = np.array(
+        [[to_eighths(unlikely_logit(rng, upos, dep, head)) for head in nodes] for dep in nodes], np.float32
+    )
+    for dep, head in enumerate(sample.heads, start=1):
+        logits[dep, head] = to_eighths(rng.uniform(4, 9))
+        if dep in sample.other_heads:
+            logits[dep, sample.other_heads[dep]] = logits[dep, head] - sample.margin
+    return logits
+
+
+def pad_batch(squares: list[Matrix]) -> Matrix:
+    """Squares of different sizes in one array `(batch, m, m)`, filled up with -inf."""
+    size = max(len(square) for square in squares)
+    batch = np.full((len(squares), size, size), -np.inf, np.float32)
+    for row, square in zip(batch, squares, strict=True):
+        row[: len(square), : len(square)] = square
+    return batch
+
+
+def head_probabilities(logits: Matrix) -> Matrix:
+    """Weights `(n+1, n+1)`, row = head, column = dependent: every word's logits as probabilities of its heads."""
+    weights = np.zeros(logits.shape)
+    for dep in range(1, len(logits)):
+        exps = [0.0 if head == dep else math.exp(logit) for head, logit in enumerate(logits[dep])]
+        # six digits, because the last bits of exp differ between machines
+        weights[:, dep] = [float(f"{x / math.fsum(exps):.6g}") for x in exps]
+    return weights
+
+
+def figure1_weights() -> Matrix:
+    """Stanojevic 2022, Figure 1, head-dep: three equally likely single-root trees, two of them rooted in A."""
+    root, a, b, c = range(4)
+    weights = np.zeros((4, 4))
+    for head, dep in [(root, a), (b, a), (a, b), (c, b), (root, c), (a, c)]:
+        weights[head, dep] = 0.5
+    return weights
+
+
+def saturated_weights() -> Matrix:
+    """Head-dep weights of six words in three pairs that choose each other: what Koo et al.'s inverse cannot bear.
+
+    The remaining 1e-12 of words 3 to 6 goes to the other pair among them but for a ten-thousandth, so whatever enters
+    these four is as small as the rounding of a column sum. Word 1 stays outside: in the Laplacian its column sum plays
+    no part, and a saturated group around it would hide the error.
+    """
+    rest = 1e-12
+    partners = {1: 2, 2: 1, 3: 4, 4: 3, 5: 6, 6: 5}
+    weights = np.zeros((7, 7))
+    for dep, partner in partners.items():
+        others = [head for head in range(7) if head not in (dep, partner)]
+        shares = [(1 + (3 * head + 5 * dep) % 7) * (10_000 if min(head, dep) >= 3 else 1) for head in others]
+        weights[others, dep] = [rest * share / sum(shares) for share in shares]
+        weights[partner, dep] = 1 - rest
+    return weights
+
+
+def write_sentences(folder: Path) -> None:
+    for name, gold in [("sentences.conllu", False), ("gold.conllu", True)]:
+        text = "".join(conllu_block(sample, gold) for sample in SAMPLES)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    lengths = "".join(f"{len(sample.words)}\n" for sample in SAMPLES)
+    (folder / "lengths.txt").write_text(lengths, encoding="utf-8", newline="\n")
+
+
+def write_scores(folder: Path) -> None:
+    """The same logits in every container; dropping row 0 of a square leaves the rectangle `(n, n+1)`."""
+    squares = [sample_logits(sample) for sample in SAMPLES]
+    rectangles: dict[str, Any] = {sample.sent_id: square[1:] for sample, square in zip(SAMPLES, squares, strict=True)}
+    np.savez(folder / "scores.npz", **rectangles)
+    np.save(folder / "scores.npy", pad_batch(squares))
+    with (folder / "scores_stream.npy").open("wb") as stream:
+        for square in squares:
+            np.save(stream, square)
+    with (folder / "scores.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
+        for sample, square in zip(SAMPLES, squares, strict=True):
+            forms = [row[1] for row in sample.words]
+            record = {"sent_id": sample.sent_id, "forms": forms, "scores": square[1:].tolist()}
+            lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def write_single_sentences(folder: Path) -> None:
+    np.save(folder / "one.npy", head_probabilities(sample_logits(SAMPLES[0])))
+    np.save(folder / "figure1.npy", figure1_weights())
+    np.save(folder / "saturated.npy", saturated_weights())
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_sentences(folder)
+    write_scores(folder)
+    write_single_sentences(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
