@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Try: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
+    epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @click.version_option(__version__, prog_name="deptree")
 def deptree() -> None:

@@ -25,20 +25,32 @@ from deptree_cli.io.signature import signature
 
 Row = dict[str, Any]
 
-COLUMNS = ("sent_id", "n", "method", "size", "statistic", "dof", "p_value", "tv_distance", "tv_expected_by_chance")
+# field -> its heading in the table
+COLUMNS = {
+    "sent_id": "sent_id",
+    "n": "n",
+    "method": "method",
+    "size": "trees",
+    "p_value": "p-value",
+    "tv_distance": "distance",
+    "tv_expected_by_chance": "by chance",
+    "verdict": "verdict",
+}
+
+
+HELP = f"""Hold a sampler, or somebody else's samples, against the exact distribution.
+
+Sentences of up to {ENUMERATED_N} words are enumerated and tested by chi-square; longer ones by exact tests of every
+root and arc frequency against the exact marginals, corrected for their number. The verdicts are corrected for the
+number of sentences (Holm): an unbiased sampler is called biased with probability --alpha at most.
+
+Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 could not tell.
+"""
 
 
 @click.command(
-    epilog="Try: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
-    help=f"""Hold a sampler, or somebody else's samples, against the exact distribution.
-
-    Sentences of up to {ENUMERATED_N} words are enumerated and tested by chi-square; longer ones by exact tests of every
-    root and arc frequency against the exact marginals, corrected for their number. The verdicts are corrected for the
-    number of sentences (Holm), so that an unbiased sampler is called biased with probability --alpha at most.
-
-    Writes JSON Lines, and a table where standard output is a terminal. Exit status: 0 no bias found, 1 bias found,
-    2 could not tell.
-    """,
+    help=HELP,
+    epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
 @input_options
 @size_option(2000, "Trees per sentence.")
@@ -68,9 +80,15 @@ def check_bias(
     pipeline = Pipeline(inputs)
     audited = list(_drawn(pipeline, line, size, seed) if line else _given(pipeline, str(samples)))
     rows = _with_verdicts(audited, line.name if line else None, alpha)
-    write_chunks(map(dump, rows), "jsonl", output, signature("check-bias", fields), header, inputs.quiet)
-    if sys.stdout.isatty():
-        table("check-bias", (*COLUMNS, "verdict"), ([row[column] for column in (*COLUMNS, "verdict")] for row in rows))
+    to_terminal = output is None and sys.stdout.isatty()
+    lines = () if to_terminal else map(dump, rows)
+    write_chunks(lines, "jsonl", output, signature("check-bias", fields), header, inputs.quiet)
+    if to_terminal:
+        table(
+            f"check-bias: {name if line else samples}",
+            list(COLUMNS.values()),
+            ([row[key] for key in COLUMNS] for row in rows),
+        )
     return _conclude(rows, inputs.quiet)
 
 

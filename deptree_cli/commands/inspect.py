@@ -25,7 +25,7 @@ from deptree_cli.io.report import table
 Facts = dict[str, Any]
 
 
-@click.command(epilog="Try: deptree inspect scores.npz --from natasha --conllu gold.conllu")
+@click.command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @input_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of a table.")
 def inspect(inputs: Inputs, as_json: bool) -> int:
@@ -55,7 +55,7 @@ def _facts(sentence: Sentence, record: Record, inputs: Inputs) -> Facts:
     other = Elimination(sentence.log_scores, single_root=False) if sentence.single_root else elimination
     return {
         "n": sentence.n,
-        "shape": "x".join("n+1" if side > sentence.n else "n" for side in record.scores.shape),
+        "shape": "({}, {})".format(*("n+1" if side > sentence.n else "n" for side in record.scores.shape)),
         "type": str(record.scores.dtype),
         "lowest": float(sentence.log_scores[:, 1:][allowed].min()),
         "highest": float(sentence.log_scores[:, 1:][allowed].max()),
@@ -123,8 +123,8 @@ def _summary(facts: list[Facts], layout: Layout) -> Facts:
 
 
 def _orient(facts: list[Facts], layout: Layout) -> str:
-    if {fact["shape"] for fact in facts} == {"nxn+1"}:
+    if {fact["shape"] for fact in facts} == {"(n, n+1)"}:
         return "dep-head (by shape)"
-    if {fact["shape"] for fact in facts} == {"n+1xn"}:
+    if {fact["shape"] for fact in facts} == {"(n+1, n)"}:
         return "head-dep (by shape)"
     return layout.orient or "head-dep (assumed)"

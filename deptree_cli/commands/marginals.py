@@ -20,7 +20,7 @@ from deptree_cli.io.signature import signature
 Float = NDArray[np.float64]
 
 
-@click.command(epilog="Try: deptree marginals scores.npz --from natasha -o marginals.npz")
+@click.command(epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz")
 @input_options
 @output_option
 @format_option("conllu", "jsonl", "npz")

@@ -20,7 +20,7 @@ from deptree_cli.io.signature import signature
 Row = dict[str, Any]
 
 
-@click.command(epilog="Try: deptree partition scores.npz --from natasha | jq .single_root_mass")
+@click.command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
 @input_options
 @click.option("--summary", is_flag=True, help="One object for the whole file.")
 @output_option

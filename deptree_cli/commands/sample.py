@@ -29,6 +29,15 @@ from deptree_cli.io.trees import TO_BYTES, Trees
 
 Heads = NDArray[np.int32]
 
+HELP = """Draw K independent trees per sentence from the exact distribution.
+
+Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o and
+--format override; npz holds an array (K, n) of heads per sentence.
+
+Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
+
+"""
+
 LISTING = "\n\n".join(
     f"\b\n{line.name}{'' if line.exact else ' (biased)'}: {'/'.join(line.roots)} root; {line.cost}\n  {line.source}"
     for line in SAMPLERS.values()
@@ -36,16 +45,8 @@ LISTING = "\n\n".join(
 
 
 @click.command(
-    epilog="Try: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7 -o samples.conllu",
-    help=f"""Draw K independent trees per sentence from the exact distribution.
-
-    Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o
-    and --format override; npz holds an array (K, n) of heads per sentence.
-
-    Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
-
-    {LISTING}
-    """,
+    help=HELP + LISTING,
+    epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @input_options
 @size_option(1, "Trees per sentence.")

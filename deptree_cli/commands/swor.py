@@ -23,22 +23,20 @@ from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
 from deptree_cli.io.trees import TO_BYTES, Trees, Value
 
+HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
+
+Where a sentence has fewer trees of positive weight, all of them come, and a line on stderr says so. Writes CoNLL-U if
+--conllu is given, else JSON Lines; on the last tree of a sentence stand the probability of all drawn (mass) and whether
+there are no others (exhausted).
+
+Algorithms, with the cost of k trees of n words:
+
+"""
+
 LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line in ALGORITHMS.values())
 
 
-@click.command(
-    epilog="Try: deptree swor scores.npz --from natasha -k 10 --seed 7",
-    help=f"""Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
-
-    Where a sentence has fewer trees of positive weight, all of them come, and a line on stderr says so. Writes CoNLL-U
-    if --conllu is given, else JSON Lines; on the last tree of a sentence stand the probability of all drawn (mass) and
-    whether there are no others (exhausted).
-
-    Algorithms, with the cost of k trees of n words:
-
-    {LISTING}
-    """,
-)
+@click.command(help=HELP + LISTING, epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7")
 @input_options
 @size_option(10, "Different trees per sentence.")
 @click.option("--sampler", "name", default="trie", metavar="NAME", help="See above.  [default: trie]")

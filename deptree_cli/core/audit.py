@@ -26,6 +26,9 @@ ENUMERATED_N = 6
 # Rare trees are pooled until a cell of the chi-square test is expected this often.
 EXPECTED = 5.0
 
+# Where a z-score would leave the range of float64's normal distribution.
+SMALLEST_P = 1e-300
+
 UNBIASED, BIASED, UNDECIDED = "no bias found", "biased", "undecided"
 
 
@@ -36,7 +39,7 @@ class Audit:
     Attributes:
         method: ``enumeration`` or ``marginals``.
         size: number of trees.
-        statistic: chi-square; or the largest absolute z-score of an arc.
+        statistic: chi-square; or the z-score whose two-sided p-value is the smallest of the arcs', 37 at most.
         dof: degrees of freedom; or the number of arcs tested.
         p_value: of the null hypothesis; 0 if a tree of probability 0 was drawn.
         tv_distance: total variation distance of the observed from the exact distribution: of trees (enumeration), or
@@ -112,13 +115,12 @@ class Tally:
         counts = self._arcs[:, 1:]
         tested = np.isfinite(self.sentence.log_scores[:, 1:])
         p_values = binomial_p_values(counts[tested], self.size, probs[tested])
-        z_scores = (counts - size * probs) / np.sqrt(size * np.maximum(probs * (1 - probs), 1e-300))
-        frequent = tested & (size * np.minimum(probs, 1 - probs) >= EXPECTED)
-        statistic = float(np.abs(z_scores[frequent]).max(initial=0.0))
+        smallest = float(p_values.min(initial=1.0))
+        statistic = float(stats.norm.isf(max(smallest, SMALLEST_P) / 2))
         dof = int(tested.sum())
         distance = 0.5 * float(np.abs(counts / size - probs).sum() + self.impossible * n / size) / n
         by_chance = 0.5 * float(mean_deviation(probs, self.size).sum()) / n
-        p_value = min(1.0, dof * float(p_values.min(initial=1.0)))
+        p_value = min(1.0, dof * smallest)
         return self._result("marginals", statistic, dof, p_value, distance, by_chance)
 
     def _result(

@@ -66,7 +66,7 @@ class Elimination:
         return float(depth)
 
     @cached_property
-    def _wide(self) -> Elimination:
+    def in_wide_numbers(self) -> Elimination:
         """The same factorisation in wide numbers."""
         wide = copy.copy(self)
         wide.__dict__.pop("_sampling_tables", None)
@@ -85,7 +85,7 @@ class Elimination:
             by_position = self._kind.product(self._weights_by_position, adjoints)
         marginals = self._by_node(np.where(self._log_weights_by_position == -np.inf, 0.0, by_position))
         if self._kind is REAL and not np.allclose(marginals[:, 1:].sum(axis=0), 1.0, rtol=0.0, atol=1e-9):
-            return self._wide.marginals()  # an adjoint left the range of float64
+            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return np.maximum(marginals, 0.0)  # -1e-17 where one subtraction rounded down
 
     def root_marginals(self) -> Float:
@@ -101,7 +101,7 @@ class Elimination:
 
     def log_root_marginals(self) -> Float:
         """log P(ROOT -> word), shape (n+1,): single root only; finite for every possible root, however unlikely."""
-        wide = self._wide
+        wide = self.in_wide_numbers
         adjoints = WIDE.zeros(self.n)
         kernel.root_adjoints(wide._A, wide._S, wide._order, adjoints)
         result = np.full(self.n + 1, -np.inf)
@@ -121,7 +121,7 @@ class Elimination:
         _put_row(given._A, self.n, root_row)
         log_z = kernel.sweep_root(given._A, given._S, given._order)
         if self._kind is REAL and log_z - (self.log_z - self._constant) < SAFE_LOG:
-            return self._wide.given_root(word)
+            return self.in_wide_numbers.given_root(word)
         given.log_z = log_z + given._constant
         if given.log_z == -np.inf:
             raise DeptreeError(f"no tree has word {word} as its root", "Allow more arcs or choose another root")

@@ -31,21 +31,22 @@ def progress(items: Iterable[Item], *, quiet: bool = False) -> Iterator[Item]:
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table; the first column is text, the others are right-aligned."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    drawn = Table(*columns[:1], title=title, title_justify="left")
-    for column in columns[1:]:
-        drawn.add_column(column, justify="right")
+    drawn = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for number, column in enumerate(columns):
+        drawn.add_column(column, justify="right" if number else "left", no_wrap=True)
     for row in rows:
         drawn.add_row(*(shown(cell) for cell in row))
     _console().print(drawn)
 
 
 def shown(value: object) -> str:
-    """A value for a table: floats to four digits, None as a dash."""
+    """A value for a table: floats to three digits, None as a dash."""
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _console() -> Console:

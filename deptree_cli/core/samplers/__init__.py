@@ -93,7 +93,7 @@ _LINES = (
         uses="wilson-marginal+elimination",
     ),
     Sampler(
-        "elimination", "elimination:draw", True, (SINGLE, MULTI), "n^3 + k n^2", "this project; Colbourn et al. 1996"
+        "elimination", "elimination:draw", True, (SINGLE, MULTI), "n^3 + k n^2", "this project: README, How it works"
     ),
     Sampler("wilson-marginal", "wilson:draw_marginal", True, (SINGLE,), "n^3 + k h", "Stanojevic 2022, Alg. 3"),
     Sampler("wilson-reject", "wilson:draw_reject", True, (SINGLE,), "k h Z_T/Z_D", "Stanojevic 2022, Alg. 4"),

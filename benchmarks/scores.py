@@ -1,0 +1,28 @@
+"""Score matrices for benchmarks: as flat and as peaked as parsers' are before and after training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.sentence import Sentence
+
+
+def uniform(n: int, seed: int = 0) -> Sentence:
+    """Independent uniform weights, as in Stanojevic 2022, section 6."""
+    weights = np.random.default_rng(seed).random((n + 1, n + 1))
+    return Sentence.from_scores(weights, id=f"uniform-{n}-{seed}")
+
+
+def peaked(n: int, seed: int = 0) -> Sentence:
+    """Like a trained parser's: a random tree of short arcs, ahead of unit noise by 9 +- 3 per word, 0.5 at least."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n + 1, n + 1))
+    order = rng.permutation(n) + 1
+    heads = [0, *(order[rng.integers(max(0, i - 4), i)] for i in range(1, n))]
+    scores[0, 1:] -= 2.0
+    scores[0, order[0]] += 2.0
+    scores[heads, order] += np.maximum(0.5, rng.normal(9.0, 3.0, size=n))
+    return Sentence.from_scores(scores, scale="log", id=f"peaked-{n}-{seed}")
+
+
+KINDS = {"uniform": uniform, "peaked": peaked}

@@ -1,0 +1,31 @@
+"""How the benchmarks time and print."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+
+def seconds(action: Callable[[], object], repeats: int = 5) -> float:
+    """The median processor time of one call, after a first one that compiles."""
+    action()
+    spent = []
+    for _ in range(repeats):
+        start = time.process_time()
+        action()
+        spent.append(time.process_time() - start)
+    return sorted(spent)[repeats // 2]
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A Markdown table on standard output, a row as soon as it is measured."""
+    print(f"\n### {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(shown(cell) for cell in row)} |", flush=True)
+
+
+def shown(cell: object) -> str:
+    """Three digits of a number; a dash for None."""
+    if cell is None:
+        return "-"
+    return f"{cell:,.3g}" if isinstance(cell, float) else str(cell)
