@@ -38,9 +38,9 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     facts = list(pipeline.map(lambda sentence, record, _: _facts(sentence, record, inputs)))
     if not facts:
         raise DeptreeError("there are no sentences to look at", "Check the file", place=inputs.scores)
-    summary = _summary(facts, inputs.layout)
+    summary = {what: value for what, value in _summary(facts, inputs.layout).items() if value is not None}
     if sys.stdout.isatty() and not as_json:
-        table(inputs.scores, ("what", "value"), ((key, value) for key, value in summary.items() if value is not None))
+        table(inputs.scores, ("what", "value"), summary.items())
     else:
         with Output(None) as out:
             out.write(dump(summary))
