@@ -31,6 +31,8 @@ class Pipeline:
 
     inputs: Inputs
     skipped: int = 0
+    _assumed: bool = False
+    _said: bool = False
 
     def map(self, work: Callable[[Sentence, Record, np.random.Generator], Result], seed: int = 0) -> Iterator[Result]:
         """work(sentence, record, stream) of every sentence, in order.
@@ -54,20 +56,25 @@ class Pipeline:
             if isinstance(result, DeptreeError):
                 self._skip(result)
             else:
+                self._say_what_was_assumed()
                 yield result
         self._report()
 
     def _tasks(self) -> Iterator[Task | DeptreeError]:
         """Records with how often their sent_id came before, counted here because here they are still in order."""
-        inputs, occurrences, told = self.inputs, Occurrences(), self.inputs.quiet
+        inputs, occurrences = self.inputs, Occurrences()
         for record in read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths):
             if isinstance(record, DeptreeError):
                 yield record
                 continue
-            if not told and inputs.layout.is_assumed(record.scores.shape):
-                talk(ASSUMPTION)
-                told = True
+            self._assumed = self._assumed or inputs.layout.is_assumed(record.scores.shape)
             yield record, occurrences.before(record.sent_id)
+
+    def _say_what_was_assumed(self) -> None:
+        """Once, and only when there is a result: what fails says one thing only, the error."""
+        if self._assumed and not self._said and not self.inputs.quiet:
+            talk(ASSUMPTION)
+            self._said = True
 
     def _skip(self, error: DeptreeError) -> None:
         if not self.inputs.skip_errors:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.output import NpzOutput, Output
 from deptree_cli.io.report import talk
+
+Result = TypeVar("Result")
 
 SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": "npz"}
 
@@ -34,24 +37,30 @@ def write_chunks(
     chunks: Iterable[bytes], form: str, output: str | None, made: str, header: bool | None, quiet: bool
 ) -> None:
     """Write results as they come; `made` is the signature."""
-    if not quiet:
-        talk(made)
     with Output(output) as out:
         if form == "jsonl" and header:
             out.write(dump({"signature": made}))
         first = form == "conllu" and header is not False
-        for chunk in chunks:
-            out.write(_with_generator(chunk, made) if first and chunk else chunk)
-            first = first and not chunk
+        for chunk in _signed(chunks, made, quiet):
+            out.write(_with_generator(chunk, made) if first else chunk)
+            first = False
 
 
 def write_arrays(arrays: Iterable[tuple[str, NDArray[np.generic]]], output: str | None, made: str, quiet: bool) -> None:
     """Write arrays as a .npz, a key each."""
-    if not quiet:
-        talk(made)
     with NpzOutput(output, made) as out:
-        for key, array in arrays:
+        for key, array in _signed(arrays, made, quiet):
             out.write(key, array)
+
+
+def _signed(results: Iterable[Result], made: str, quiet: bool) -> Iterator[Result]:
+    """The results, and the signature on stderr with the first of them: what fails says one thing only, the error."""
+    said = quiet
+    for result in results:
+        if not said:
+            talk(made)
+            said = True
+        yield result
 
 
 def _with_generator(chunk: bytes, made: str) -> bytes:
