@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.kernels.wide import wide_exp, wide_float, wide_zeros
+from deptree_cli.kernels import elimination as kernel
+from deptree_cli.kernels.wide import wide_exp, wide_log, wide_zeros
 
 Float = NDArray[np.float64]
 Shape = int | tuple[int, ...]
@@ -19,40 +20,29 @@ SAFE_LOG = -300.0
 
 
 class Kind(NamedTuple):
-    """How to make, cut and read arrays of one kind of numbers.
+    """How to make arrays of one kind of numbers, and to apply something to the parts they consist of.
 
     Attributes:
         exp: log-values -> numbers.
+        log: the inverse.
         zeros: a shape -> an array of zeros.
-        product: the elementwise product of two arrays as float64.
+        each: function, array -> the array with the function applied to its one or two parts.
     """
 
     exp: Callable[[Float], Any]
+    log: Callable[[Any], Float]
     zeros: Callable[[Shape], Any]
-    product: Callable[[Any, Any], Float]
+    each: Callable[[Callable[[Any], Any], Any], Any]
 
 
-def _wide_product(x: Any, y: Any) -> Float:
-    return wide_float((x[0] * y[0], x[1] + y[1]))
-
-
-REAL = Kind(np.exp, np.zeros, np.multiply)
-WIDE = Kind(wide_exp, wide_zeros, _wide_product)
+REAL = Kind(np.exp, np.log, np.zeros, lambda function, array: function(array))
+WIDE = Kind(wide_exp, wide_log, wide_zeros, lambda function, array: (function(array[0]), function(array[1])))
 
 
 def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:
     """Log-scores with each word's column shifted to a maximum of 0, and the constant that log Z loses by it.
 
-    Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs. Shape (n+1, n+1) in and out.
+    Shape (n+1, n+1) in and out; a constant for every tree, so that no distribution changes.
     """
-    shifted = log_scores.copy()
-    peaks = log_scores[1 if single_root else 0 :, 1:].max(axis=0)
-    peaks = np.where(np.isfinite(peaks), peaks, log_scores[0, 1:])  # a word that only ROOT may govern
-    shifted[:, 1:] -= peaks
-    constant = float(peaks.sum())
-    if single_root:
-        root_peak = float(shifted[0, 1:].max())
-        shifted[0, 1:] -= root_peak
-        constant += root_peak
-    return shifted, constant
+    shifted = np.empty_like(log_scores)
+    return shifted, kernel.shift_columns(log_scores, single_root, shifted)

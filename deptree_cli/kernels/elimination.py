@@ -14,18 +14,50 @@ import math
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.wide import (
     add,
+    as_float,
     divide,
     get,
+    inner,
     is_less,
     is_positive,
     logarithm,
     multiply,
     one,
+    part,
     put,
     row,
     subtract,
     zero,
 )
+
+
+@kernel
+def shift_columns(log_scores, single_root, shifted):
+    """Fill `shifted`, (n+1, n+1), with log_scores less each word's maximum; returns the sum of what was taken off.
+
+    Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
+    every tree has exactly one of its arcs.
+    """
+    nodes = log_scores.shape[0]
+    first = 1 if single_root else 0
+    constant = 0.0
+    highest = -math.inf
+    shifted[:, 0] = -math.inf
+    for j in range(1, nodes):
+        peak = -math.inf
+        for i in range(first, nodes):
+            peak = max(peak, log_scores[i, j])
+        if peak == -math.inf:  # a word that only ROOT may govern
+            peak = log_scores[0, j]
+        for i in range(nodes):
+            shifted[i, j] = log_scores[i, j] - peak
+        constant += peak
+        highest = max(highest, shifted[0, j])
+    if single_root:
+        for j in range(1, nodes):
+            shifted[0, j] -= highest
+        constant += highest
+    return constant
 
 
 @kernel
@@ -70,19 +102,19 @@ def move_largest_pivot(A, S, order, m):
 
 
 @kernel
-def add_detours(Ai, Am, S, factor, start, stop):
-    """Give head i the arcs that led through m, to dependents start..stop-1; add up their in-weights."""
-    for j in range(start, stop):
-        x = add(get(Ai, j), multiply(factor, get(Am, j)))
-        put(Ai, j, x)
-        put(S, j, add(get(S, j), x))
+def add_multiple(target, factor, source, count):
+    """target += factor * source, `count` numbers each: the arcs that led through an eliminated word."""
+    for j in range(count):
+        put(target, j, add(get(target, j), multiply(factor, get(source, j))))
 
 
 @kernel
-def add_root_detours(root, Am, factor, start, stop):
-    """The same for ROOT under the single-root constraint, where its arcs enter no pivot."""
-    for j in range(start, stop):
-        put(root, j, add(get(root, j), multiply(factor, get(Am, j))))
+def add_multiple_and_sum(target, factor, source, sums, count):
+    """The same, and sums += target."""
+    for j in range(count):
+        x = add(get(target, j), multiply(factor, get(source, j)))
+        put(target, j, x)
+        put(sums, j, add(get(sums, j), x))
 
 
 @kernel
@@ -103,20 +135,22 @@ def eliminate(A, S, order, single_root):
             return -math.inf, -math.inf
         log_z += logarithm(pivot)
         depth += min(0.0, logarithm(pivot))
-        for j in range(m + 1, n):
-            put(S, j, zero(S))
-        Am = row(A, m)
+        count = n - m - 1
+        detours = part(row(A, m), m + 1, n)
+        sums = part(S, m + 1, n)
+        for j in range(count):
+            put(sums, j, zero(S))
         for i in range(m + 1, n):
-            Ai = row(A, i)
-            factor = divide(get(Ai, m), pivot)
-            add_detours(Ai, Am, S, factor, m + 1, i)
-            add_detours(Ai, Am, S, factor, i + 1, n)
-        root = row(A, n)
-        factor = divide(get(root, m), pivot)
+            own, kept = i - m - 1, get(S, i)
+            arcs = part(row(A, i), m + 1, n)
+            add_multiple_and_sum(arcs, divide(get(row(A, i), m), pivot), detours, sums, count)
+            put(arcs, own, zero(S))  # a detour back to the word itself is no arc, and does not count
+            put(sums, own, kept)
+        factor = divide(get(row(A, n), m), pivot)
         if single_root:
-            add_root_detours(root, Am, factor, m + 1, n)
+            add_multiple(part(row(A, n), m + 1, n), factor, detours, count)
         else:
-            add_detours(root, Am, S, factor, m + 1, n)
+            add_multiple_and_sum(part(row(A, n), m + 1, n), factor, detours, sums, count)
     last = get(row(A, n), n - 1)
     if not is_positive(last):
         return -math.inf, -math.inf
@@ -124,7 +158,7 @@ def eliminate(A, S, order, single_root):
 
 
 @kernel
-def sweep_root(A, S, order):
+def sweep_root(A, S, order, weights):
     """Carry new ROOT weights (row n of A, positions as in `order`) through the single-root factors; returns log Z.
     O(n^2).
 
@@ -133,10 +167,13 @@ def sweep_root(A, S, order):
     """
     n = order.shape[0]
     root = row(A, n)
+    for j in range(n):
+        put(root, j, get(row(weights, n), order[j]))
     log_z = 0.0
     for m in range(n - 1):
         log_z += logarithm(get(S, m))
-        add_root_detours(root, row(A, m), divide(get(root, m), get(S, m)), m + 1, n)
+        factor = divide(get(root, m), get(S, m))
+        add_multiple(part(root, m + 1, n), factor, part(row(A, m), m + 1, n), n - m - 1)
     last = get(root, n - 1)
     return log_z + logarithm(last) if is_positive(last) else -math.inf
 
@@ -147,10 +184,7 @@ def root_adjoints(A, S, order, out):
     n = order.shape[0]
     put(out, n - 1, divide(one(out), get(row(A, n), n - 1)))
     for m in range(n - 2, -1, -1):
-        Am = row(A, m)
-        total = zero(out)
-        for j in range(m + 1, n):
-            total = add(total, multiply(get(out, j), get(Am, j)))
+        total = inner(part(out, m + 1, n), part(row(A, m), m + 1, n))
         put(out, m, divide(total, get(S, m)))
 
 
@@ -164,19 +198,32 @@ def reverse(A, S, order, adjoints, single_root):
     n = order.shape[0]
     put(row(adjoints, n), n - 1, divide(one(S), get(row(A, n), n - 1)))
     for m in range(n - 2, -1, -1):
-        Am, adjoint_m, pivot = row(A, m), row(adjoints, m), get(S, m)
+        detours, adjoint_m, pivot = part(row(A, m), m + 1, n), part(row(adjoints, m), m + 1, n), get(S, m)
         used = zero(S)
         for i in range(m + 1, n + 1):
-            Aim, adjoint_i = get(row(A, i), m), row(adjoints, i)
-            factor = divide(Aim, pivot)
-            c = zero(S)
-            for j in range(m + 1, n):
-                c = add(c, multiply(get(adjoint_i, j), get(Am, j)))
-            for j in range(m + 1, n):
-                put(adjoint_m, j, add(get(adjoint_m, j), multiply(get(adjoint_i, j), factor)))
+            Aim, adjoint_i = get(row(A, i), m), part(row(adjoints, i), m + 1, n)
+            c = inner(adjoint_i, detours)
+            add_multiple(adjoint_m, divide(Aim, pivot), adjoint_i, n - m - 1)
             used = add(used, multiply(c, Aim))
-            put(adjoint_i, m, divide(c, pivot))
+            put(row(adjoints, i), m, divide(c, pivot))
         adjoint_pivot = divide(subtract(one(S), divide(used, pivot)), pivot)
         for i in range(m + 1, n if single_root else n + 1):
             adjoint_i = row(adjoints, i)
             put(adjoint_i, m, add(get(adjoint_i, m), adjoint_pivot))
+
+
+@kernel
+def arc_marginals(weights, adjoints, order, out):
+    """out[h, d] = weight times adjoint, (n+1, n+1) by node: what `reverse` found, for weights (n+1, n) as `eliminate`
+    took them.
+
+    An arc of weight 0 has probability 0 whatever its adjoint, which may be too large for a float64.
+    """
+    n = order.shape[0]
+    for a in range(n + 1):
+        head = order[a] if a < n else n
+        for b in range(n):
+            weight = get(row(weights, head), order[b])
+            if is_positive(weight):
+                x = as_float(multiply(weight, get(row(adjoints, a), b)))
+                out[head + 1 if head < n else 0, order[b] + 1] = max(x, 0.0)  # -1e-17 where the subtraction rounded

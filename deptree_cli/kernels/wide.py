@@ -43,11 +43,6 @@ def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
     return np.zeros(shape), np.full(shape, ZERO, dtype=np.int64)
 
 
-def wide_float(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The nearest float64: 0 or inf where the number is out of its range."""
-    return np.ldexp(x[0], np.clip(x[1], -4, 4).astype(np.int32) * 512)
-
-
 def wide_log(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Natural logarithms of non-negative wide numbers."""
     with np.errstate(divide="ignore"):
@@ -89,6 +84,8 @@ def is_wide(kind):
 def get(array, index): ...
 def put(array, index, x): ...
 def row(array, i): ...
+def part(array, start, stop): ...
+def inner(x, y): ...
 def zero(array): ...
 def one(array): ...
 def add(x, y): ...
@@ -100,6 +97,7 @@ def is_positive(x): ...
 def is_negative(x): ...
 def is_less(x, y): ...
 def logarithm(x): ...
+def as_float(x): ...
 
 
 @overload(get)
@@ -133,6 +131,36 @@ def _row(array, i):
     if is_wide(array):
         return lambda array, i: (array[0][i], array[1][i])
     return lambda array, i: array[i]
+
+
+@overload(part)
+def _part(array, start, stop):
+    """A view of some numbers of a row; loops over a view from 0 are the ones that get vectorised."""
+    if is_wide(array):
+        return lambda array, start, stop: (array[0][start:stop], array[1][start:stop])
+    return lambda array, start, stop: array[start:stop]
+
+
+@overload(inner, jit_options={"fastmath": {"reassoc"}})
+def _inner(x, y):
+    """The sum of products of two rows; of its terms, any order is as good as any other, so it may be vectorised."""
+    if is_wide(x):
+
+        def wide(x, y):
+            total = (0.0, ZERO)
+            for j in range(x[0].shape[0]):
+                total = wide_add(total, normal(x[0][j] * y[0][j], x[1][j] + y[1][j]))
+            return total
+
+        return wide
+
+    def real(x, y):
+        total = 0.0
+        for j in range(x.shape[0]):
+            total += x[j] * y[j]
+        return total
+
+    return real
 
 
 @overload(zero)
@@ -215,3 +243,11 @@ def _logarithm(x):
     if is_wide(x):
         return lambda x: math.log(x[0]) + x[1] * LOG_RADIX
     return lambda x: math.log(x)
+
+
+@overload(as_float)
+def _as_float(x):
+    """The nearest float64; 0 or inf beyond its range."""
+    if is_wide(x):
+        return lambda x: math.ldexp(x[0], 512 * min(max(x[1], -4), 4))
+    return lambda x: x

@@ -13,7 +13,8 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import U64, step
 
-BITS = U64(48)
+ROOT = U64(0)
+ONE = U64(1)
 ALIAS = U64(16)
 ALIAS_MASK = U64(0xFFFF)
 ALWAYS = U64(0xFFFFFFFFFFFF)
@@ -79,92 +80,59 @@ def fill_row(weights, first_head, factor, top, table, q, small, large):
 
 
 @kernel
-def climb(start, tables, bits, stamp, now, heads, s0, s1, s2, s3, limit):
-    """Walk from a word to the tree; `heads[u - 1]` keeps the last exit from u. Returns the steps left and the generator
-    state.
-
-    `stamp[u] == now` marks u as part of the tree. The steps left are negative when `limit` did not suffice.
-    """
-    shift = U64(64 - bits)
-    width = U64(bits)
-    u = U64(start)
-    while stamp[u] != now:
-        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
-        b = z >> shift
-        e = tables[(u << width) | b]
-        v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
-        heads[u - U64(1)] = v
-        u = v
-        limit -= 1
-        if limit < 0:
-            break
-    return limit, s0, s1, s2, s3
-
-
-@kernel
-def walk(tables, bits, roots, state, budget, heads, abandoned):
+def walk(tables, bits, roots, reject, state, budget, heads, abandoned):
     """For every i an arborescence rooted at node roots[i] into heads[i], by Wilson's algorithm; the mean hitting time
     each.
 
-    tables: flattened, from `build_tables`. A word roots[i] gets head 0. heads: (k, n) integers; abandoned: bool (k,),
-        set where `budget` steps did not suffice (its heads are then meaningless). Returns the steps taken.
+    tables: flattened, from `build_tables`. A word roots[i] gets head 0. heads: (k, n) int32; abandoned: bool (k,), set
+        where `budget` steps did not suffice (its heads are then meaningless). With `reject` (roots 0) a tree is drawn
+        again until it has a single ROOT arc, a trial ending at its second one: Wilson-Reject, Stanojevic 2022, Alg. 4;
+        the budget is for all its trials. Returns (trials, steps).
+
+    The walk is a serial chain (random bits, table load, select) and stands here as one loop, with the generator's state
+    in local
+    variables: a call per walk would double its time.
     """
     n = heads.shape[1]
-    stamp = np.zeros(n + 1, np.int64)
+    stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
     s0, s1, s2, s3 = state
-    steps = 0
-    for i in range(heads.shape[0]):
-        now = i + 1
-        row = heads[i]
-        stamp[roots[i]] = now
-        if roots[i] > 0:
-            row[roots[i] - 1] = 0
-        left = budget
-        for start in range(1, n + 1):
-            left, s0, s1, s2, s3 = climb(start, tables, bits, stamp, now, row, s0, s1, s2, s3, left)
-            if left < 0:
-                abandoned[i] = True
-                break
-            u = start
-            while stamp[u] != now:
-                stamp[u] = now
-                u = row[u - 1]
-        steps += budget - left
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-    return steps
-
-
-@kernel
-def walk_until_single_root(tables, bits, state, budget, heads, abandoned):
-    """Wilson-Reject (Stanojevic 2022, Alg. 4): spanning trees until one has a single ROOT arc; (k, n) heads.
-
-    A trial ends at its second ROOT arc. `budget` counts the steps of all trials of one tree. Returns (trials, steps).
-    """
-    n = heads.shape[1]
-    stamp = np.zeros(n + 1, np.int64)
-    s0, s1, s2, s3 = state
+    shift = U64(64 - bits)
+    width = U64(bits)
     now = 0
     steps = 0
     for i in range(heads.shape[0]):
         row = heads[i]
-        left = budget
+        limit = steps + budget
         root_arcs = 0
-        while root_arcs != 1 and left >= 0:
+        while True:
             now += 1
-            stamp[0] = now
+            stamp[roots[i]] = now
             root_arcs = 0
             for start in range(1, n + 1):
-                left, s0, s1, s2, s3 = climb(start, tables, bits, stamp, now, row, s0, s1, s2, s3, left)
-                if left < 0:
+                u = U64(start)
+                while stamp[u] != now:
+                    z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+                    b = z >> shift
+                    e = tables[(u << width) | b]
+                    v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+                    row[u - ONE] = v  # the last exit from u is its head
+                    u = v
+                    steps += 1
+                    if steps > limit:
+                        break
+                if steps > limit:
                     break
-                u = start
+                u = U64(start)
                 while stamp[u] != now:
                     stamp[u] = now
-                    u = row[u - 1]
-                    root_arcs += u == 0
-                if root_arcs > 1:
+                    u = U64(row[u - ONE])
+                    root_arcs += u == ROOT
+                if reject and root_arcs > 1:
                     break
-        abandoned[i] = left < 0
-        steps += budget - left
+            if not reject or root_arcs == 1 or steps > limit:
+                break
+        abandoned[i] = steps > limit
+        if roots[i] > 0:
+            row[roots[i] - 1] = 0
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
     return now, steps

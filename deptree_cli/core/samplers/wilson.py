@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.numbers import Float, shift_columns
 from deptree_cli.core.sentence import Sentence, possible_roots
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.wilson import build_tables, walk, walk_until_single_root
+from deptree_cli.kernels.wilson import build_tables, walk
 
 Heads = NDArray[np.int32]
 Roots = NDArray[np.int64]
@@ -55,7 +55,7 @@ def draw_reject(sentence: Sentence, size: int, rng: np.random.Generator) -> Head
     tables, bits = _tables(np.exp(shift_columns(sentence.log_scores, single_root=False)[0]), first_head=0)
 
     def run(_: slice, heads: Heads, abandoned: NDArray[np.bool_]) -> None:
-        walk_until_single_root(tables, bits, kernel_state(rng), BUDGET, heads, abandoned)
+        walk(tables, bits, np.zeros(len(heads), dtype=np.int64), True, kernel_state(rng), BUDGET, heads, abandoned)
 
     heads, abandoned = _probe_then_go_on(run, size, sentence.n)
     if abandoned.any():
@@ -83,7 +83,7 @@ def _arborescences(sentence: Sentence, roots: Roots, rng: np.random.Generator, b
     tables, bits = _tables(np.exp(shifted), first_head=1 if sentence.single_root else 0)
 
     def run(part: slice, heads: Heads, abandoned: NDArray[np.bool_]) -> None:
-        walk(tables, bits, roots[part], kernel_state(rng), budget, heads, abandoned)
+        walk(tables, bits, roots[part], False, kernel_state(rng), budget, heads, abandoned)
 
     heads, abandoned = _probe_then_go_on(run, len(roots), sentence.n)
     for root in np.unique(roots[abandoned]).tolist():
