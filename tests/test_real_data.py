@@ -1,0 +1,56 @@
+"""Real parser output against multi-precision arithmetic: skipped where the treebanks' scores are missing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.layout import layout, to_head_dep
+
+DATA = Path(os.environ.get("DEPTREE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+DIGITS = 150
+
+
+@pytest.mark.parametrize("treebank", ["real_ru", "real_en"])
+def test_log_z_and_marginals_of_a_trained_parser(treebank: str) -> None:
+    """20 random sentences of up to 30 words: log Z to 1e-10 relative, marginals to 1e-12 absolute."""
+    path = DATA / treebank / "scores.npz"
+    if not path.exists():
+        pytest.skip(f"the real scores are not here ({path})")
+    with np.load(path) as archive:
+        short = [key for key in archive if archive[key].shape[0] <= 30]
+        for key in np.random.default_rng(3).choice(short, 20, replace=False):
+            check(Sentence.from_scores(to_head_dep(archive[key], layout("natasha")), scale="log", id=str(key)))
+
+
+def check(sentence: Sentence) -> None:
+    log_z, marginals = exact(sentence)
+    assert sentence.elimination.log_z == pytest.approx(log_z, rel=1e-10)
+    np.testing.assert_allclose(sentence.elimination.marginals(), marginals, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sentence.elimination.marginals()[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
+
+
+def exact(sentence: Sentence) -> tuple[float, np.ndarray]:
+    """log Z and marginals by Koo et al. 2007 in `DIGITS` digits."""
+    n = sentence.n
+    with mpmath.workdps(DIGITS):
+        weights = [[mpmath.exp(float(score)) for score in row] for row in sentence.log_scores]
+        laplacian = mpmath.matrix(n, n)
+        for j in range(n):
+            for i in range(n):
+                laplacian[i, j] = -weights[i + 1][j + 1]
+            laplacian[j, j] = mpmath.fsum(weights[i + 1][j + 1] for i in range(n) if i != j)
+            laplacian[0, j] = weights[0][j + 1]
+        inverse = laplacian**-1
+        marginals = np.zeros((n + 1, n + 1))
+        for j in range(n):
+            own = inverse[j, j] if j else 0
+            marginals[0, j + 1] = weights[0][j + 1] * inverse[j, 0]
+            for i in range(n):
+                marginals[i + 1, j + 1] = weights[i + 1][j + 1] * (own - (inverse[j, i] if i else 0))
+        return float(mpmath.log(mpmath.det(laplacian))), marginals
