@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -104,26 +105,26 @@ class Audited:
 
 def _drawn(pipeline: Pipeline, line: Sampler, size: int, seed: int) -> Iterator[Audited]:
     """The audit of a sampler of the register, sentence by sentence."""
+    return pipeline.map(partial(_audited, line, size), seed)
 
-    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> Audited:
-        tally = Tally(sentence)
-        tally.add(line.draw(sentence, size, rng))
-        return Audited(record.sent_id, sentence.n, tally.audit(), line.bias(sentence))
 
-    return pipeline.map(work, seed)
+def _audited(line: Sampler, size: int, sentence: Sentence, record: Record, rng: np.random.Generator) -> Audited:
+    tally = Tally(sentence)
+    tally.add(line.draw(sentence, size, rng))
+    return Audited(record.sent_id, sentence.n, tally.audit(), line.bias(sentence))
 
 
 def _given(pipeline: Pipeline, path: str) -> Iterator[Audited]:
     """The audit of the trees in a file, which may come in any order."""
-
-    def work(sentence: Sentence, record: Record, _: np.random.Generator) -> Tally:
-        return Tally(sentence)
-
-    tallies = {tally.sentence.id: tally for tally in pipeline.map(work)}
+    tallies = {tally.sentence.id: tally for tally in pipeline.map(_empty)}
     for tree in read_samples(path):
         _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
     for sent_id, tally in tallies.items():
         yield Audited(sent_id, tally.sentence.n, tally.audit())
+
+
+def _empty(sentence: Sentence, record: Record, _: np.random.Generator) -> Tally:
+    return Tally(sentence)
 
 
 def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -12,7 +13,6 @@ import numpy as np
 
 from deptree_cli.commands.options import Inputs, input_options
 from deptree_cli.commands.pipeline import Pipeline, to_sentence
-from deptree_cli.core.elimination import Elimination
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
 from deptree_cli.core.sentence import Sentence
@@ -35,7 +35,7 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     log-probability of the sentences' trees per word): the right one is far ahead. A table on a terminal, else JSON.
     """
     pipeline = Pipeline(inputs)
-    facts = list(pipeline.map(lambda sentence, record, _: _facts(sentence, record, inputs)))
+    facts = list(pipeline.map(partial(_facts, inputs)))
     if not facts:
         raise DeptreeError("there are no sentences to look at", "Check the file", place=inputs.scores)
     summary = {what: value for what, value in _summary(facts, inputs.layout).items() if value is not None}
@@ -47,8 +47,10 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     return pipeline.exit_code
 
 
-def _facts(sentence: Sentence, record: Record, inputs: Inputs) -> Facts:
+def _facts(inputs: Inputs, sentence: Sentence, record: Record, _: np.random.Generator) -> Facts:
     """What one sentence contributes."""
+    from deptree_cli.core.elimination import Elimination  # loads kernels: when there is work
+
     elimination = sentence.elimination
     marginals = elimination.marginals()[:, 1:]
     allowed = np.isfinite(sentence.log_scores[:, 1:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 import numpy as np
 from numpy.typing import NDArray
@@ -35,34 +37,52 @@ def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool
     pipeline = Pipeline(inputs)
     made = signature("marginals", inputs.signature_fields)
     if form == "npz":
-
-        def as_array(sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Float]:
-            return record.sent_id, _as_read(sentence, record, inputs.layout)
-
-        write_arrays(pipeline.map(as_array), output, made, inputs.quiet)
+        write_arrays(pipeline.map(AsArray(inputs.layout)), output, made, inputs.quiet)
     else:
-
-        def as_bytes(sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
-            if form == "conllu":
-                return _to_conllu(sentence, record)
-            rows = _as_read(sentence, record, inputs.layout).tolist()
-            return dump({"sent_id": record.sent_id, "n": sentence.n, "marginals": rows})
-
-        write_chunks(pipeline.map(as_bytes), form, output, made, header, inputs.quiet)
+        write_chunks(pipeline.map(AS_BYTES[form](inputs.layout)), form, output, made, header, inputs.quiet)
     return pipeline.exit_code
 
 
-def _as_read(sentence: Sentence, record: Record, layout: Layout) -> Float:
-    return from_head_dep(sentence.elimination.marginals(), layout, record.scores.shape)
+@dataclass(frozen=True)
+class AsArray:
+    """Marginals with the shape and orientation read, and the sentence's name."""
+
+    layout: Layout
+
+    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Float]:
+        """The work on one sentence."""
+        return record.sent_id, from_head_dep(sentence.elimination.marginals(), self.layout, record.scores.shape)
 
 
-def _to_conllu(sentence: Sentence, record: Record) -> bytes:
-    assert record.block is not None  # choose_format asks for --conllu
-    probs = sentence.elimination.marginals()
-    heads = record.block.heads
-    misc = {word: f"HeadProb={probs[head, word]:.4g}" for word, head in enumerate(heads, 1) if head is not None}
-    comments = [f"# entropy = {entropy(sentence):.6f}"]
-    tree = np.array([[-1 if head is None else head for head in heads]])
-    if are_trees(tree, sentence.single_root)[0] and np.isfinite(sentence.log_weights(tree)[0]):
-        comments.insert(0, f"# tree_logprob = {sentence.log_probs(tree)[0]:.6f}")
-    return record.block.with_misc(misc, comments)
+@dataclass(frozen=True)
+class AsJson:
+    """Marginals as a line of JSON, rows in the orientation read."""
+
+    layout: Layout
+
+    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
+        """The work on one sentence."""
+        rows = from_head_dep(sentence.elimination.marginals(), self.layout, record.scores.shape)
+        return dump({"sent_id": record.sent_id, "n": sentence.n, "marginals": rows.tolist()})
+
+
+@dataclass(frozen=True)
+class AsConllu:
+    """The sentence as it is, with HeadProb in MISC and comments on its tree and its distribution."""
+
+    layout: Layout
+
+    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
+        """The work on one sentence."""
+        assert record.block is not None  # choose_format asks for --conllu
+        probs = sentence.elimination.marginals()
+        heads = record.block.heads
+        misc = {word: f"HeadProb={probs[head, word]:.4g}" for word, head in enumerate(heads, 1) if head is not None}
+        comments = [f"# entropy = {entropy(sentence):.6f}"]
+        tree = np.array([[-1 if head is None else head for head in heads]])
+        if are_trees(tree, sentence.single_root)[0] and np.isfinite(sentence.log_weights(tree)[0]):
+            comments.insert(0, f"# tree_logprob = {sentence.log_probs(tree)[0]:.6f}")
+        return record.block.with_misc(misc, comments)
+
+
+AS_BYTES: dict[str, type[AsJson | AsConllu]] = {"jsonl": AsJson, "conllu": AsConllu}

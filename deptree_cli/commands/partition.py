@@ -11,7 +11,6 @@ import numpy as np
 from deptree_cli.commands.options import Inputs, header_option, input_options, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import write_chunks
-from deptree_cli.core.elimination import Elimination
 from deptree_cli.core.sentence import Sentence, possible_roots
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.pairing import Record
@@ -40,6 +39,8 @@ def partition(inputs: Inputs, summary: bool, output: str | None, header: bool | 
 
 
 def _row(sentence: Sentence, record: Record, _: np.random.Generator) -> Row:
+    from deptree_cli.core.elimination import Elimination  # loads kernels: when there is work
+
     row: Row = {"sent_id": record.sent_id, "n": sentence.n}
     multi = Elimination(sentence.log_scores, single_root=False).log_z
     if not sentence.single_root and not possible_roots(np.isfinite(sentence.log_scores)).any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from deptree_cli.io.report import progress, talk
 
 Result = TypeVar("Result")
 Task = tuple[Record, int]
+Work = Callable[[Sentence, Record, np.random.Generator], Result]
 
 
 @dataclass
@@ -34,24 +35,13 @@ class Pipeline:
     _assumed: bool = False
     _said: bool = False
 
-    def map(self, work: Callable[[Sentence, Record, np.random.Generator], Result], seed: int = 0) -> Iterator[Result]:
+    def map(self, work: Work[Result], seed: int = 0) -> Iterator[Result]:
         """work(sentence, record, stream) of every sentence, in order.
 
         Raises:
             DeptreeError: the first sentence that cannot be used, unless errors are skipped; or reading cannot go on.
         """
-
-        def one(task: Task | DeptreeError) -> Result | DeptreeError:
-            if isinstance(task, DeptreeError):
-                return task
-            record, occurrence = task
-            try:
-                sentence = to_sentence(record, self.inputs, self.inputs.layout)
-                return work(sentence, record, sentence_stream(seed, record.sent_id, occurrence))
-            except DeptreeError as error:
-                return error.at(record.place, record.sent_id)
-
-        results = ordered_map(one, self._tasks(), self.inputs.jobs)
+        results = ordered_map(Step(self.inputs, work, seed), self._tasks(), self.inputs.jobs)
         for result in progress(results, quiet=self.inputs.quiet):
             if isinstance(result, DeptreeError):
                 self._skip(result)
@@ -90,6 +80,29 @@ class Pipeline:
     def exit_code(self) -> int:
         """0, or 1 where sentences were skipped."""
         return 1 if self.skipped else 0
+
+
+@dataclass(frozen=True)
+class Step(Generic[Result]):
+    """What is done to one sentence; it travels to worker processes, so `work` must be picklable."""
+
+    inputs: Inputs
+    work: Work[Result]
+    seed: int
+
+    def __call__(self, task: Task | DeptreeError) -> Result | DeptreeError:
+        """The work's result, or the error that makes the sentence unusable."""
+        from deptree_cli.kernels.flags import start_quickly
+
+        start_quickly()
+        if isinstance(task, DeptreeError):
+            return task
+        record, occurrence = task
+        try:
+            sentence = to_sentence(record, self.inputs, self.inputs.layout)
+            return self.work(sentence, record, sentence_stream(self.seed, record.sent_id, occurrence))
+        except DeptreeError as error:
+            return error.at(record.place, record.sent_id)
 
 
 def to_sentence(record: Record, inputs: Inputs, layout: Layout) -> Sentence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import click
 import numpy as np
@@ -77,22 +77,36 @@ def sample(
     pipeline = Pipeline(inputs)
     made = _signature(line, inputs, size, unique, seed)
     if form == "npz":
-        write_arrays(_heads(pipeline, line, size, seed), output, made, inputs.quiet)
+        write_arrays(pipeline.map(DrawHeads(line, size), seed), output, made, inputs.quiet)
     else:
-        to_bytes = TO_BYTES[form]
-
-        def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
-            return to_bytes(_trees(sentence, record, line.draw(sentence, size, rng), unique))
-
-        write_chunks(pipeline.map(work, seed), form, output, made, header, inputs.quiet)
+        write_chunks(pipeline.map(Draw(line, size, unique, form), seed), form, output, made, header, inputs.quiet)
     return pipeline.exit_code
 
 
-def _heads(pipeline: Pipeline, line: Sampler, size: int, seed: int) -> Iterator[tuple[str, Heads]]:
-    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> tuple[str, Heads]:
-        return record.sent_id, line.draw(sentence, size, rng)
+@dataclass(frozen=True)
+class DrawHeads:
+    """Trees as an array of heads, (k, n), with the sentence's name."""
 
-    return pipeline.map(work, seed)
+    line: Sampler
+    size: int
+
+    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> tuple[str, Heads]:
+        """The work on one sentence."""
+        return record.sent_id, self.line.draw(sentence, self.size, rng)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Trees as the bytes of an output format."""
+
+    line: Sampler
+    size: int
+    unique: bool
+    form: str
+
+    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
+        """The work on one sentence."""
+        return TO_BYTES[self.form](_trees(sentence, record, self.line.draw(sentence, self.size, rng), self.unique))
 
 
 def _trees(sentence: Sentence, record: Record, heads: Heads, unique: bool) -> Trees:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import click
 import numpy as np
 
@@ -17,7 +20,7 @@ from deptree_cli.commands.options import (
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import ALGORITHMS, Draws, algorithm
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
@@ -51,17 +54,40 @@ def swor(
     line = algorithm(name)
     form = choose_format(form, output, inputs)
     pipeline = Pipeline(inputs)
-    to_bytes = TO_BYTES[form]
     fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "seed": seed}
-
-    def work(sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
-        draws = line.draw(sentence, size, rng)
-        if len(draws.heads) < size and not inputs.quiet:
-            talk(f"{record.sent_id} has {len(draws.heads)} trees of positive weight, fewer than {size}; all were drawn")
-        return to_bytes(_trees(record, draws))
-
-    write_chunks(pipeline.map(work, seed), form, output, signature("swor", fields), header, inputs.quiet)
+    results = pipeline.map(Draw(line, size, form), seed)
+    chunks = (_said(draw, size, inputs.quiet) for draw in results)
+    write_chunks(chunks, form, output, signature("swor", fields), header, inputs.quiet)
     return pipeline.exit_code
+
+
+class Drawn(NamedTuple):
+    """A sentence's trees as bytes, and how many they are."""
+
+    sent_id: str
+    trees: int
+    chunk: bytes
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Different trees as the bytes of an output format."""
+
+    line: Algorithm
+    size: int
+    form: str
+
+    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> Drawn:
+        """The work on one sentence."""
+        draws = self.line.draw(sentence, self.size, rng)
+        return Drawn(record.sent_id, len(draws.heads), TO_BYTES[self.form](_trees(record, draws)))
+
+
+def _said(drawn: Drawn, size: int, quiet: bool) -> bytes:
+    """The bytes, once the user knows where fewer trees came than were asked for."""
+    if drawn.trees < size and not quiet:
+        talk(f"{drawn.sent_id} has {drawn.trees} trees of positive weight, fewer than {size}; all were drawn")
+    return drawn.chunk
 
 
 def _trees(record: Record, draws: Draws) -> Trees:

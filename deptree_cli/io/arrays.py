@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,6 +22,7 @@ from deptree_cli.io.raw import Array, RawScores, numeric
 MAGIC = b"\x93NUMPY"
 
 _CHUNK = 1 << 20
+_LONGEST_HEADER = 10_000  # NumPy's own limit
 _HEADERS = {b"\x01\x00": np.lib.format.read_array_header_1_0, b"\x02\x00": np.lib.format.read_array_header_2_0}
 
 OBJECT_PROBLEM = "this is an object array, which runs code when it is loaded, so it is refused"
@@ -58,15 +61,22 @@ def read_header(stream: BinaryIO, place: str) -> Header | None:
         return None
     if not magic.startswith(MAGIC):
         raise DeptreeError("the bytes where an array should begin are not a .npy header", "Save it again", place=place)
-    read = _HEADERS.get(magic[len(MAGIC) :])
-    if read is None:
+    version = magic[len(MAGIC) :]
+    if version not in _HEADERS:
         raise DeptreeError("this version of .npy is not for plain numbers", "Save it again as float32", place=place)
     try:
-        header = Header(*read(stream))
+        size = stream.read(2 if version == b"\x01\x00" else 4)
+        header = _parsed(version, size + stream.read(min(int.from_bytes(size, "little"), _LONGEST_HEADER)))
     except Exception as error:  # NumPy evaluates the header as Python; anything can come of a damaged one.
         reason = str(error).split("\n")[0]
         raise DeptreeError(f"the .npy header is damaged ({reason})", "Save it again", place=place) from None
     return _checked(header, place)
+
+
+@lru_cache(1024)
+def _parsed(version: bytes, header: bytes) -> Header:
+    """Sentences of one length have one header, and NumPy takes longer over it than over their scores."""
+    return Header(*_HEADERS[version](BytesIO(header)))
 
 
 def _checked(header: Header, place: str) -> Header:

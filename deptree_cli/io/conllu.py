@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.chunks import Chunk, split_chunks
 
@@ -18,6 +21,9 @@ _SENT_ID = re.compile(rb"#\s*sent_id\s*=\s*(\S|\S.*\S)\s*")
 _NOT_A_WORD = re.compile(rb"\d+([-.])\d+")
 _HEAD, _DEPREL, _MISC = 6, 7, 9
 _NO_HEAD = -1
+
+Packed = NDArray[np.uint8]
+Cuts = NDArray[np.int64]
 
 
 def read_blocks(stream: Iterable[bytes], place: str) -> Iterator[Block]:
@@ -91,116 +97,77 @@ class Block:
         match = next(filter(None, map(pattern.fullmatch, self._comments)), None)
         return _text(match[1], self.place) if match else None
 
-    def with_tree(
-        self,
-        heads: Sequence[int],
-        *,
-        sent_id: str | None = None,
-        comments: Sequence[str] = (),
-        first: bool = True,
-        last: bool = True,
-        first_comment: str | None = None,
+    def with_trees(
+        self, heads: NDArray[np.int32], sent_ids: Sequence[str], comments: Sequence[Sequence[str]] | None = None
     ) -> bytes:
-        """The block with another tree: HEAD, DEPREL and DEPS of its words change, empty nodes go, all else stays.
+        """The block once for each tree: HEAD, DEPREL and DEPS of its words change, empty nodes go, all else stays.
 
         A word whose HEAD is what it was keeps its DEPREL; another one is `dep`; `root` stands exactly where HEAD is 0.
+        A byte order mark and empty lines in front stay where they are; the last copy ends as the block did.
 
         Args:
-            heads: n integers, 0 = ROOT; plain Python integers are fastest.
-            sent_id: replaces the sentence's name, or is added where it has none.
-            comments: whole lines without their newline, put behind the others.
-            first: False for the second and later copies of a block, which must not repeat a byte order mark.
-            last: False for all copies but the last, which alone ends as the block did.
-            first_comment: a line in front of all others.
+            heads: (k, n), 0 = ROOT.
+            sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
+            comments: for each tree whole lines without their newline, put behind the others.
         """
-        splice = self._splice
-        pieces = self._opening(sent_id, comments, first, first_comment)
-        for before, kept, old, head in zip(splice.before, splice.kept, splice.old, heads, strict=True):
-            pieces.append(before)
-            pieces.append(kept if head == old else splice.arcs[head])
-        pieces.append(splice.ending if last else splice.joint)
-        return b"".join(pieces)
+        from deptree_cli.kernels.splicing import splice, spliced_size  # compiled code: not for those who only read
 
-    def with_misc(
-        self, word_to_misc: Mapping[int, str], comments: Sequence[str] = (), *, first_comment: str | None = None
-    ) -> bytes:
+        pool, cuts, old = self._splice
+        notes = ["".join(f"{line}{self.newline}" for line in lines) for lines in comments or [()] * len(heads)]
+        ids, id_cuts = _packed([sent_id.encode() for sent_id in sent_ids])
+        noted, note_cuts = _packed([note.encode() for note in notes])
+        out = np.empty(spliced_size(cuts, old, id_cuts, note_cuts, heads), dtype=np.uint8)
+        splice(pool, cuts, old, ids, id_cuts, noted, note_cuts, heads, out)
+        return out.tobytes()
+
+    def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
         """The block as it is, plus comments and a `Key=value` in MISC of some words; an older value of the key goes."""
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
-        opening = self._opening(None, comments, True, first_comment)
-        return b"".join([*opening, *map(b"\t".join, rows), self._tail])
-
-    def _opening(
-        self, sent_id: str | None, comments: Sequence[str], first: bool, first_comment: str | None
-    ) -> list[bytes]:
-        pieces = [self._lead] if first else []
-        if first_comment is not None:
-            pieces += first_comment.encode(), self._newline
-        before, old, after = self._around_sent_id
-        if sent_id is None and not old:
-            pieces += self._comments
-        else:
-            pieces += before, old if sent_id is None else sent_id.encode(), after
-        for comment in comments:
-            pieces += comment.encode(), self._newline
-        return pieces
+        added = [f"{comment}{self.newline}".encode() for comment in comments]
+        return b"".join([self._lead, *self._comments, *added, *map(b"\t".join, rows), self._tail])
 
     @cached_property
-    def _newline(self) -> bytes:
+    def newline(self) -> str:
+        """How the block's lines end."""
         first_line = self._comments[0] if self._comments else self._rows[0][-1]
-        return b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
+        return "\r\n" if first_line.endswith(b"\r\n") else "\n"
 
-    @cached_property
-    def _around_sent_id(self) -> tuple[bytes, bytes, bytes]:
-        """The comments up to the sentence's name, the name (empty if it has none) and the comments behind it."""
+    def _around_sent_id(self) -> tuple[bytes, bytes]:
+        """The comments up to the sentence's name, and from behind it."""
         for number, comment in enumerate(self._comments):
             if match := _SENT_ID.fullmatch(comment):
                 before, after = self._comments[:number], self._comments[number + 1 :]
                 start, end = match.span(1)
-                return b"".join(before) + comment[:start], match[1], comment[end:] + b"".join(after)
-        return b"# sent_id = ", b"", self._newline + b"".join(self._comments)
+                return b"".join(before) + comment[:start], comment[end:] + b"".join(after)
+        return b"# sent_id = ", self.newline.encode() + b"".join(self._comments)
 
     @cached_property
-    def _splice(self) -> _Splice:
-        return _spliced(self)
+    def _splice(self) -> tuple[Packed, Cuts, NDArray[np.int64]]:
+        """The pieces that `kernels/splicing.py` copies, and the HEAD with which each word keeps its arc as read."""
+        before, kept, old = [], [], []
+        between = b""
+        for row in self._rows:
+            if row[0].isdigit():
+                before.append(between + b"\t".join(row[:_HEAD]) + b"\t")
+                arc = row[_HEAD : _DEPREL + 1]
+                kept.append(b"\t".join(arc))
+                old.append(_NO_HEAD if arc[0] in (b"_", b"0") or arc[1] in (b"_", b"root") else int(arc[0]))
+                between = b"\t_\t" + row[_MISC]
+            elif b"-" in row[0]:
+                between += b"\t".join(row)
+        newline = self.newline.encode()
+        closed = between if between.endswith(b"\n") else between + newline
+        arcs = [b"0\troot", *(b"%d\tdep" % head for head in range(1, self.n + 1))]
+        ends = between + self._tail, closed + newline, self._lead, *self._around_sent_id()
+        return *_packed([*before, *kept, *arcs, *ends]), np.array(old)
 
 
-@dataclass(frozen=True, slots=True)
-class _Splice:
-    """A block cut at the arcs of its words.
-
-    Attributes:
-        before: per word, the bytes between the arc of the word before and its own.
-        kept: per word, HEAD and DEPREL as read.
-        old: per word, the HEAD with which `kept` is used, `_NO_HEAD` if with none.
-        arcs: per head, the bytes of HEAD and DEPREL of a new arc.
-        ending: behind the last arc, with the empty lines as read.
-        joint: the same for a copy that another one follows: exactly one empty line.
-    """
-
-    before: list[bytes]
-    kept: list[bytes]
-    old: list[int]
-    arcs: list[bytes]
-    ending: bytes
-    joint: bytes
-
-
-def _spliced(block: Block) -> _Splice:
-    before, kept, old = [], [], []
-    between = b""
-    for row in block._rows:
-        if row[0].isdigit():
-            before.append(between + b"\t".join(row[:_HEAD]) + b"\t")
-            arc = row[_HEAD : _DEPREL + 1]
-            kept.append(b"\t".join(arc))
-            old.append(_NO_HEAD if arc[0] in (b"_", b"0") or arc[1] in (b"_", b"root") else int(arc[0]))
-            between = b"\t_\t" + row[_MISC]
-        elif b"-" in row[0]:
-            between += b"\t".join(row)
-    closed = between if between.endswith(b"\n") else between + block._newline
-    arcs = [b"0\troot", *(b"%d\tdep" % head for head in range(1, block.n + 1))]
-    return _Splice(before, kept, old, arcs, between + block._tail, closed + block._newline)
+def _packed(pieces: Sequence[bytes]) -> tuple[Packed, Cuts]:
+    """Pieces laid end to end, and where each begins and the last ends."""
+    cuts = np.zeros(len(pieces) + 1, dtype=np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=cuts[1:])
+    return np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts
 
 
 def _words(rows: list[list[bytes]], line: int, place: str) -> list[tuple[int, list[bytes]]]:

@@ -42,18 +42,10 @@ def to_jsonl(trees: Trees) -> bytes:
 
 def to_conllu(trees: Trees) -> bytes:
     """The sentence once per tree, as ``X/sample_3``: UD reserves the slash for several annotations of one sentence."""
-    record, last = trees.record, len(trees.heads)
+    record = trees.record
     assert record.block is not None  # the command asks for CoNLL-U only where it was read
-    return b"".join(
-        record.block.with_tree(
-            heads,
-            sent_id=f"{record.sent_id}/sample_{rank}",
-            comments=comments,
-            first=rank == 1,
-            last=rank == last,
-        )
-        for rank, (heads, comments) in enumerate(zip(trees.heads.tolist(), trees.comments, strict=True), 1)
-    )
+    sent_ids = [f"{record.sent_id}/sample_{rank}" for rank in range(1, len(trees.heads) + 1)]
+    return record.block.with_trees(trees.heads, sent_ids, trees.comments)
 
 
 TO_BYTES: dict[str, Callable[[Trees], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +47,17 @@ def _writable_base() -> Path:
 
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+
+
+def start_quickly() -> None:
+    """Import numba without scipy.linalg, which it would load (0.2 s) to offer linear algebra that kernels never use.
+
+    For processes of our own: in a program that compiles other functions too, those could then not call BLAS.
+    """
+    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
