@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.core.engines import ENGINES, Workers
 from deptree_cli.io.layout import CHOICES, PRESETS, Layout, layout
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -23,7 +25,8 @@ class Inputs:
         scores, conllu, lengths: paths; the last two may be None.
         layout: orientation, place of ROOT and scale of the matrices.
         single_root, temperature, nan_forbids: how a matrix becomes a `Sentence`.
-        jobs: threads.
+        engine, workers: who does the work; no engine means this process.
+        shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
         skip_errors: go on after a sentence that cannot be used.
         quiet: say nothing on stderr but errors.
     """
@@ -35,7 +38,9 @@ class Inputs:
     single_root: bool
     temperature: float
     nan_forbids: bool
-    jobs: int
+    engine: str | None
+    workers: Workers
+    shard: tuple[int, int]
     skip_errors: bool
     quiet: bool
 
@@ -50,6 +55,7 @@ class Inputs:
             "scale": None if read.preset else read.scale,
             "root": "single" if self.single_root else "multi",
             "temperature": None if self.temperature == 1 else f"{self.temperature:g}",
+            "shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard),
         }
 
 
@@ -57,6 +63,14 @@ def _apply(options: list[Callable[[Any], Any]], function: Any) -> Any:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def _shard(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int]:
+    """``I/N`` as two numbers; without it all sentences are the one shard of one."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text or "1/1")
+    if not match or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
+    return int(match[1]), int(match[2])
 
 
 _INPUT_OPTIONS = [
@@ -74,7 +88,14 @@ _INPUT_OPTIONS = [
     click.option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
     click.option("--temperature", type=float, default=1.0, help="Divide log-scores by this.  [default: 1]"),
     click.option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
-    click.option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Threads.  [default: 1]"),
+    click.option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    click.option(
+        "--engine",
+        type=click.Choice(list(ENGINES)),
+        help="What workers are. dask: a cluster, local unless --scheduler.  [default: processes, from 2 jobs on]",
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="Of a dask.distributed cluster, for --engine dask."),
+    click.option("--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."),
     click.option(
         "--on-error",
         type=click.Choice(["fail", "skip"]),
@@ -102,13 +123,31 @@ def input_options(command: Command) -> Command:
         temperature: float,
         nan_forbids: bool,
         jobs: int,
+        engine: str | None,
+        scheduler: str | None,
+        shard: tuple[int, int],
         on_error: str,
         quiet: bool,
         **others: Any,
     ) -> Any:
         read = layout(preset, orient, root, scale)
         skip = on_error == "skip"
-        inputs = Inputs(scores, conllu, lengths, read, not multi_root, temperature, nan_forbids, jobs, skip, quiet)
+        if scheduler and engine != "dask":
+            raise click.UsageError("--scheduler is for --engine dask.")
+        inputs = Inputs(
+            scores=scores,
+            conllu=conllu,
+            lengths=lengths,
+            layout=read,
+            single_root=not multi_root,
+            temperature=temperature,
+            nan_forbids=nan_forbids,
+            engine=engine or ("processes" if jobs > 1 else None),
+            workers=Workers(jobs, scheduler),
+            shard=shard,
+            skip_errors=skip,
+            quiet=quiet,
+        )
         return command(inputs=inputs, **others)
 
     decorated: Command = _apply(_INPUT_OPTIONS, with_inputs)

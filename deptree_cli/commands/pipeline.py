@@ -41,7 +41,7 @@ class Pipeline:
         Raises:
             DeptreeError: the first sentence that cannot be used, unless errors are skipped; or reading cannot go on.
         """
-        results = ordered_map(Step(self.inputs, work, seed), self._tasks(), self.inputs.jobs)
+        results = ordered_map(Step(self.inputs, work, seed), self._tasks(), self.inputs.engine, self.inputs.workers)
         for result in progress(results, quiet=self.inputs.quiet):
             if isinstance(result, DeptreeError):
                 self._skip(result)
@@ -53,12 +53,16 @@ class Pipeline:
     def _tasks(self) -> Iterator[Task | DeptreeError]:
         """Records with how often their sent_id came before, counted here because here they are still in order."""
         inputs, occurrences = self.inputs, Occurrences()
-        for record in read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths):
+        shard, shards = inputs.shard
+        for number, record in enumerate(read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths)):
+            occurrence = 0 if isinstance(record, DeptreeError) else occurrences.before(record.sent_id)
+            if number % shards != shard - 1:
+                continue
             if isinstance(record, DeptreeError):
                 yield record
                 continue
             self._assumed = self._assumed or inputs.layout.is_assumed(record.scores.shape)
-            yield record, occurrences.before(record.sent_id)
+            yield record, occurrence
 
     def _say_what_was_assumed(self) -> None:
         """Once, and only when there is a result: what fails says one thing only, the error."""

@@ -1,23 +1,20 @@
-"""Work over the sentences of a file: in order, on several cores, in bounded memory."""
+"""Work over the sentences of a file: in order, by any number of workers, in bounded memory."""
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.engines import ENGINES, Pending, Workers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Sentences that travel together: enough to make a journey worth it, few enough to keep all cores busy to the end.
+# Sentences that travel together: enough to make a journey worth it, few enough to keep all workers busy to the end.
 CHUNK = 16
 
 # Chunks under way per worker: enough to keep it busy past a long sentence, few enough to bound memory.
@@ -25,76 +22,26 @@ AHEAD = 3
 
 
 def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1, engine: str = "processes"
+    function: Callable[[Item], Result], items: Iterable[Item], engine: str | None = None, workers: Workers | None = None
 ) -> Iterator[Result]:
-    """``map(function, items)`` by `jobs` workers: results in order, few items read ahead.
+    """``map(function, items)`` by an engine of `ENGINES`, or here and now without one.
 
-    Args:
-        engine: a name in `ENGINES`; with one job there is none. For `processes` function, items and results must
-            be picklable.
-
-    Raises:
-        what the function raises, when its turn comes.
+    Results come in order and few items are read ahead. An engine that leaves this process needs all of function, items
+    and results picklable. What the function raises is raised when its turn comes.
     """
-    if jobs == 1:
-        return map(function, items)
-    return ENGINES[engine](function, items, jobs)
-
-
-def on_threads(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Threads share all memory and what is compiled; kernels run side by side, the Python between them does not."""
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from _through(pool, lambda chunk: pool.submit(_apply, function, chunk), items, jobs)
-
-
-def on_processes(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Processes run everything side by side, at the price of a journey for every item and result."""
-    start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(start)
-    with ProcessPoolExecutor(jobs, context, _adopt, (function,)) as pool:
-        try:
-            yield from _through(pool, lambda chunk: pool.submit(_apply_adopted, chunk), items, jobs)
-        except BrokenExecutor:
-            raise DeptreeError(
-                "a worker process died", "Run again with fewer --jobs, or look for what killed it"
-            ) from None
-
-
-ENGINES: dict[str, Callable[..., Iterator[Any]]] = {"processes": on_processes, "threads": on_threads}
-
-
-def _through(
-    pool: Executor, submit: Callable[[list[Item]], Future[list[Result]]], items: Iterable[Item], jobs: int
-) -> Iterator[Result]:
-    """Chunks of items in, results out in order."""
-    waiting: deque[Future[list[Result]]] = deque()
-    source = iter(items)
-    try:
+    if engine is None:
+        yield from map(function, items)
+        return
+    workers = workers or Workers()
+    with ENGINES[engine](function, workers) as submit:
+        waiting: deque[Pending] = deque()
+        source = iter(items)
         while chunk := list(islice(source, CHUNK)):
             waiting.append(submit(chunk))
-            if len(waiting) >= AHEAD * jobs:
+            if len(waiting) >= AHEAD * workers.jobs:
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _apply(function: Callable[[Item], Result], chunk: list[Item]) -> list[Result]:
-    return [function(item) for item in chunk]
-
-
-# The function of a worker process: sent once, not with every chunk.
-_adopted: list[Callable[[Any], Any]] = []
-
-
-def _adopt(function: Callable[[Any], Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    _adopted[:] = [function]
-
-
-def _apply_adopted(chunk: list[Any]) -> list[Any]:
-    return _apply(_adopted[0], chunk)
 
 
 class Occurrences:
