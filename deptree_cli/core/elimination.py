@@ -20,6 +20,7 @@ from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Float, Kind, shift_co
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import elimination as kernel
 from deptree_cli.kernels.elimination_sampler import normalise, put_back
+from deptree_cli.kernels.wide import wide_log
 
 Heads = NDArray[np.int32]
 
@@ -95,18 +96,19 @@ class Elimination:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
         if not self.single_root:
             return self.marginals()[0]
-        return np.exp(self._log_root_marginals())
+        adjoints = self._kind.zeros(self.n)
+        kernel.root_adjoints(self._factors, self._pivots, self._order, adjoints)
+        result = np.zeros(self.n + 1)
+        kernel.root_marginals(self._weights, adjoints, self._order, result)
+        return result
 
     def log_root_marginals(self) -> Float:
         """log P(ROOT -> word), shape (n+1,): single root only; finite for every possible root, however unlikely."""
-        return self.in_wide_numbers._log_root_marginals()
-
-    def _log_root_marginals(self) -> Float:
-        adjoints = self._kind.zeros(self.n)
-        kernel.root_adjoints(self._factors, self._pivots, self._order, adjoints)
+        wide = self.in_wide_numbers
+        adjoints = WIDE.zeros(self.n)
+        kernel.root_adjoints(wide._factors, wide._pivots, wide._order, adjoints)
         result = np.full(self.n + 1, -np.inf)
-        with np.errstate(divide="ignore"):
-            result[self._order + 1] = self._log_weights[self.n, self._order] + self._kind.log(adjoints)
+        result[wide._order + 1] = self._log_weights[self.n, wide._order] + wide_log(adjoints)
         return result
 
     def given_root(self, word: int) -> Elimination:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.kernels import elimination as kernel
-from deptree_cli.kernels.wide import wide_exp, wide_log, wide_zeros
+from deptree_cli.kernels.wide import wide_exp, wide_zeros
 
 Float = NDArray[np.float64]
 Shape = int | tuple[int, ...]
@@ -24,19 +24,17 @@ class Kind(NamedTuple):
 
     Attributes:
         exp: log-values -> numbers.
-        log: the inverse.
         zeros: a shape -> an array of zeros.
         each: function, array -> the array with the function applied to its one or two parts.
     """
 
     exp: Callable[[Float], Any]
-    log: Callable[[Any], Float]
     zeros: Callable[[Shape], Any]
     each: Callable[[Callable[[Any], Any], Any], Any]
 
 
-REAL = Kind(np.exp, np.log, np.zeros, lambda function, array: function(array))
-WIDE = Kind(wide_exp, wide_log, wide_zeros, lambda function, array: (function(array[0]), function(array[1])))
+REAL = Kind(np.exp, np.zeros, lambda function, array: function(array))
+WIDE = Kind(wide_exp, wide_zeros, lambda function, array: (function(array[0]), function(array[1])))
 
 
 def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:

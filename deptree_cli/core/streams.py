@@ -21,4 +21,4 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
 
 def kernel_state(rng: np.random.Generator) -> NDArray[np.uint64]:
     """A fresh state for a kernel's own generator (`kernels/xoshiro.py`)."""
-    return rng.integers(0, 2**64, size=4, dtype=np.uint64)
+    return rng.bit_generator.random_raw(4)

@@ -189,6 +189,15 @@ def root_adjoints(A, S, order, out):
 
 
 @kernel
+def root_marginals(weights, adjoints, order, out):
+    """out[w] = P(ROOT -> word w), float64 (n+1,): the weights in row n of `weights` times their `root_adjoints`."""
+    n = order.shape[0]
+    root = row(weights, n)
+    for j in range(n):
+        out[order[j] + 1] = as_float(multiply(get(root, order[j]), get(adjoints, j)))
+
+
+@kernel
 def reverse(A, S, order, adjoints, single_root):
     """adjoints[i, j] = d log Z / d W[i, j], shape (n+1, n) by position: the sweep backwards. Start from zeros. O(n^3).
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.xoshiro import U64, step
+from deptree_cli.kernels.xoshiro import U64, step, uniform
 
 ROOT = U64(0)
 ONE = U64(1)
@@ -136,3 +136,56 @@ def walk(tables, bits, roots, reject, state, budget, heads, abandoned):
             row[roots[i] - 1] = 0
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
     return now, steps
+
+
+@kernel
+def draw_roots(probs, state, roots):
+    """Fill roots (k,) with draws from probs (n+1,); never one of probability 0, whatever rounding leaves over."""
+    total = probs.sum()
+    for i in range(roots.shape[0]):
+        roots[i] = scan(probs, 0, total, state)
+
+
+@kernel
+def scan(weights, first, total, state):
+    """An index from `first` on drawn by weight; `total` is the sum of the weights."""
+    rest = total * uniform(state)
+    last = first
+    for v in range(first, weights.shape[0]):
+        weight = weights[v]
+        if weight > 0.0:
+            last = v
+            if rest < weight:
+                break
+            rest -= weight
+    return last
+
+
+@kernel
+def walk_without_tables(weights, first_head, roots, state, budget, heads, abandoned):
+    """`walk` for a few trees: each step scans the weights (n+1, n+1) of a word's heads first_head..n, not a table."""
+    n = heads.shape[1]
+    totals = np.zeros(n + 1)
+    for u in range(1, n + 1):
+        for v in range(first_head, n + 1):
+            totals[u] += weights[v, u]
+    stamp = np.full(n + 1, -1, np.int64)
+    for i in range(heads.shape[0]):
+        row = heads[i]
+        left = budget
+        stamp[roots[i]] = i
+        for start in range(1, n + 1):
+            u = start
+            while stamp[u] != i and left >= 0:
+                row[u - 1] = scan(weights[:, u], first_head, totals[u], state)
+                u = row[u - 1]
+                left -= 1
+            if left < 0:
+                break
+            u = start
+            while stamp[u] != i:
+                stamp[u] = i
+                u = row[u - 1]
+        abandoned[i] = left < 0
+        if roots[i] > 0:
+            row[roots[i] - 1] = 0

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from deptree_cli.core.numbers import Float, shift_columns
 from deptree_cli.core.sentence import Sentence, possible_roots
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.wilson import build_tables, walk
+from deptree_cli.kernels import wilson as kernel
 
 Heads = NDArray[np.int32]
 Roots = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 # Far below 2^48 steps, so that the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation), and
 # about five milliseconds.
@@ -28,6 +29,10 @@ BUDGET = 1_000_000
 # After so many trees of which more than a quarter ran out of budget, walking is given up: the choice depends on past
 # trees only, and every tree is drawn exactly either way.
 PROBE = 32
+
+
+# Up to here a few trees cost less than the tables that would speed them up (python -m benchmarks few).
+FEW = 8
 
 
 def draw_spanning(sentence: Sentence, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
@@ -54,8 +59,10 @@ def draw_reject(sentence: Sentence, size: int, rng: np.random.Generator) -> Head
     """
     tables, bits = _tables(np.exp(shift_columns(sentence.log_scores, single_root=False)[0]), first_head=0)
 
-    def run(_: slice, heads: Heads, abandoned: NDArray[np.bool_]) -> None:
-        walk(tables, bits, np.zeros(len(heads), dtype=np.int64), True, kernel_state(rng), BUDGET, heads, abandoned)
+    def run(_: slice, heads: Heads, abandoned: Flags) -> None:
+        kernel.walk(
+            tables, bits, np.zeros(len(heads), dtype=np.int64), True, kernel_state(rng), BUDGET, heads, abandoned
+        )
 
     heads, abandoned = _probe_then_go_on(run, size, sentence.n)
     if abandoned.any():
@@ -71,39 +78,49 @@ def local_root_probs(sentence: Sentence) -> Float:
 
 
 def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Roots:
-    """`size` draws from probs, shape (n+1,); a root of probability 0 is never drawn, whatever rounding leaves over."""
-    cumulative = np.cumsum(probs) / probs.sum()
-    cumulative[np.flatnonzero(probs)[-1] :] = 2.0
-    return np.searchsorted(cumulative, rng.random(size), side="right")
+    """`size` draws from probs, shape (n+1,)."""
+    roots = np.empty(size, dtype=np.int64)
+    kernel.draw_roots(probs, kernel_state(rng), roots)
+    return roots
 
 
 def _arborescences(sentence: Sentence, roots: Roots, rng: np.random.Generator, budget: int) -> Heads:
     """One tree for each of the root nodes roots (k,): by walking, or, where that takes too long, by elimination."""
-    shifted, _ = shift_columns(sentence.log_scores, sentence.single_root)
-    tables, bits = _tables(np.exp(shifted), first_head=1 if sentence.single_root else 0)
+    first_head = 1 if sentence.single_root else 0
+    weights = np.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
+    if len(roots) <= FEW:
+        heads = np.empty((len(roots), sentence.n), dtype=np.int32)
+        abandoned = np.empty(len(roots), dtype=np.bool_)
+        kernel.walk_without_tables(weights, first_head, roots, kernel_state(rng), budget, heads, abandoned)
+    else:
+        tables, bits = _tables(weights, first_head)
 
-    def run(part: slice, heads: Heads, abandoned: NDArray[np.bool_]) -> None:
-        walk(tables, bits, roots[part], False, kernel_state(rng), budget, heads, abandoned)
+        def run(part: slice, heads: Heads, abandoned: Flags) -> None:
+            kernel.walk(tables, bits, roots[part], False, kernel_state(rng), budget, heads, abandoned)
 
-    heads, abandoned = _probe_then_go_on(run, len(roots), sentence.n)
+        heads, abandoned = _probe_then_go_on(run, len(roots), sentence.n)
+    if abandoned.any():
+        _rescue(sentence, roots, heads, abandoned, rng)
+    return heads
+
+
+def _rescue(sentence: Sentence, roots: Roots, heads: Heads, abandoned: Flags, rng: np.random.Generator) -> None:
+    """Draw abandoned trees by elimination, each for its own root."""
     for root in np.unique(roots[abandoned]).tolist():
         rows = np.flatnonzero(abandoned & (roots == root))
         same_graph = sentence.elimination.given_root(root) if root else sentence.elimination
         heads[rows] = same_graph.sample(len(rows), rng)
-    return heads
 
 
 def _tables(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]:
     """Flat alias tables of the heads first_head..n of every word, and the logarithm of their row length."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
-    build_tables(weights, first_head, bits, tables)
+    kernel.build_tables(weights, first_head, bits, tables)
     return tables.ravel(), bits
 
 
-def _probe_then_go_on(
-    run: Callable[[slice, Heads, NDArray[np.bool_]], object], size: int, n: int
-) -> tuple[Heads, NDArray[np.bool_]]:
+def _probe_then_go_on(run: Callable[[slice, Heads, Flags], object], size: int, n: int) -> tuple[Heads, Flags]:
     """Run the first trees, then the others unless too many of those were abandoned: (heads, abandoned)."""
     heads = np.empty((size, n), dtype=np.int32)
     abandoned = np.zeros(size, dtype=np.bool_)
