@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import inference, samplers
+from benchmarks import claims, few, growth, inference, samplers, whole
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
+    "few": few.run,
     "inference": inference.run,
+    "whole": whole.run,
+    "growth": growth.run,
+    "claims": claims.run,
 }
 
 if __name__ == "__main__":
     unknown = set(sys.argv[1:]) - set(BENCHMARKS)
     if unknown:
         sys.exit(f"no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(BENCHMARKS)}")
+    print(f"{platform.machine()}, Python {platform.python_version()}, one core unless jobs are named")
     for name in sys.argv[1:] or BENCHMARKS:
         BENCHMARKS[name]()

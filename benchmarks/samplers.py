@@ -1,34 +1,69 @@
-"""Trees per second of every sampler."""
+"""Trees per second of every sampler, beside peers and beside the limit of a random walk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from benchmarks import limit, peers
 from benchmarks.scores import KINDS
 from benchmarks.timing import print_table, seconds
 from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.sentence import Sentence
 
-LENGTHS = (10, 20, 40, 100)
-SIZE = 1000
+LENGTHS = (10, 20, 40, 70, 100, 200)
+SIZES = (1, 100, 1000)
+
+# What a peer would take longer for than anyone waits.
+PATIENCE = 20_000
 
 
 def run() -> None:
-    """A table per kind of scores."""
+    """A table per kind of scores and number of trees, then the walk beside its limit."""
+    columns = tuple(f"n = {n}" for n in LENGTHS)
     for kind in KINDS:
-        print_table(
-            f"Trees per second, {kind} scores, k = {SIZE}", ("sampler", *(f"n = {n}" for n in LENGTHS)), _rows(kind)
-        )
+        for size in SIZES:
+            print_table(f"Trees per second, {kind} scores, k = {size}", ("sampler", *columns), _rows(kind, size))
+    title = "Steps of the walk, millions per second (auto, k = 1000), beside the limit"
+    print_table(title, ("scores", "n", "steps per tree", "auto", "limit", "share"), _shares())
 
 
-def _rows(kind: str) -> Iterator[list[object]]:
+def _rows(kind: str, size: int) -> Iterator[list[object]]:
+    """Ours draw from a sentence of which nothing is known yet: all preparation is in the figure."""
     for name, line in SAMPLERS.items():
         if line.serves(single_root=True):
-            yield [name, *(_trees_per_second(name, kind, n) for n in LENGTHS)]
+            yield [name, *(trees_per_second(name, KINDS[kind](n), size) for n in LENGTHS)]
+    for name, peer in peers.SAMPLERS.items():
+        yield [name, *_of_peer(peers.installed(peer), kind, size)]
 
 
-def _trees_per_second(name: str, kind: str, n: int) -> float:
+def trees_per_second(name: str, sentence: Sentence, size: int) -> float:
+    """Of one of our samplers, log Z and all tables included."""
     rng = np.random.default_rng(1)
-    sentence = KINDS[kind](n)
-    return SIZE / seconds(lambda: SAMPLERS[name].draw(sentence, SIZE, rng))
+    calls = max(1, 100 // size)
+
+    def draw() -> None:
+        for _ in range(calls):
+            SAMPLERS[name].draw(Sentence(sentence.log_scores), size, rng)
+
+    return calls * size / seconds(draw)
+
+
+def _of_peer(draw: Callable[..., object] | None, kind: str, size: int) -> Iterator[object]:
+    for n in LENGTHS:
+        if draw is None or n * size > PATIENCE * 2:
+            yield None
+        else:
+            sentence = KINDS[kind](n)
+            yield size / seconds(lambda s=sentence: draw(s, size), repeats=1)  # type: ignore[misc]
+
+
+def _shares() -> Iterator[list[object]]:
+    for kind in KINDS:
+        for n in LENGTHS:
+            sentence = KINDS[kind](n)
+            steps = limit.steps_per_tree(sentence)
+            ours = trees_per_second("auto", sentence, 1000) * steps / 1e6
+            bound = limit.steps_per_second(sentence) / 1e6
+            yield [kind, n, steps, ours, bound, ours / bound]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, ReaderLeft
 from deptree_cli.version import __version__
 
 # name -> one line of help; the module is commands/<name>.py, its command has the module's name
@@ -23,7 +24,7 @@ COMMANDS = {
     "inspect": "Say how a score file is understood.",
 }
 
-DONE, DATA_SAID_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
 
 
 class LazyGroup(click.Group):
@@ -58,6 +59,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
+    no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
@@ -71,18 +73,24 @@ def deptree() -> None:
 
 def main() -> NoReturn:
     """Run the command line; every way it can end becomes an exit code, errors a single line on stderr."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unfinished files and workers go with us
     try:
         code = deptree(standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else DONE)
     except (click.ClickException, DeptreeError) as error:
         fail(_one_line(error))
+    except MemoryError:
+        fail("deptree: the memory does not suffice. Ask for fewer trees, or split the sentences with --shard.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
+    except (ReaderLeft, BrokenPipeError):
         # The reader (`| head`) has seen enough; what Python would flush at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
+    except OSError as error:
+        fail(f"deptree: {error.strerror or error}.")
 
 
 def fail(line: str) -> NoReturn:

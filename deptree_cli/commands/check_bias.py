@@ -13,11 +13,12 @@ import numpy as np
 
 from deptree_cli.commands.options import Inputs, header_option, input_options, output_option, seed_option, size_option
 from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import write_chunks
+from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import Sampler, sampler
 from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.inputs import STDIN
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import table, talk
@@ -57,7 +58,12 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
 @size_option(2000, "Trees per sentence.")
 @click.option("--sampler", "name", default="auto", metavar="NAME", help="See deptree sample --help.  [default: auto]")
 @click.option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
-@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.001, help="[default: 0.001]")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.001,
+    help="How often an unbiased sampler may be called biased.  [default: 0.001]",
+)
 @seed_option
 @output_option
 @header_option
@@ -78,19 +84,21 @@ def check_bias(
     fields = {"sampler": name, **inputs.signature_fields, "size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:
         fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
+    if samples == STDIN and STDIN in (inputs.scores, inputs.conllu, inputs.lengths):
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    form = choose_format(None, output, inputs, "jsonl")
     pipeline = Pipeline(inputs)
     audited = list(_drawn(pipeline, line, size, seed) if line else _given(pipeline, str(samples)))
     rows = _with_verdicts(audited, line.name if line else None, alpha)
-    to_terminal = output is None and sys.stdout.isatty()
-    lines = () if to_terminal else map(dump, rows)
-    write_chunks(lines, "jsonl", output, signature("check-bias", fields), header, inputs.quiet)
-    if to_terminal:
-        table(
-            f"check-bias: {name if line else samples}",
-            list(COLUMNS.values()),
-            ([row[key] for key in COLUMNS] for row in rows),
-        )
-    return _conclude(rows, inputs.quiet)
+    made = signature("check-bias", fields)
+    if output is None and sys.stdout and sys.stdout.isatty():
+        if not inputs.quiet:
+            talk(made)
+        title = f"check-bias: {name if line else samples}"
+        table(title, list(COLUMNS.values()), ([row[key] for key in COLUMNS] for row in rows))
+    else:
+        write_chunks(map(dump, rows), form, output, made, header, inputs.quiet)
+    return _conclude(rows, len(pipeline.skipped), inputs.quiet)
 
 
 @dataclass(frozen=True)
@@ -116,9 +124,15 @@ def _audited(line: Sampler, size: int, sentence: Sentence, record: Record, rng: 
 
 def _given(pipeline: Pipeline, path: str) -> Iterator[Audited]:
     """The audit of the trees in a file, which may come in any order."""
-    tallies = {tally.sentence.id: tally for tally in pipeline.map(_empty)}
+    tallies: dict[str, Tally] = {}
+    for tally in pipeline.map(_empty):
+        if tally.sentence.id in tallies:
+            problem = "there are two sentences of this name, so samples cannot tell which they are of"
+            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=tally.sentence.id)
+        tallies[tally.sentence.id] = tally
     for tree in read_samples(path):
-        _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+        if not any(name in pipeline.skipped for name in tree.names):
+            _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
     for sent_id, tally in tallies.items():
         yield Audited(sent_id, tally.sentence.n, tally.audit())
 
@@ -128,7 +142,7 @@ def _empty(sentence: Sentence, record: Record, _: np.random.Generator) -> Tally:
 
 
 def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
-    tally = tallies.get(tree.sent_id)
+    tally = next((tallies[name] for name in tree.names if name in tallies), None)
     if tally is None:
         raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **_where(tree))
     if tally.sentence.n != len(tree.heads):
@@ -154,7 +168,7 @@ def _with_verdicts(audited: list[Audited], name: str | None, alpha: float) -> li
     return rows
 
 
-def _conclude(rows: list[Row], quiet: bool) -> int:
+def _conclude(rows: list[Row], skipped: int, quiet: bool) -> int:
     """The verdict on all sentences together as exit status."""
     verdicts = [row["verdict"] for row in rows]
     biased, passed = verdicts.count(BIASED), verdicts.count(UNBIASED)
@@ -163,4 +177,4 @@ def _conclude(rows: list[Row], quiet: bool) -> int:
         talk(f"{biased} of {len(verdicts)} sentences biased, {passed} without a sign of bias, {undecided} undecided")
     if biased:
         return 1
-    return 0 if passed == len(verdicts) and verdicts else 2
+    return 0 if passed == len(verdicts) and verdicts and not skipped else 2

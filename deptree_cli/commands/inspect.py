@@ -10,11 +10,13 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.commands.options import Inputs, input_options
 from deptree_cli.commands.pipeline import Pipeline, to_sentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
+from deptree_cli.core.oracle import are_trees
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.layout import CHOICES, Layout
@@ -23,6 +25,13 @@ from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import table
 
 Facts = dict[str, Any]
+
+# fact about a sentence -> its name in the summary
+FITS = {
+    "fit": "log_prob_per_word",
+    "fit_head-dep": "log_prob_per_word_head_dep",
+    "fit_dep-head": "log_prob_per_word_dep_head",
+}
 
 
 @click.command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
@@ -38,7 +47,7 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     facts = list(pipeline.map(partial(_facts, inputs)))
     if not facts:
         raise DeptreeError("there are no sentences to look at", "Check the file", place=inputs.scores)
-    summary = {what: value for what, value in _summary(facts, inputs.layout).items() if value is not None}
+    summary = _summary(facts, inputs.layout)
     if sys.stdout.isatty() and not as_json:
         table(inputs.scores, ("what", "value"), summary.items())
     else:
@@ -74,25 +83,27 @@ def _fit(record: Record, inputs: Inputs) -> Facts:
     if record.block is None or None in record.block.heads:
         return {}
     heads = np.array([record.block.heads], dtype=np.int32)
-    square = record.scores.shape[0] == record.scores.shape[1]
-    fits: Facts = {}
-    for orient in CHOICES["orient"]:
-        try:
-            layout = replace(inputs.layout, orient=orient) if square else inputs.layout
-            log_prob = float(to_sentence(record, inputs, layout).log_probs(heads)[0])
-        except DeptreeError:
-            log_prob = -np.inf
-        if square:
-            fits[f"fit_{orient}"] = log_prob / heads.size
-        else:
-            fits["fit"] = log_prob / heads.size
-    return fits
+    if not are_trees(heads, inputs.single_root)[0]:
+        return {}
+    if record.scores.shape[0] != record.scores.shape[1]:
+        return {"fit": _log_prob_per_word(record, inputs, inputs.layout, heads)}
+    layouts = {orient: replace(inputs.layout, orient=orient) for orient in CHOICES["orient"]}
+    return {f"fit_{name}": _log_prob_per_word(record, inputs, layout, heads) for name, layout in layouts.items()}
 
 
-def _mean(facts: list[Facts], key: str) -> float | None:
+def _log_prob_per_word(record: Record, inputs: Inputs, layout: Layout, heads: NDArray[np.int32]) -> float:
+    """-inf where this layout allows no tree, or not this one."""
+    try:
+        return float(to_sentence(record, inputs, layout).log_probs(heads)[0]) / heads.size
+    except DeptreeError:
+        return -np.inf
+
+
+def _mean(facts: list[Facts], key: str) -> dict[str, float | None]:
+    """The mean fit under its name: nothing where no sentence has it, None where a tree is impossible."""
     values = [fact[key] for fact in facts if key in fact]
-    mean = float(np.mean(values)) if values else None
-    return mean if mean is None or np.isfinite(mean) else None
+    mean = float(np.mean(values)) if values else 0.0
+    return {FITS[key]: mean if np.isfinite(mean) else None} if values else {}
 
 
 def _summary(facts: list[Facts], layout: Layout) -> Facts:
@@ -105,7 +116,7 @@ def _summary(facts: list[Facts], layout: Layout) -> Facts:
         "longest": max(every("n")),
         "shapes": ", ".join(sorted(set(every("shape")))),
         "type": ", ".join(sorted(set(every("type")))),
-        "preset": layout.preset or None,
+        "preset": layout.preset or "none",
         "orient": _orient(facts, layout),
         "root": layout.root,
         "scale": layout.scale,
@@ -113,14 +124,12 @@ def _summary(facts: list[Facts], layout: Layout) -> Facts:
         "highest_log_score": max(every("highest")),
         "forbidden_arcs": sum(every("forbidden")),
         "heads_normalised": all(every("normalised")),
-        "mean_best_head_probability": _mean(facts, "best_head"),
-        "mean_entropy_per_word": _mean(facts, "entropy"),
+        "mean_best_head_probability": float(np.mean(every("best_head"))),
+        "mean_entropy_per_word": float(np.mean(every("entropy"))),
         "single_root_mass_mean": float(np.mean(masses)),
         "single_root_mass_median": float(np.median(masses)),
         "single_root_mass_min": min(masses),
-        "log_prob_per_word": _mean(facts, "fit"),
-        "log_prob_per_word_head_dep": _mean(facts, "fit_head-dep"),
-        "log_prob_per_word_dep_head": _mean(facts, "fit_dep-head"),
+        **{name: mean for key in FITS for name, mean in _mean(facts, key).items()},
     }
 
 

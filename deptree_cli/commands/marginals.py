@@ -33,7 +33,7 @@ def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool
     Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
     as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob and entropy (nats).
     """
-    form = choose_format(form, output, inputs)
+    form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
     pipeline = Pipeline(inputs)
     made = signature("marginals", inputs.signature_fields)
     if form == "npz":
@@ -51,7 +51,9 @@ class AsArray:
 
     def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Float]:
         """The work on one sentence."""
-        return record.sent_id, from_head_dep(sentence.elimination.marginals(), self.layout, record.scores.shape)
+        return record.key or record.sent_id, from_head_dep(
+            sentence.elimination.marginals(), self.layout, record.scores.shape
+        )
 
 
 @dataclass(frozen=True)

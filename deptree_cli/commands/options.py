@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from math import isfinite
 from typing import Any, TypeVar
 
 import click
@@ -47,14 +48,15 @@ class Inputs:
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read = self.layout
+        read, usual = self.layout, PRESETS.get(self.layout.preset, Layout())
         return {
             "from": read.preset or None,
-            "orient": None if read.preset else read.orient,
-            "rootat": None if read.preset or read.root == "first" else read.root,
-            "scale": None if read.preset else read.scale,
+            "orient": None if read.orient == usual.orient else read.orient,
+            "rootat": None if read.root == usual.root else read.root,
+            "scale": None if read.preset and read.scale == usual.scale else read.scale,
             "root": "single" if self.single_root else "multi",
-            "temperature": None if self.temperature == 1 else f"{self.temperature:g}",
+            "temperature": None if self.temperature == 1 else repr(self.temperature),
+            "nan": "forbids" if self.nan_forbids else None,
             "shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard),
         }
 
@@ -73,6 +75,12 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     return int(match[1]), int(match[2])
 
 
+def _positive(context: click.Context, parameter: click.Parameter, number: float) -> float:
+    if not (number > 0 and isfinite(number)):
+        raise click.BadParameter(f"{number:g} is not a positive number.")
+    return number
+
+
 _INPUT_OPTIONS = [
     click.argument("scores"),
     click.option("--conllu", metavar="FILE", help="The sentences that the scores belong to, in CoNLL-U."),
@@ -86,7 +94,9 @@ _INPUT_OPTIONS = [
     ),
     click.option("--lengths", metavar="FILE", help="Words per sentence of a padded batch, one number a line or .npy."),
     click.option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
-    click.option("--temperature", type=float, default=1.0, help="Divide log-scores by this.  [default: 1]"),
+    click.option(
+        "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
+    ),
     click.option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
     click.option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     click.option(
@@ -159,6 +169,9 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
     return secrets.randbits(32) if seed is None else seed
 
 
+# What an int32 counts; no sentence's trees fit into memory before that.
+MOST_TREES = 2**31 - 1
+
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0),
@@ -173,7 +186,9 @@ output_option = click.option("--output", "-o", metavar="FILE", help="Where to wr
 def size_option(default: int, text: str) -> Callable[[Command], Command]:
     """``-k N``."""
     help_text = f"{text}  [default: {default}]"
-    return click.option("-k", "--size", "size", type=click.IntRange(1), default=default, metavar="N", help=help_text)
+    return click.option(
+        "-k", "--size", "size", type=click.IntRange(1, MOST_TREES), default=default, metavar="N", help=help_text
+    )
 
 
 def format_option(*names: str) -> Callable[[Command], Command]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,13 +12,15 @@ import numpy as np
 
 from deptree_cli.commands.options import Inputs, header_option, input_options, output_option
 from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import write_chunks
+from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.sentence import Sentence, possible_roots
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.signature import signature
 
 Row = dict[str, Any]
+
+LOG_LARGEST = math.log(sys.float_info.max)
 
 
 @click.command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
@@ -31,10 +35,11 @@ def partition(inputs: Inputs, summary: bool, output: str | None, header: bool | 
     (Z_D/Z_T) and expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one single-root tree). With
     --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
+    form = choose_format(None, output, inputs, "jsonl")
     pipeline = Pipeline(inputs)
     rows = pipeline.map(_row)
     chunks = [dump(_summary(rows))] if summary else map(dump, rows)
-    write_chunks(chunks, "jsonl", output, signature("partition", inputs.signature_fields), header, inputs.quiet)
+    write_chunks(chunks, form, output, signature("partition", inputs.signature_fields), header, inputs.quiet)
     return pipeline.exit_code
 
 
@@ -54,9 +59,8 @@ def _row(sentence: Sentence, record: Record, _: np.random.Generator) -> Row:
 
 
 def _trials(log_trials: float) -> Row:
-    trials = float(np.exp(max(log_trials, 0.0)))
-    if np.isfinite(trials):
-        return {"expected_trials": trials}
+    if log_trials < LOG_LARGEST:
+        return {"expected_trials": math.exp(max(log_trials, 0.0))}
     return {"expected_trials": None, "reason": f"expected_trials is e^{log_trials:.1f}"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -27,11 +27,11 @@ class Pipeline:
     """The sentences of `inputs`, mapped.
 
     Attributes:
-        skipped: number of sentences that could not be used, with skip_errors.
+        skipped: the names of sentences that could not be used, with skip_errors.
     """
 
     inputs: Inputs
-    skipped: int = 0
+    skipped: list[str] = field(default_factory=list)
     _assumed: bool = False
     _said: bool = False
 
@@ -73,12 +73,12 @@ class Pipeline:
     def _skip(self, error: DeptreeError) -> None:
         if not self.inputs.skip_errors:
             raise error
-        self.skipped += 1
+        self.skipped.append(error.sent_id)
         talk(f"skipped: {error}")
 
     def _report(self) -> None:
         if self.skipped:
-            talk(f"{self.skipped} sentence{'s' * (self.skipped > 1)} skipped")
+            talk(f"{len(self.skipped)} sentence{'s' * (len(self.skipped) > 1)} skipped")
 
     @property
     def exit_code(self) -> int:
@@ -104,9 +104,22 @@ class Step(Generic[Result]):
         record, occurrence = task
         try:
             sentence = to_sentence(record, self.inputs, self.inputs.layout)
+        except DeptreeError as error:
+            error.remedy = _with_hints(error.remedy, record, self.inputs.layout)
+            return error.at(record.place, record.sent_id)
+        try:
             return self.work(sentence, record, sentence_stream(self.seed, record.sent_id, occurrence))
         except DeptreeError as error:
             return error.at(record.place, record.sent_id)
+
+
+def _with_hints(remedy: str, record: Record, layout: Layout) -> str:
+    """The remedy, and what else may be behind scores that make no sense: what nobody said of them."""
+    if record.padded:
+        remedy += ". If this is a padded batch, give --lengths or --conllu"
+    if layout.is_assumed(record.scores.shape):
+        remedy += ". The rows were taken for heads: if they are dependents, say --orient dep-head"
+    return remedy
 
 
 def to_sentence(record: Record, inputs: Inputs, layout: Layout) -> Sentence:

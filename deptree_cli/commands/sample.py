@@ -69,7 +69,7 @@ def sample(
     """Draw K independent trees per sentence."""
     line = sampler(name)
     line.check_serves(inputs.single_root)
-    form = choose_format(form, output, inputs)
+    form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
     if unique and form == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
     if not line.exact and not inputs.quiet:

@@ -52,7 +52,7 @@ def swor(
 ) -> int:
     """Draw up to K different trees per sentence."""
     line = algorithm(name)
-    form = choose_format(form, output, inputs)
+    form = choose_format(form, output, inputs, "conllu", "jsonl")
     pipeline = Pipeline(inputs)
     fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "seed": seed}
     results = pipeline.map(Draw(line, size, form), seed)

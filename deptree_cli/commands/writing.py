@@ -24,10 +24,20 @@ SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": 
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
 
 
-def choose_format(form: str | None, output: str | None, inputs: Inputs) -> str:
-    """--format, else what the suffix of -o says, else CoNLL-U where there are sentences, else JSON Lines."""
+def choose_format(form: str | None, output: str | None, inputs: Inputs, *allowed: str) -> str:
+    """--format, else what the suffix of -o says, else CoNLL-U where there are sentences, else JSON Lines.
+
+    Raises:
+        DeptreeError: the suffix promises what is not among the `allowed` formats, or CoNLL-U without sentences.
+    """
     suffix = PurePath(output or "").suffix.lower()
-    form = form or SUFFIXES.get(suffix) or ("conllu" if inputs.conllu else "jsonl")
+    said = SUFFIXES.get(suffix)
+    if suffix == ".gz":
+        remedy = "Write to standard output and pipe it through gzip"
+        raise DeptreeError("output is not compressed", remedy, place=output or "")
+    if form is None and said and said not in allowed:
+        raise DeptreeError(f"this command does not write {said}", f"Choose {' or '.join(allowed)}", place=output or "")
+    form = form or said or ("conllu" if inputs.conllu and "conllu" in allowed else "jsonl")
     if form == "conllu" and inputs.conllu is None:
         raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
     return form

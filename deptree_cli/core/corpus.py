@@ -7,9 +7,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from deptree_cli.core.engines import ENGINES, Pending, Workers
+from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,9 +39,16 @@ def ordered_map(
         while chunk := list(islice(source, CHUNK)):
             waiting.append(submit(chunk))
             if len(waiting) >= AHEAD * workers.jobs:
-                yield from waiting.popleft().result()
+                yield from _unpacked(waiting.popleft())
         while waiting:
-            yield from waiting.popleft().result()
+            yield from _unpacked(waiting.popleft())
+
+
+def _unpacked(pending: Pending) -> Iterator[Any]:
+    for result in pending.result():
+        if isinstance(result, Raised):
+            raise result.error
+        yield result
 
 
 class Occurrences:

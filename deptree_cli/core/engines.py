@@ -36,9 +36,22 @@ class Workers:
     scheduler: str | None = None
 
 
+@dataclass(frozen=True)
+class Raised:
+    """In place of a result: what the function raised, to be raised again when its turn comes."""
+
+    error: Exception
+
+
 def apply(function: Function, chunk: list[Any]) -> list[Any]:
-    """The function's results for a chunk."""
-    return [function(item) for item in chunk]
+    """The function's results for a chunk, up to the first item for which it raises."""
+    results: list[Any] = []
+    try:
+        for item in chunk:
+            results.append(function(item))
+    except Exception as error:
+        results.append(Raised(error))
+    return results
 
 
 @contextmanager
@@ -71,6 +84,7 @@ _adopted: list[Function] = []
 
 def _adopt(function: Function) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _adopted[:] = [function]
 
 

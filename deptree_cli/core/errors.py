@@ -29,5 +29,9 @@ class DeptreeError(Exception):
         return f"{line} {_sentence(self.remedy)}" if self.remedy else line
 
 
+class ReaderLeft(Exception):  # noqa: N818 (it is none)
+    """Whoever read our output has seen enough; no error (and no OSError, of which others would make one)."""
+
+
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "?")) else f"{text}."

@@ -7,8 +7,8 @@ decoded, so whatever stands in the other columns survives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -112,7 +112,8 @@ class Block:
         """
         from deptree_cli.kernels.splicing import splice, spliced_size  # compiled code: not for those who only read
 
-        pool, cuts, old = self._splice
+        keys = {_key(line.encode()) for lines in comments or () for line in lines}
+        pool, cuts, old = self._without(keys)._splice
         notes = ["".join(f"{line}{self.newline}" for line in lines) for lines in comments or [()] * len(heads)]
         ids, id_cuts = _packed([sent_id.encode() for sent_id in sent_ids])
         noted, note_cuts = _packed([note.encode() for note in notes])
@@ -125,7 +126,13 @@ class Block:
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        return b"".join([self._lead, *self._comments, *added, *map(b"\t".join, rows), self._tail])
+        kept = self._without({_key(line) for line in added})._comments
+        return b"".join([self._lead, *kept, *added, *map(b"\t".join, rows), self._tail])
+
+    def _without(self, keys: Set[bytes]) -> Block:
+        """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""
+        kept = [comment for comment in self._comments if _key(comment) not in keys]
+        return self if len(kept) == len(self._comments) else replace(self, _comments=kept)
 
     @cached_property
     def newline(self) -> str:
@@ -161,6 +168,11 @@ class Block:
         arcs = [b"0\troot", *(b"%d\tdep" % head for head in range(1, self.n + 1))]
         ends = between + self._tail, closed + newline, self._lead, *self._around_sent_id()
         return *_packed([*before, *kept, *arcs, *ends]), np.array(old)
+
+
+def _key(comment: bytes) -> bytes:
+    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
+    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
 
 
 def _packed(pieces: Sequence[bytes]) -> tuple[Packed, Cuts]:

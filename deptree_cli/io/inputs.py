@@ -85,6 +85,8 @@ def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
 
 
 def _stdin() -> io.BufferedIOBase:
+    if sys.stdin is None:
+        raise DeptreeError("standard input is closed", "Name a file instead of -")
     return cast(io.BufferedIOBase, sys.stdin.buffer)
 
 

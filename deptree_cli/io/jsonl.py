@@ -15,7 +15,11 @@ from deptree_cli.io.raw import Array, Raw, RawScores
 
 def dump(obj: Any) -> bytes:
     """One line of JSON: compact, UTF-8 as it is, never NaN or an infinity (ValueError: a result was not checked)."""
-    return json.dumps(obj, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return _ENCODE(obj).encode() + b"\n"
+
+
+# json.dumps would build an encoder for every line
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def objects(lines: Iterable[bytes], place: str) -> Iterator[tuple[str, dict[str, Any] | DeptreeError]]:
@@ -46,8 +50,17 @@ def sent_id_of(value: dict[str, Any], place: str) -> str | None:
     """The field ``sent_id`` as text, None where it is missing or null."""
     sent_id = value.get("sent_id")
     if sent_id is None or type(sent_id) in (str, int):
-        return None if sent_id is None else str(sent_id)
+        return None if sent_id is None else _utf8(str(sent_id), place)
     raise DeptreeError(f"the field sent_id is a {_kind(sent_id)}", "Give a string", place=place)
+
+
+def _utf8(text: str, place: str) -> str:
+    """The text, unless it holds half of a surrogate pair, which no output could."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DeptreeError(f"the field sent_id is {text!r}, which is not text", "Repair it", place=place) from None
+    return text
 
 
 def read_jsonl(stream: Iterable[bytes], place: str, layout: Layout) -> Iterator[Raw]:
@@ -78,4 +91,7 @@ def _matrix(rows: Any, forbidden: float) -> Array:
         raise DeptreeError(
             "the field scores holds something that is not a number", "Give numbers, or null for a forbidden arc"
         )
-    return np.array(cells, dtype=np.float64)
+    try:
+        return np.array(cells, dtype=np.float64)
+    except OverflowError:
+        raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None

@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, ReaderLeft
 
 STDOUT = "-"
 
@@ -42,7 +42,7 @@ class Output:
 
     def __enter__(self) -> Self:
         try:
-            self._stream = sys.stdout.buffer if self._path is None else self._opened(self._path)
+            self._stream = _stdout() if self._path is None else self._opened(self._path)
         except OSError as error:
             raise _unwritable(error, self._path) from None
         return self
@@ -62,7 +62,7 @@ class Output:
         try:
             return self._stream.write(data)
         except BrokenPipeError:
-            raise
+            raise ReaderLeft from None
         except OSError as error:
             raise _unwritable(error, self._path) from None
 
@@ -71,7 +71,7 @@ class Output:
         try:
             self._stream.flush()
         except BrokenPipeError:
-            raise
+            raise ReaderLeft from None
         except OSError as error:
             raise _unwritable(error, self._path) from None
 
@@ -106,6 +106,12 @@ class Output:
                 self._stream.close()
         if self._rename is not None:
             self._rename[0].unlink(missing_ok=True)
+
+
+def _stdout() -> BinaryIO:
+    if sys.stdout is None:
+        raise DeptreeError("standard output is closed", "Name a file with -o")
+    return sys.stdout.buffer
 
 
 def _written_directly(path: str) -> bool:

@@ -32,6 +32,8 @@ class Record:
         scores: as read (any orientation), cut to the sentence's length.
         block: the CoNLL-U sentence if there is one.
         place: of the scores, for messages.
+        key: the name of the scores, where they have one.
+        padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
     """
 
     sent_id: str
@@ -39,6 +41,8 @@ class Record:
     scores: Array
     block: Block | None
     place: str
+    key: str | None = None
+    padded: bool = False
 
 
 def read_records(
@@ -66,7 +70,8 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
     if isinstance(raw, DeptreeError):
         return raw.at(sent_id=sent_id)
     try:
-        return Record(sent_id, number, _fitted(raw, block, layout), block, raw.place)
+        padded = raw.padded and block is None
+        return Record(sent_id, number, _fitted(raw, block, layout), block, raw.place, raw.key, padded)
     except DeptreeError as error:
         return error.at(raw.place, sent_id)
 

@@ -12,37 +12,47 @@ from deptree_cli.io.inputs import open_input
 from deptree_cli.io.jsonl import objects, sent_id_of
 
 # What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
-_SAMPLE = re.compile(r"(/[^/]*|-sample_\d+)$")
+_MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
 _COUNT = "tree_count"
+
+# How containers of arrays begin.
+_BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 
 
 class DrawnTree(NamedTuple):
-    """A tree of the sentence `sent_id`, drawn `times` times; heads: n integers, 0 = ROOT."""
+    """A tree drawn `times` times, as `sent_id` is named in the file; heads: n integers, 0 = ROOT."""
 
     sent_id: str
     heads: tuple[int, ...]
     times: int
     place: str
 
+    @property
+    def names(self) -> list[str]:
+        """What its sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
+        return [self.sent_id, *(mark.sub("", self.sent_id) for mark in _MARKS if mark.search(self.sent_id))]
+
 
 def read_samples(path: str) -> Iterator[DrawnTree]:
     """The trees in a file; `-` is standard input.
 
-    In CoNLL-U the sentence's name is the sent_id without ``/sample_3`` (or ``/anything``), and a comment
-    ``# tree_count = 5`` says how often the tree was drawn. In JSON Lines the fields are `sent_id`, `heads` and `count`
-    (1 where it is missing).
+    In CoNLL-U samples are usually named ``X/sample_3`` (`DrawnTree.names`), and a comment ``# tree_count = 5`` says how
+    often the tree was drawn. In JSON Lines the fields are `sent_id`, `heads` and, unless it is 1, `count`.
 
     Raises:
         DeptreeError: with ``file:line``, where something is not a tree of a named sentence.
     """
     with open_input(path) as file:
+        if file.head.startswith(_BINARY):
+            problem = "these are not samples in CoNLL-U or JSON Lines"
+            raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=path)
         json = file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
         yield from (_from_jsonl if json else _from_conllu)(file.stream, file.place)
 
 
 def _from_conllu(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
     for block in read_blocks(stream, place):
-        sent_id = _SAMPLE.sub("", block.sent_id)
+        sent_id = block.sent_id
         heads = tuple(head for head in block.heads if head is not None)
         if not sent_id:
             raise _nameless(block.place)
@@ -65,6 +75,8 @@ def _from_jsonl(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
     for here, value in objects(stream, place):
         if isinstance(value, DeptreeError):
             raise value
+        if value.keys() == {"signature"}:  # our own --header
+            continue
         sent_id = sent_id_of(value, here)
         if not sent_id:
             raise _nameless(here)

@@ -59,6 +59,7 @@ def draw_ancestral(weights, roots, state, H, R, pick, heads):
 
 @kernel
 def start_level(weights, root, words, H0, R0):
+    """The level of the whole interval: the arcs as they are, dependents in rows."""
     for x in range(words.shape[0]):
         Hx = row(H0, x)
         for v in range(words.shape[0]):
@@ -135,6 +136,7 @@ def draw_position(weights, root, words, head_at, d, reach, state, pick):
 
 @kernel
 def copy_row(source, target, x, start, stop):
+    """Copy columns start..stop-1 of row x."""
     Sx, Tx = row(source, x), row(target, x)
     for v in range(start, stop):
         put(Tx, v, get(Sx, v))

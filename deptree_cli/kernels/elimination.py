@@ -74,6 +74,7 @@ def in_weights(A, S, order, single_root):
 
 @kernel
 def swap(array, a, b):
+    """Exchange two numbers of a row."""
     x = get(array, a)
     put(array, a, get(array, b))
     put(array, b, x)

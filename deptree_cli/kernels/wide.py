@@ -65,6 +65,7 @@ def normal(m, e):
 
 @kernel
 def wide_add(x, y):
+    """x + y of wide numbers of any sign; what is 2^-512 and less of the other is lost, as 2^-53 is in float64."""
     if x[1] < y[1]:
         x, y = y, x
     gap = x[1] - y[1]
@@ -81,28 +82,76 @@ def is_wide(kind):
 
 
 # The operations, by name; `overload` below gives each its two bodies.
-def get(array, index): ...
-def put(array, index, x): ...
-def row(array, i): ...
-def part(array, start, stop): ...
-def inner(x, y): ...
-def zero(array): ...
-def one(array): ...
-def add(x, y): ...
-def subtract(x, y): ...
-def multiply(x, y): ...
-def divide(x, y): ...
-def scale(x, factor): ...
-def is_positive(x): ...
-def is_negative(x): ...
-def is_less(x, y): ...
-def logarithm(x): ...
-def as_float(x): ...
+def get(array, index):
+    """The number at an index (an integer, or a pair of them)."""
+
+
+def put(array, index, x):
+    """Store a number at an index."""
+
+
+def row(array, i):
+    """A view of row i."""
+
+
+def part(array, start, stop):
+    """A view of some numbers of a row; loops over a view from 0 are the ones that get vectorised."""
+
+
+def inner(x, y):
+    """The sum of products of two rows."""
+
+
+def zero(array):
+    """The number 0 of an array's kind."""
+
+
+def one(array):
+    """The number 1 of an array's kind."""
+
+
+def add(x, y):
+    """x + y."""
+
+
+def subtract(x, y):
+    """x - y."""
+
+
+def multiply(x, y):
+    """x * y."""
+
+
+def divide(x, y):
+    """x / y."""
+
+
+def scale(x, factor):
+    """x times a float64."""
+
+
+def is_positive(x):
+    """x > 0."""
+
+
+def is_negative(x):
+    """x < 0."""
+
+
+def is_less(x, y):
+    """x < y, both non-negative."""
+
+
+def logarithm(x):
+    """Natural logarithm of a positive number."""
+
+
+def as_float(x):
+    """The nearest float64; 0 or inf beyond its range."""
 
 
 @overload(get)
 def _get(array, index):
-    """The number at an index (an integer, or a pair of them)."""
     if is_wide(array):
         return lambda array, index: (array[0][index], array[1][index])
     return lambda array, index: array[index]
@@ -110,7 +159,6 @@ def _get(array, index):
 
 @overload(put)
 def _put(array, index, x):
-    """Store a number at an index."""
     if is_wide(array):
 
         def wide(array, index, x):
@@ -127,7 +175,6 @@ def _put(array, index, x):
 
 @overload(row)
 def _row(array, i):
-    """A view of row i."""
     if is_wide(array):
         return lambda array, i: (array[0][i], array[1][i])
     return lambda array, i: array[i]
@@ -135,15 +182,15 @@ def _row(array, i):
 
 @overload(part)
 def _part(array, start, stop):
-    """A view of some numbers of a row; loops over a view from 0 are the ones that get vectorised."""
     if is_wide(array):
         return lambda array, start, stop: (array[0][start:stop], array[1][start:stop])
     return lambda array, start, stop: array[start:stop]
 
 
+# The one place where additions may be reordered: of a sum of products any order is as good as any other, and only a
+# reordered one is vectorised. Marginals hang on it, samples do not.
 @overload(inner, jit_options={"fastmath": {"reassoc"}})
 def _inner(x, y):
-    """The sum of products of two rows; of its terms, any order is as good as any other, so it may be vectorised."""
     if is_wide(x):
 
         def wide(x, y):
@@ -165,7 +212,6 @@ def _inner(x, y):
 
 @overload(zero)
 def _zero(array):
-    """The number 0 of an array's kind."""
     if is_wide(array):
         return lambda array: (0.0, ZERO)
     return lambda array: 0.0
@@ -173,7 +219,6 @@ def _zero(array):
 
 @overload(one)
 def _one(array):
-    """The number 1 of an array's kind."""
     if is_wide(array):
         return lambda array: (1.0, 0)
     return lambda array: 1.0
@@ -209,7 +254,6 @@ def _divide(x, y):
 
 @overload(scale)
 def _scale(x, factor):
-    """x times a float64."""
     if is_wide(x):
         return lambda x, factor: normal(x[0] * factor, x[1])
     return lambda x, factor: x * factor
@@ -231,7 +275,6 @@ def _is_negative(x):
 
 @overload(is_less)
 def _is_less(x, y):
-    """x < y, both non-negative."""
     if is_wide(x):
         return lambda x, y: x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
     return lambda x, y: x < y
@@ -239,7 +282,6 @@ def _is_less(x, y):
 
 @overload(logarithm)
 def _logarithm(x):
-    """Natural logarithm of a positive number."""
     if is_wide(x):
         return lambda x: math.log(x[0]) + x[1] * LOG_RADIX
     return lambda x: math.log(x)
@@ -247,7 +289,6 @@ def _logarithm(x):
 
 @overload(as_float)
 def _as_float(x):
-    """The nearest float64; 0 or inf beyond its range."""
     if is_wide(x):
         return lambda x: math.ldexp(x[0], 512 * min(max(x[1], -4), 4))
     return lambda x: x

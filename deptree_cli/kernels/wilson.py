@@ -22,22 +22,24 @@ ALWAYS = U64(0xFFFFFFFFFFFF)
 
 @kernel
 def entry(threshold, alias):
+    """A table entry."""
     return (threshold << ALIAS) | U64(alias)
 
 
 @kernel
 def build_tables(weights, first_head, bits, tables):
-    """Alias tables (Walker 1974, Vose 1991) of every word's heads first_head..n by weight.
+    """Alias tables (Walker 1974, Vose 1991): for every word u its heads first_head..n by weight, for 0 the roots.
 
-    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; tables: uint64 (n+1, 2^bits), filled for words
-        that have a head of positive weight. A head of weight 0 is never exposed, whatever rounding leaves over.
+    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; column 0 says how the root of a tree is drawn.
+        tables: uint64 (n+1, 2^bits), filled where a column has a positive weight. A head of weight 0 is never exposed,
+        whatever rounding leaves over.
     """
     nodes = weights.shape[0]
     buckets = 1 << bits
     small = np.empty(buckets, np.int64)
     large = np.empty(buckets, np.int64)
     q = np.empty(buckets)
-    for u in range(1, nodes):
+    for u in range(nodes):
         total = 0.0
         top = first_head
         for v in range(first_head, nodes):
@@ -79,71 +81,86 @@ def fill_row(weights, first_head, factor, top, table, q, small, large):
         table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
 
 
-@kernel
-def walk(tables, bits, roots, reject, state, budget, heads, abandoned):
-    """For every i an arborescence rooted at node roots[i] into heads[i], by Wilson's algorithm; the mean hitting time
-    each.
+def walk_that(rejects):
+    """The walk, compiled without or with the rejection of trees that have several ROOT arcs.
 
-    tables: flattened, from `build_tables`. A word roots[i] gets head 0. heads: (k, n) int32; abandoned: bool (k,), set
-        where `budget` steps did not suffice (its heads are then meaningless). With `reject` (roots 0) a tree is drawn
-        again until it has a single ROOT arc, a trial ending at its second one: Wilson-Reject, Stanojevic 2022, Alg. 4;
-        the budget is for all its trials. Returns (trials, steps).
-
-    The walk is a serial chain (random bits, table load, select) and stands here as one loop, with the generator's state
-    in local
-    variables: a call per walk would double its time.
+    A step is a serial chain (random bits, table load, select) and stands here in one loop, the generator's state in
+    local
+    variables: a call per word would double its time, and counting ROOT arcs in vain would add a tenth.
     """
-    n = heads.shape[1]
-    stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
-    s0, s1, s2, s3 = state
-    shift = U64(64 - bits)
-    width = U64(bits)
-    now = 0
-    steps = 0
-    for i in range(heads.shape[0]):
-        row = heads[i]
-        limit = steps + budget
-        root_arcs = 0
-        while True:
-            now += 1
-            stamp[roots[i]] = now
-            root_arcs = 0
-            for start in range(1, n + 1):
-                u = U64(start)
-                while stamp[u] != now:
-                    z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
-                    b = z >> shift
-                    e = tables[(u << width) | b]
-                    v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
-                    row[u - ONE] = v  # the last exit from u is its head
-                    u = v
-                    steps += 1
+
+    @kernel
+    def walk(tables, bits, roots, state, budget, heads, abandoned):
+        """For every i an arborescence that hangs on node roots[i] into heads[i]; the mean hitting time each.
+
+        A word roots[i] gets head 0. With rejection (roots 0: Wilson-Reject, Stanojevic 2022, Alg. 4) a tree is drawn
+        again until it has one ROOT arc, a trial ending at its second.
+
+        tables: flattened, from `build_tables`; heads: (k, n) int32; abandoned: bool (k,), whether `budget` steps, of
+            all trials, did not suffice (heads are then meaningless). Returns (trials, steps).
+        """
+        n = heads.shape[1]
+        stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
+        s0, s1, s2, s3 = state
+        shift = U64(64 - bits)
+        width = U64(bits)
+        now = 0
+        steps = 0
+        for i in range(heads.shape[0]):
+            row = heads[i]
+            limit = steps + budget
+            root = U64(roots[i])
+            while True:
+                now += 1
+                stamp[root] = now
+                root_arcs = 0
+                for start in range(1, n + 1):
+                    u = U64(start)
+                    while stamp[u] != now:
+                        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+                        b = z >> shift
+                        e = tables[(u << width) | b]
+                        v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+                        row[u - ONE] = v  # the last exit from u is its head
+                        u = v
+                        steps += 1
+                        if steps > limit:
+                            break
                     if steps > limit:
                         break
-                if steps > limit:
+                    u = U64(start)
+                    while stamp[u] != now:
+                        stamp[u] = now
+                        u = U64(row[u - ONE])
+                        if rejects:
+                            root_arcs += u == ROOT
+                    if rejects and root_arcs > 1:
+                        break
+                if not rejects or root_arcs == 1 or steps > limit:
                     break
-                u = U64(start)
-                while stamp[u] != now:
-                    stamp[u] = now
-                    u = U64(row[u - ONE])
-                    root_arcs += u == ROOT
-                if reject and root_arcs > 1:
-                    break
-            if not reject or root_arcs == 1 or steps > limit:
-                break
-        abandoned[i] = steps > limit
-        if roots[i] > 0:
-            row[roots[i] - 1] = 0
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-    return now, steps
+            abandoned[i] = steps > limit
+            if root != ROOT:
+                row[root - ONE] = 0
+        state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+        return now, steps
+
+    return walk
+
+
+walk = walk_that(rejects=False)
+walk_until_single_root = walk_that(rejects=True)
 
 
 @kernel
-def draw_roots(probs, state, roots):
-    """Fill roots (k,) with draws from probs (n+1,); never one of probability 0, whatever rounding leaves over."""
-    total = probs.sum()
+def draw_roots(tables, bits, state, roots):
+    """Fill roots (k,) by row 0 of the tables."""
+    s0, s1, s2, s3 = state
     for i in range(roots.shape[0]):
-        roots[i] = scan(probs, 0, total, state)
+        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+        b = z >> U64(64 - bits)
+        e = tables[b]
+        roots[i] = b if ((z << U64(bits)) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
 @kernel
@@ -162,17 +179,19 @@ def scan(weights, first, total, state):
 
 
 @kernel
-def walk_without_tables(weights, first_head, roots, state, budget, heads, abandoned):
-    """`walk` for a few trees: each step scans the weights (n+1, n+1) of a word's heads first_head..n, not a table."""
+def walk_without_tables(weights, single_root, state, budget, heads, roots, abandoned):
+    """`draw_roots` (if `single_root`) and `walk` for a few trees: draws scan columns of weights, not tables."""
     n = heads.shape[1]
+    first_head = 1 if single_root else 0
     totals = np.zeros(n + 1)
-    for u in range(1, n + 1):
+    for u in range(n + 1):
         for v in range(first_head, n + 1):
             totals[u] += weights[v, u]
     stamp = np.full(n + 1, -1, np.int64)
     for i in range(heads.shape[0]):
         row = heads[i]
         left = budget
+        roots[i] = scan(weights[:, 0], first_head, totals[0], state) if single_root else 0
         stamp[roots[i]] = i
         for start in range(1, n + 1):
             u = start

@@ -16,6 +16,7 @@ TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 @kernel
 def rotate_left(x, k):
+    """x with its bits moved k places up, those that fall off coming in below."""
     return (x << U64(k)) | (x >> U64(64 - k))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.numbers import REAL, WIDE, shift_columns
-from deptree_cli.core.samplers.wilson import draw_roots
+from deptree_cli.core.numbers import REAL, WIDE, Float, shift_columns
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.colbourn import draw_ancestral
@@ -26,3 +25,10 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> NDArray[np.
     workspace = kind.zeros((levels, n, n)), kind.zeros((levels, n)), kind.zeros(n + 1)
     draw_ancestral(weights, roots, kernel_state(rng), *workspace, heads)
     return heads
+
+
+def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """`size` draws from probs, shape (n+1,); a root of probability 0 is never drawn, whatever rounding leaves over."""
+    cumulative = np.cumsum(probs) / probs.sum()
+    cumulative[np.flatnonzero(probs)[-1] :] = 2.0
+    return np.searchsorted(cumulative, rng.random(size), side="right")

@@ -9,6 +9,7 @@ exact sampler of the same graph. With a root drawn beforehand that graph depends
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import wilson as kernel
 
 Heads = NDArray[np.int32]
-Roots = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Tables = NDArray[np.uint64]
 
 # Far below 2^48 steps, so that the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation), and
 # about five milliseconds.
@@ -37,18 +37,17 @@ FEW = 8
 
 def draw_spanning(sentence: Sentence, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    return _arborescences(sentence, np.zeros(size, dtype=np.int64), rng, budget)
+    return _walk(sentence, None, size, rng, budget)
 
 
 def draw_marginal(sentence: Sentence, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
-    roots = draw_roots(sentence.elimination.root_marginals(), size, rng)
-    return _arborescences(sentence, roots, rng, budget)
+    return _walk(sentence, sentence.elimination.root_marginals(), size, rng, budget)
 
 
 def draw_root_corrected(sentence: Sentence, size: int, rng: np.random.Generator) -> Heads:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
-    return _arborescences(sentence, draw_roots(local_root_probs(sentence), size, rng), rng, BUDGET)
+    return _walk(sentence, local_root_probs(sentence), size, rng, BUDGET)
 
 
 def draw_reject(sentence: Sentence, size: int, rng: np.random.Generator) -> Heads:
@@ -57,17 +56,13 @@ def draw_reject(sentence: Sentence, size: int, rng: np.random.Generator) -> Head
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
     elimination.
     """
-    tables, bits = _tables(np.exp(shift_columns(sentence.log_scores, single_root=False)[0]), first_head=0)
-
-    def run(_: slice, heads: Heads, abandoned: Flags) -> None:
-        kernel.walk(
-            tables, bits, np.zeros(len(heads), dtype=np.int64), True, kernel_state(rng), BUDGET, heads, abandoned
-        )
-
-    heads, abandoned = _probe_then_go_on(run, size, sentence.n)
-    if abandoned.any():
-        heads[abandoned] = sentence.elimination.sample(int(abandoned.sum()), rng)
-    return heads
+    weights = np.exp(shift_columns(sentence.log_scores, single_root=False)[0])
+    tables, bits = alias_tables(weights, first_head=0)
+    trees = Trees.of(size, sentence.n)
+    trees.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
+    if trees.abandoned.any():
+        _rescue(sentence, trees, rng)
+    return trees.heads
 
 
 def local_root_probs(sentence: Sentence) -> Float:
@@ -77,57 +72,62 @@ def local_root_probs(sentence: Sentence) -> Float:
     return weights / weights.sum()
 
 
-def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Roots:
-    """`size` draws from probs, shape (n+1,)."""
-    roots = np.empty(size, dtype=np.int64)
-    kernel.draw_roots(probs, kernel_state(rng), roots)
-    return roots
-
-
-def _arborescences(sentence: Sentence, roots: Roots, rng: np.random.Generator, budget: int) -> Heads:
-    """One tree for each of the root nodes roots (k,): by walking, or, where that takes too long, by elimination."""
-    first_head = 1 if sentence.single_root else 0
-    weights = np.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
-    if len(roots) <= FEW:
-        heads = np.empty((len(roots), sentence.n), dtype=np.int32)
-        abandoned = np.empty(len(roots), dtype=np.bool_)
-        kernel.walk_without_tables(weights, first_head, roots, kernel_state(rng), budget, heads, abandoned)
-    else:
-        tables, bits = _tables(weights, first_head)
-
-        def run(part: slice, heads: Heads, abandoned: Flags) -> None:
-            kernel.walk(tables, bits, roots[part], False, kernel_state(rng), budget, heads, abandoned)
-
-        heads, abandoned = _probe_then_go_on(run, len(roots), sentence.n)
-    if abandoned.any():
-        _rescue(sentence, roots, heads, abandoned, rng)
-    return heads
-
-
-def _rescue(sentence: Sentence, roots: Roots, heads: Heads, abandoned: Flags, rng: np.random.Generator) -> None:
-    """Draw abandoned trees by elimination, each for its own root."""
-    for root in np.unique(roots[abandoned]).tolist():
-        rows = np.flatnonzero(abandoned & (roots == root))
-        same_graph = sentence.elimination.given_root(root) if root else sentence.elimination
-        heads[rows] = same_graph.sample(len(rows), rng)
-
-
-def _tables(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]:
-    """Flat alias tables of the heads first_head..n of every word, and the logarithm of their row length."""
+def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
+    """Flat tables of `kernels/wilson.py` for weights (n+1, n+1), and the logarithm of their row length."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
     kernel.build_tables(weights, first_head, bits, tables)
     return tables.ravel(), bits
 
 
-def _probe_then_go_on(run: Callable[[slice, Heads, Flags], object], size: int, n: int) -> tuple[Heads, Flags]:
-    """Run the first trees, then the others unless too many of those were abandoned: (heads, abandoned)."""
-    heads = np.empty((size, n), dtype=np.int32)
-    abandoned = np.zeros(size, dtype=np.bool_)
-    first, others = slice(0, PROBE), slice(PROBE, size)
-    run(first, heads[first], abandoned[first])
-    if abandoned[first].mean() > 0.25:
-        abandoned[others] = True
-    elif size > PROBE:
-        run(others, heads[others], abandoned[others])
-    return heads, abandoned
+class Trees(NamedTuple):
+    """Trees being drawn: heads (k, n), the node (k,) that each hangs on, and whether it ran out of budget (k,)."""
+
+    heads: Heads
+    roots: NDArray[np.int64]
+    abandoned: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, size: int, n: int) -> Trees:
+        """Room for `size` trees of n words."""
+        return cls(np.empty((size, n), dtype=np.int32), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.bool_))
+
+    def fill(
+        self, walk: Callable[..., object], tables: Tables, bits: int, budget: int, rng: np.random.Generator
+    ) -> None:
+        """Walk the first trees, then the others unless many of those were abandoned."""
+        for part in (slice(0, PROBE), slice(PROBE, None)):
+            if self.abandoned[:PROBE].mean() > 0.25:
+                self.abandoned[part] = True
+            else:
+                roots, heads, abandoned = self.roots[part], self.heads[part], self.abandoned[part]
+                walk(tables, bits, roots, kernel_state(rng), budget, heads, abandoned)
+
+
+def _walk(sentence: Sentence, root_probs: Float | None, size: int, rng: np.random.Generator, budget: int) -> Heads:
+    """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
+    rooted = root_probs is not None
+    weights = np.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
+    weights[:, 0] = root_probs if rooted else 0.0
+    trees = Trees.of(size, sentence.n)
+    if size <= FEW:
+        kernel.walk_without_tables(
+            weights, rooted, kernel_state(rng), budget, trees.heads, trees.roots, trees.abandoned
+        )
+    else:
+        tables, bits = alias_tables(weights, first_head=1 if rooted else 0)
+        if rooted:
+            kernel.draw_roots(tables, bits, kernel_state(rng), trees.roots)
+        trees.fill(kernel.walk, tables, bits, budget, rng)
+    if trees.abandoned.any():
+        _rescue(sentence, trees, rng)
+    return trees.heads
+
+
+def _rescue(sentence: Sentence, trees: Trees, rng: np.random.Generator) -> None:
+    """Draw abandoned trees by elimination, each for its own root."""
+    heads, roots, abandoned = trees
+    for root in np.unique(roots[abandoned]).tolist():
+        rows = np.flatnonzero(abandoned & (roots == root))
+        same_graph = sentence.elimination.given_root(root) if root else sentence.elimination
+        heads[rows] = same_graph.sample(len(rows), rng)

@@ -1,0 +1,59 @@
+"""Claims of the papers, measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.samplers import trees_per_second
+from benchmarks.scores import peaked, uniform
+from benchmarks.timing import print_table
+from deptree_cli.core.elimination import Elimination
+from deptree_cli.core.samplers import sampler
+from deptree_cli.core.sentence import Sentence
+
+LENGTHS = (5, 20, 100)
+GRAPHS = 200
+
+
+def run() -> None:
+    """Trials of Wilson-Reject, slopes of two samplers, and the bias of Wilson-RC on Figure 1."""
+    title = "Expected trials of Wilson-Reject (Stanojevic 2022, 4.3.1: less than e = 2.72 for random weights)"
+    print_table(title, ("weights", *(f"n = {n}" for n in LENGTHS)), _trials())
+    title = "Slope of log time per tree in log n, n = 10 to 100 (Zmigrod et al. 2021a, Fig. 6: 1.42 and 1.14)"
+    print_table(title, ("sampler", "slope"), _slopes())
+    print_table("Root marginals on Figure 1 (Stanojevic 2022, 4.1)", ("", "P(ROOT -> A)"), _figure1())
+
+
+def _trials() -> Iterator[list[object]]:
+    rng = np.random.default_rng(0)
+    draws = {
+        "uniform": lambda n: np.log(rng.random((n + 1, n + 1))),
+        "exponential": lambda n: np.log(rng.exponential(size=(n + 1, n + 1))),
+        "log-normal(0, 3)": lambda n: rng.normal(0.0, 3.0, (n + 1, n + 1)),
+        "peaked": lambda n: peaked(n, int(rng.integers(2**31))).log_scores,
+    }
+    for name, draw in draws.items():
+        yield [name, *(float(np.mean([_ratio(draw(n)) for _ in range(GRAPHS)])) for n in LENGTHS)]
+
+
+def _ratio(log_scores: np.ndarray) -> float:
+    """Z_T / Z_D."""
+    scores = Sentence.from_scores(log_scores, scale="log").log_scores
+    return float(np.exp(Elimination(scores, single_root=False).log_z - Elimination(scores).log_z))
+
+
+def _slopes() -> Iterator[list[object]]:
+    lengths = (10, 20, 40, 100)
+    for name in ("colbourn", "wilson-rc", "elimination"):
+        times = [1 / trees_per_second(name, uniform(n), 100) for n in lengths]
+        yield [name, float(np.polyfit(np.log(lengths), np.log(times), 1)[0])]
+
+
+def _figure1() -> Iterator[list[object]]:
+    sentence = Sentence.from_scores(np.load("sample_data/figure1.npy"))
+    rng = np.random.default_rng(0)
+    yield ["exact", float(sentence.elimination.root_marginals()[1])]
+    for name in ("auto", "wilson-rc"):
+        yield [name, float((sampler(name).draw(sentence, 100_000, rng)[:, 0] == 0).mean())]

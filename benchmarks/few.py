@@ -1,0 +1,38 @@
+"""Where tables begin to pay: k trees by scanning and by alias tables. `FEW` of samplers/wilson.py is read off here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.scores import KINDS
+from benchmarks.timing import print_table, seconds
+from deptree_cli.core.samplers import wilson
+from deptree_cli.core.sentence import Sentence
+
+LENGTHS = (10, 25, 60, 100)
+SIZES = (1, 4, 8, 16, 32)
+CALLS = 200
+
+
+def run() -> None:
+    """Two figures a cell: scanning / tables."""
+    for kind in KINDS:
+        columns = ("n", *(f"k = {size}" for size in SIZES))
+        print_table(f"Microseconds for k trees, scanning / tables, {kind} scores", columns, _rows(kind))
+
+
+def _rows(kind: str) -> Iterator[list[object]]:
+    for n in LENGTHS:
+        sentence = KINDS[kind](n)
+        yield [n, *(f"{_time(sentence, size, 10**6):.0f} / {_time(sentence, size, 0):.0f}" for size in SIZES)]
+
+
+def _time(sentence: Sentence, size: int, few: int) -> float:
+    rng = np.random.default_rng(0)
+    rule, wilson.FEW = wilson.FEW, few
+    try:
+        return seconds(lambda: [wilson.draw_marginal(sentence, size, rng) for _ in range(CALLS)]) / CALLS * 1e6
+    finally:
+        wilson.FEW = rule

@@ -1,0 +1,52 @@
+"""The limit of a random walk: the serial chain of a step (random bits, dependent load, select) and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.timing import seconds
+from deptree_cli.core.numbers import shift_columns
+from deptree_cli.core.samplers.wilson import Trees, alias_tables
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.kernels import wilson as kernel
+from deptree_cli.kernels.flags import kernel as compiled
+from deptree_cli.kernels.wilson import ALIAS, ALIAS_MASK
+from deptree_cli.kernels.xoshiro import U64, step
+
+STEPS = 200_000
+TREES = 1000
+
+
+@compiled
+def chain(tables, bits, state, steps):
+    """`steps` steps from word 1 on, nowhere written down; returns where they lead."""
+    s0, s1, s2, s3 = state
+    shift = U64(64 - bits)
+    width = U64(bits)
+    u = U64(1)
+    for _ in range(steps):
+        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+        b = z >> shift
+        e = tables[(u << width) | b]
+        u = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+    state[0] = s0
+    return u
+
+
+def steps_per_second(sentence: Sentence) -> float:
+    """Of the bare chain on the sentence's graph of words."""
+    tables, bits = alias_tables(np.exp(shift_columns(sentence.log_scores, True)[0]), 1)
+    state = np.arange(1, 5, dtype=np.uint64)
+    return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
+
+
+def steps_per_tree(sentence: Sentence) -> float:
+    """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
+    weights = np.exp(shift_columns(sentence.log_scores, True)[0])
+    weights[:, 0] = sentence.elimination.root_marginals()
+    tables, bits = alias_tables(weights, 1)
+    state = np.arange(1, 5, dtype=np.uint64)
+    heads, roots, abandoned = Trees.of(TREES, sentence.n)
+    kernel.draw_roots(tables, bits, state, roots)
+    _, steps = kernel.walk(tables, bits, roots, state, 10**8, heads, abandoned)
+    return float(steps) / TREES

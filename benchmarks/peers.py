@@ -1,0 +1,71 @@
+"""Other people's samplers and sums, where they are installed; a peer that is missing is a dash in the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+
+from deptree_cli.core.sentence import Sentence
+
+Draw = Callable[[Sentence, int], object]
+Marginals = Callable[[Sentence], object]
+
+
+def treesample() -> Draw:
+    """Wilson-Marginal of treesample (Zmigrod et al. 2021a's and Stanojevic 2022's reference code in NumPy)."""
+    from treesample.wilson import WilsonRCMarginalSample
+
+    def draw(sentence: Sentence, size: int) -> object:
+        return list(islice(WilsonRCMarginalSample(_weights(sentence)).sample(), size))
+
+    return draw
+
+
+def synjax() -> Draw:
+    """SynJax's default sampler of single-root non-projective trees, compiled by JAX."""
+    import jax
+    from synjax import SpanningTreeCRF
+
+    compiled = jax.jit(
+        lambda logits, key, size: SpanningTreeCRF(
+            logits, directed=True, single_root_edge=True, projective=False
+        ).sample(key, size),
+        static_argnums=2,
+    )
+
+    def draw(sentence: Sentence, size: int) -> object:
+        logits = np.maximum(sentence.log_scores, -1e5).astype(np.float32)
+        return jax.block_until_ready(compiled(logits, jax.random.PRNGKey(0), size))
+
+    return draw
+
+
+def torch_struct() -> Marginals:
+    """Marginals of torch-struct's non-projective CRF (a Laplacian inverse by automatic differentiation)."""
+    import torch
+    from torch_struct import NonProjectiveDependencyCRF
+
+    def marginals(sentence: Sentence) -> object:
+        scores = sentence.log_scores[1:, 1:].copy()
+        np.fill_diagonal(scores, sentence.log_scores[0, 1:])
+        return NonProjectiveDependencyCRF(torch.tensor(scores)[None]).marginals
+
+    return marginals
+
+
+SAMPLERS: dict[str, Callable[[], Draw]] = {"treesample (Wilson-Marginal)": treesample, "SynJax": synjax}
+INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct}
+
+
+def installed(peer: Callable[[], Callable[..., object]]) -> Callable[..., object] | None:
+    """The peer's function, or None where it is not installed."""
+    try:
+        return peer()
+    except ImportError:
+        return None
+
+
+def _weights(sentence: Sentence) -> np.ndarray:
+    return np.exp(sentence.log_scores - sentence.log_scores[:, 1:].max())

@@ -1,0 +1,98 @@
+"""The whole program as a user runs it: processor seconds, wall seconds and peak memory of the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.scores import peaked
+from benchmarks.timing import print_table
+
+SENTENCES = 2001
+STREAMS = (10_000, 100_000, 1_000_000)
+COLUMNS = ("command", "CPU s", "wall s", "peak MB")
+
+
+def run() -> None:
+    """Start-up, a treebank, and memory over long streams."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print_table("Start-up and first compilation", COLUMNS, _start(folder))
+        print_table(f"{SENTENCES:,} sentences, 100 trees each", COLUMNS, _treebank(folder))
+        print_table("A stream of sentences of 5 words on standard input, one tree each", COLUMNS, _streams())
+
+
+def measure(arguments: list[str], environment: dict[str, str] | None = None, stdin: object = None) -> list[object]:
+    """A row: the command, its processor and wall seconds, and its peak memory (of its largest process)."""
+    command = [sys.executable, "-m", "deptree_cli", *arguments]
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, env=os.environ | (environment or {}))  # type: ignore[call-overload]
+    _, _, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return [cpu, wall, used.ru_maxrss / 1024]
+
+
+def _start(folder: Path) -> Iterator[list[object]]:
+    yield ["deptree --help", *measure(["--help"])]
+    one = ["sample", "sample_data/one.npy", "-k", "100", "--seed", "1", "-q"]
+    yield [
+        "sample -k 100, one sentence, nothing compiled yet",
+        *measure(one, {"NUMBA_CACHE_DIR": str(folder / "cache")}),
+    ]
+    yield ["the same again", *measure(one, {"NUMBA_CACHE_DIR": str(folder / "cache")})]
+
+
+def _treebank(folder: Path) -> Iterator[list[object]]:
+    """The English scores where they are at hand, else peaked ones of the same lengths."""
+    scores, conllu = _real() or _generated(folder)
+    common = ["sample", scores, "--from", "natasha", "-k", "100", "--seed", "1", "-q"]
+    for jobs in ("1", "2"):
+        target = ["-o", str(folder / "out.conllu"), "--conllu", conllu, "--jobs", jobs]
+        yield [f"to CoNLL-U, --jobs {jobs}", *measure(common + target)]
+        yield [f"to JSON Lines, --jobs {jobs}", *measure([*common, "-o", str(folder / "out.jsonl"), "--jobs", jobs])]
+    yield ["heads alone, .npz", *measure([*common, "-o", str(folder / "out.npz")])]
+    yield ["marginals, .npz", *measure(["marginals", scores, "--from", "natasha", "-q", "-o", str(folder / "m.npz")])]
+
+
+def _real() -> tuple[str, str] | None:
+    folder = Path(os.environ.get("DEPTREE_DATA", "../shared/data")) / "real_en"
+    found = folder / "scores.npz", folder / "sentences.conllu"
+    return (str(found[0]), str(found[1])) if all(path.exists() for path in found) else None
+
+
+def _generated(folder: Path) -> tuple[str, str]:
+    rng = np.random.default_rng(0)
+    lengths = np.minimum(75, 1 + rng.geometric(1 / 11.5, SENTENCES)).tolist()
+    matrices = {f"s{i}": peaked(n, seed=i).log_scores[:, 1:].T.astype(np.float32) for i, n in enumerate(lengths)}
+    np.savez(folder / "scores.npz", **matrices)
+    word = "{0}\tword{0}\tlemma\tNOUN\t_\tCase=Nom|Number=Sing\t_\t_\t_\t_\n"
+    blocks = (f"# sent_id = s{i}\n" + "".join(word.format(w) for w in range(1, n + 1)) for i, n in enumerate(lengths))
+    (folder / "sentences.conllu").write_text("\n".join(blocks) + "\n", encoding="utf-8")
+    return str(folder / "scores.npz"), str(folder / "sentences.conllu")
+
+
+def _streams() -> Iterator[list[object]]:
+    for length in STREAMS:
+        source = subprocess.Popen([sys.executable, "-c", GENERATOR, str(length)], stdout=subprocess.PIPE)
+        yield [f"{length:,} sentences", *measure(["sample", "-", "-k", "1", "--seed", "1", "-q"], stdin=source.stdout)]
+        source.wait()
+
+
+LINES = [json.dumps(np.random.default_rng(seed).random((6, 6)).round(3).tolist()) for seed in range(20)]
+GENERATOR = f"""
+import sys
+lines = {LINES!r}
+for i in range(int(sys.argv[1])):
+    sys.stdout.write('{{"sent_id":"s%d","scores":%s}}\\n' % (i, lines[i % 20]))
+"""
