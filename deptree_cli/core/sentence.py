@@ -79,7 +79,7 @@ class Sentence:
             if nan_forbids:
                 matrix[np.isnan(matrix)] = 0.0 if scale == "weight" else -np.inf
             _check_numbers(matrix, scale)
-            log_scores = _to_log(matrix, scale) / _checked_temperature(temperature)
+            log_scores = _tempered(_to_log(matrix, scale), temperature)
             log_scores[ignored] = -np.inf
             check_feasible(np.isfinite(log_scores), single_root)
         except DeptreeError as error:
@@ -105,7 +105,7 @@ class Sentence:
 def _square(scores: ArrayLike) -> Float:
     try:
         matrix = np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DeptreeError("the scores are not a matrix of numbers", "Give a rectangle of real numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DeptreeError(
@@ -117,10 +117,12 @@ def _square(scores: ArrayLike) -> Float:
     return matrix
 
 
-def _checked_temperature(temperature: float) -> float:
+def _tempered(log_scores: Float, temperature: float) -> Float:
     if not (temperature > 0 and np.isfinite(temperature)):
         raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
-    return temperature
+    if np.abs(log_scores[np.isfinite(log_scores)]).max(initial=0.0) > MASK * temperature:
+        raise DeptreeError(f"the temperature {temperature:g} takes scores out of range", "Choose a higher one")
+    return log_scores / temperature
 
 
 def _check_numbers(matrix: Float, scale: str) -> None:

@@ -1,0 +1,205 @@
+"""What the tests of the command line share: the command in this process and as a real one, scratch and golden files."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deptree_cli.cli import main
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.sentence import Sentence
+
+DATA = Path(__file__).parents[2] / "sample_data"
+GOLDEN = Path(__file__).parent / "golden"
+BIN = Path(sys.executable).parent
+
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Standard output as JSON Lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def said(self) -> list[str]:
+        """The lines on standard error."""
+        return self.err.splitlines()
+
+    @property
+    def signature(self) -> str:
+        """The line that says how the output was made."""
+        return next(line.removeprefix("deptree: ") for line in self.said if line.startswith("deptree: deptree|"))
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def deptree(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`deptree` with arguments and bytes for standard input, in this process: for the many cases."""
+
+    def run(*args: object, stdin: bytes = b"") -> Ran:
+        out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["deptree", *map(str, args)])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            ended = _end_of_main()
+        out.flush()
+        return Ran(ended, out.buffer.getvalue(), err.getvalue())
+
+    return run
+
+
+def _end_of_main() -> int:
+    """The exit status; a warning of NumPy's, which a user would see on stderr, is a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            main()
+        except SystemExit as ended:
+            return ended.code
+
+
+@pytest.fixture
+def done(deptree: Run) -> Run:
+    """Like `deptree` for what must succeed: exit status 0 or the test fails with what was said."""
+
+    def run(*args: object, stdin: bytes = b"") -> Ran:
+        ran = deptree(*args, stdin=stdin)
+        assert ran.code == 0, ran.err
+        return ran
+
+    return run
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Run:
+    """`deptree` as a process of its own, in an empty folder."""
+
+    def run(*args: object, stdin: bytes = b"") -> Ran:
+        command = [BIN / "deptree", *map(str, args)]
+        ended = subprocess.run(command, input=stdin, capture_output=True, cwd=tmp_path, timeout=120, check=False)
+        return Ran(ended.returncode, ended.stdout, ended.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Run:
+    """A line of bash in an empty folder; `$DATA` is the folder of sample data."""
+
+    def run(line: str) -> Ran:
+        env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "DATA": str(DATA)}
+        command = ["bash", "-c", line]
+        ended = subprocess.run(command, capture_output=True, cwd=tmp_path, env=env, timeout=120, check=False)
+        return Ran(ended.returncode, ended.stdout, ended.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """`deptree` with a terminal of 200 columns for all its streams: exit status and what stands on the terminal."""
+
+    def run(*args: object) -> tuple[int, str]:
+        screen, inside = pty.openpty()
+        env = {**os.environ, "TERM": "xterm", "COLUMNS": "200", "NO_COLOR": "1"}
+        streams = {"stdin": inside, "stdout": inside, "stderr": inside}
+        process = subprocess.Popen([BIN / "deptree", *map(str, args)], cwd=tmp_path, env=env, **streams)
+        os.close(inside)
+        shown = b"".join(iter(lambda: _read(screen), b""))
+        os.close(screen)
+        return process.wait(60), STYLE.sub("", shown.decode())
+
+    return run
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # how Linux says that nobody is at the other end
+        return b""
+
+
+@pytest.fixture
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], str]:
+    """Work in an empty folder; call with a name and bytes, text, an array or a dict of arrays to put a file there."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, content: Any) -> str:
+        if isinstance(content, Mapping):
+            np.savez(tmp_path / name, **content)
+        elif isinstance(content, np.ndarray):
+            np.save(tmp_path / name, content, allow_pickle=content.dtype.hasobject)
+        else:
+            (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return name
+
+    return write
+
+
+@pytest.fixture
+def golden() -> Callable[[str, bytes], None]:
+    """Hold an output against a golden file: bytes, but numbers up to rounding.
+
+    DEPTREE_GOLDEN=write writes them anew.
+    """
+
+    def hold(name: str, got: bytes) -> None:
+        path = GOLDEN / name
+        if os.environ.get("DEPTREE_GOLDEN") == "write":
+            path.write_bytes(got)
+        text, expected = got.decode(), path.read_bytes().decode()
+        assert NUMBER.split(text) == NUMBER.split(expected)
+        numbers = [float(number) for number in NUMBER.findall(text)]
+        assert numbers == pytest.approx([float(number) for number in NUMBER.findall(expected)], rel=1e-6, abs=1e-9)
+
+    return hold
+
+
+@pytest.fixture(scope="session")
+def exact() -> Callable[..., Oracle]:
+    """A sentence of the sample data by its name, every tree enumerated."""
+
+    def enumerate_trees(sent_id: str, **options: Any) -> Oracle:
+        with np.load(DATA / "scores.npz") as scores:
+            dep_head = scores[sent_id].astype(float)
+        square = np.zeros((len(dep_head) + 1, len(dep_head) + 1))
+        square[:, 1:] = dep_head.T
+        return Oracle(Sentence.from_scores(square, scale="log", **options))
+
+    return enumerate_trees
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of test data that is not part of the project."""
+    folder = Path(os.environ.get("DEPTREE_DATA", Path(__file__).parents[2] / "../shared/data"))
+    if not folder.is_dir():
+        pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
+    return folder

@@ -1,0 +1,217 @@
+"""CoNLL-U out is CoNLL-U in: but for HEAD, DEPREL, DEPS, sent_id and added comments, byte for byte."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import conllu
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import are_trees
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+GOLD = DATA / "gold.conllu"
+BOM = b"\xef\xbb\xbf"
+
+ADDED = re.compile(rb"# (generator|tree_logprob|tree_count|swor_rank|swor_mass|swor_exhausted) = .*")
+SAMPLE = re.compile(rb"/sample_\d+$")
+ARC = slice(6, 9)
+
+# What real files hold and serialisers lose: free text, repeated keys, empty comments, a second = in MISC, empty nodes.
+NASTY = """\
+# newdoc id = d1
+# sent_id = n/1
+# text = Don't panic, = they said
+#no space
+#
+# note = first
+# note = second
+# sent_id = a second name is only a comment
+1-2	Don't	_	_	_	_	_	_	_	SpaceAfter=No|A=b=c
+1	Do	do	AUX	_	_	2	aux	2:aux	X=y=z|Ref=1-2
+2	n't	not	PART	_	_	0	root	0:root	_
+2.1	be	be	AUX	_	_	_	_	0:root	CopyOf=1
+3	panic	panic	VERB	_	_	2	conj	2:conj|2.1:x	 leading space
+
+1	Ещё	ещё	ADV	_	_	_	_	_	SpaceAfter=No
+2	\u00a0	_	X	_	_	_	_	_	_
+
+
+#sent_id=third
+# text = \u2028 is no newline
+1	one	one	NUM	_	_	0	root	_	_
+"""
+NAMES = [b"n/1", b"2", b"third"]
+LENGTHS = [3, 2, 1]
+
+
+def sentences(data: bytes) -> list[list[bytes]]:
+    """The lines of each sentence, without newlines; empty lines separate."""
+    blocks: list[list[bytes]] = [[]]
+    for line in io.BytesIO(data.removeprefix(BOM)):
+        content = line.rstrip(b"\r\n")
+        if content:
+            blocks[-1].append(content)
+        elif blocks[-1]:
+            blocks.append([])
+    return [block for block in blocks if block]
+
+
+def split(block: list[bytes]) -> tuple[bytes | None, list[bytes], list[list[bytes]]]:
+    """The sent_id, the comments without it and without what we add, the rows without empty nodes."""
+    comments = [line for line in block if line.startswith(b"#")]
+    named = [line for line in comments if re.match(rb"#\s*sent_id\s*=", line)]
+    name = named[0].partition(b"=")[2].strip() if named else None
+    kept = [line for line in comments if line not in named[:1] and not ADDED.fullmatch(line)]
+    rows = [line.split(b"\t") for line in block if not line.startswith(b"#")]
+    return name, kept, [row for row in rows if not re.fullmatch(rb"\d+\.\d+", row[0])]
+
+
+def words(rows: list[list[bytes]]) -> list[list[bytes]]:
+    return [row for row in rows if row[0].isdigit()]
+
+
+def blanked(rows: list[list[bytes]]) -> list[list[bytes]]:
+    return [[*row[:6], b"", b"", b"", row[9]] if row[0].isdigit() else row for row in rows]
+
+
+def assert_spliced(before: bytes, after: bytes, k: int) -> None:
+    """Every sentence k times, with k trees."""
+    read, written = sentences(before), sentences(after)
+    assert len(written) == k * len(read)
+    for number, block in enumerate(read):
+        name, comments, rows = split(block)
+        for rank, copy in enumerate(written[k * number : k * (number + 1)], 1):
+            new_name, new_comments, new_rows = split(copy)
+            assert new_name == (name or b"%d" % (number + 1)) + b"/sample_%d" % rank
+            assert new_comments == comments
+            assert blanked(new_rows) == blanked(rows)
+            assert_tree(words(rows), words(new_rows))
+
+
+def assert_tree(before: list[list[bytes]], after: list[list[bytes]]) -> None:
+    """One tree with one root; `root` exactly there, a DEPREL kept with its HEAD, else `dep`; no DEPS."""
+    heads = [int(row[6]) for row in after]
+    assert are_trees(np.array([heads]))[0]
+    for old, new in zip(before, after, strict=True):
+        kept = new[6] == old[6] and old[7] != b"_"
+        assert new[7] == (b"root" if new[6] == b"0" else old[7] if kept else b"dep")
+        assert new[8] == b"_"
+
+
+@pytest.fixture
+def nasty(put):
+    """Scores for NASTY: every tree alike."""
+    lines = [json.dumps({"scores": np.ones((n + 1, n + 1)).tolist()}) for n in LENGTHS]
+    return put("scores.jsonl", "\n".join(lines))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("name", ["sentences.conllu", "gold.conllu"])
+def test_sample_data(done, name, k):
+    out = done("sample", *SCORES, "--conllu", DATA / name, "-k", k, "--seed", 7, "--temperature", 4).out
+    assert_spliced((DATA / name).read_bytes(), out, k)
+
+
+def test_swor(done):
+    out = done("swor", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out
+    assert_spliced(GOLD.read_bytes(), out, 3)
+
+
+@pytest.mark.parametrize("last", [b"\n", b"\n\n", b""], ids=["one newline", "an empty line", "no newline"])
+@pytest.mark.parametrize("bom", [b"", BOM], ids=["", "bom"])
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"], ids=["lf", "crlf"])
+def test_nasty_files_survive(done, nasty, put, newline, bom, last):
+    text = (bom + NASTY.encode().rstrip(b"\n") + last).replace(b"\n", newline)
+    put("nasty.conllu", text)
+    out = done("sample", nasty, "--orient=head-dep", "--conllu", "nasty.conllu", "-k", 4, "--seed", 7).out
+    assert_spliced(text, out, 4)
+    assert (out.startswith(bom), out.count(BOM)) == (True, len(bom) // 3)
+    assert out.endswith(last.replace(b"\n", newline))
+    assert out.count(b"\r") == (out.count(b"\n") if newline == b"\r\n" else 0)
+
+
+def test_with_the_tree_that_it_has_nothing_changes(done, put):
+    """One word, one tree: only the name and the added comments differ."""
+    text = "# sent_id = x\n# a\n#b\n1\tone\tone\tNUM\t_\tA=b\t0\troot\t_\tC=d=e\n\n"
+    put("x.conllu", text)
+    put("x.npy", np.ones((2, 2)))
+    out = done("sample", "x.npy", "--conllu", "x.conllu", "--no-header").out.decode()
+    without = re.sub(r"# tree_logprob = -?0\.000000\n", "", out)
+    assert without == text.replace("# sent_id = x", "# sent_id = x/sample_1")
+
+
+def test_log_probabilities_are_those_of_the_trees(done):
+    options = ("--conllu", GOLD, "-k", 3, "--seed", 7, "--temperature", 3)
+    blocks = sentences(done("sample", *SCORES, *options, "--no-header").out)
+    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
+    for block, row in zip(blocks, rows, strict=True):
+        (comment,) = [line for line in block if line.startswith(b"# tree_logprob = ")]
+        assert float(comment.split()[-1]) == pytest.approx(row["log_prob"], abs=1e-6)
+        assert [int(word[6]) for word in words(split(block)[2])] == row["heads"]
+
+
+def test_the_conllu_library_reads_it(done):
+    options = ("--conllu", GOLD, "-k", 2, "--seed", 7)
+    parsed = conllu.parse(done("sample", *SCORES, *options).out.decode())
+    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
+    assert [sentence.metadata["sent_id"] for sentence in parsed] == [
+        f"{row['sent_id']}/sample_{row['sample']}" for row in rows
+    ]
+    for sentence, row in zip(parsed, rows, strict=True):
+        assert [token["head"] for token in sentence if isinstance(token["id"], int)] == row["heads"]
+        assert float(sentence.metadata["tree_logprob"]) == pytest.approx(row["log_prob"], abs=1e-6)
+
+
+def test_our_own_output_can_be_read_again(done, put):
+    """Sampling anew from sampled sentences: one log-probability, the latest."""
+    once = done("sample", *SCORES, "--conllu", GOLD, "--seed", 7).out
+    put("once.conllu", once)
+    by_order = (DATA / "scores_stream.npy", "--from", "supar", "--conllu", "once.conllu")
+    twice = done("sample", *by_order, "--seed", 8).out
+    assert b"# sent_id = en-1/sample_1/sample_1\n" in twice
+    assert twice.count(b"# tree_logprob = ") == once.count(b"# tree_logprob = ")
+
+
+def findings(path: Path) -> set[str]:
+    """What the UD validator says at level 2, without where."""
+    validator = Path(sys.executable).with_name("udvalidate")
+    command = [validator, "--level", "2", "--lang", "ud", "--max-err", "0", path]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = ran.stdout + ran.stderr
+    assert re.search(r"PASSED|FAILED", said), said
+    return {re.sub(r"^\[Line.*?\]: (?=\[)", "", line) for line in said.splitlines() if line.startswith("[Line")}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("sample",), ("sample", "-k", 3), ("sample", "-k", 30, "--unique"), ("swor", "-k", 3), ("marginals",)],
+    ids=lambda command: " ".join(map(str, command)),
+)
+def test_the_validator_finds_nothing_new(done, tmp_path, command):
+    seed = () if command == ("marginals",) else ("--seed", 7)
+    (tmp_path / "out.conllu").write_bytes(done(*command[:1], *SCORES, *command[1:], *seed, "--conllu", GOLD).out)
+    assert findings(tmp_path / "out.conllu") <= findings(GOLD)
+
+
+def test_the_validator_would_find_something(tmp_path):
+    (tmp_path / "bad.conllu").write_text(GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj", "\t0\troot", 1))
+    assert any("multiple-roots" in line for line in findings(tmp_path / "bad.conllu"))
+
+
+def test_a_real_treebank(shared, done, tmp_path):
+    folder = shared / "real_ru"
+    gold = folder / "gold.conllu"
+    options = ("--from", "natasha", "-k", 3, "--seed", 7, "-q", "--jobs", 2)
+    done("sample", folder / "scores.npz", *options, "--conllu", gold, "-o", tmp_path / "out.conllu")
+    assert_spliced(gold.read_bytes(), (tmp_path / "out.conllu").read_bytes(), 3)
+    assert findings(tmp_path / "out.conllu") <= findings(gold)
+    open_heads = done("sample", folder / "scores.npz", *options, "--conllu", folder / "sentences.conllu").out
+    assert_spliced((folder / "sentences.conllu").read_bytes(), open_heads, 3)

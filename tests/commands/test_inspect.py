@@ -1,0 +1,125 @@
+"""``deptree inspect``: a table on stderr, JSON on stdout, and the right orientation far ahead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+GOLD = ("--conllu", DATA / "gold.conllu")
+
+
+def inspected(done, *args) -> dict:
+    (facts,) = done("inspect", *args, "--json", "-q").rows
+    return facts
+
+
+def test_json(done, golden):
+    ran = done("inspect", *SCORES, *GOLD, "--json")
+    golden("inspect.json", ran.out)
+    assert "sentences" not in ran.err
+
+
+def test_json_is_for_pipes_and_files(done):
+    assert done("inspect", *SCORES).rows == done("inspect", *SCORES, "--json").rows
+    assert done("inspect", *SCORES, "-q").err == ""
+
+
+def test_a_table_is_for_people(done, terminal):
+    code, shown = terminal("inspect", *SCORES, "-q")
+    assert code == 0
+    assert "scores.npz" in shown
+    told = {line.split()[0]: " ".join(line.split()[1:]) for line in shown.splitlines() if line.split()}
+    for name, value in inspected(done, *SCORES).items():
+        assert isinstance(value, float) or told[name] == str(value)
+    assert "{" not in shown
+
+
+def test_json_for_people_who_ask(terminal, done):
+    code, shown = terminal("inspect", *SCORES, "--json", "-q")
+    assert code == 0
+    assert json.loads(shown) == inspected(done, *SCORES)
+
+
+def test_facts(done, exact):
+    facts = inspected(done, *SCORES)
+    with np.load(DATA / "scores.npz") as scores:
+        matrices = [scores[key].astype(float) for key in scores]
+    for matrix in matrices:
+        matrix[np.arange(len(matrix)), np.arange(1, len(matrix) + 1)] = np.nan
+    assert (facts["sentences"], facts["words"], facts["longest"]) == (8, 54, 9)
+    assert facts["lowest_log_score"] == min(np.nanmin(matrix) for matrix in matrices)
+    assert facts["highest_log_score"] == max(np.nanmax(matrix) for matrix in matrices)
+    assert facts["forbidden_arcs"] == 0
+    assert facts["heads_normalised"] is False
+    assert (facts["preset"], facts["root"], facts["scale"], facts["type"]) == ("natasha", "first", "log", "float32")
+    masses = [row["single_root_mass"] for row in done("partition", *SCORES).rows]
+    assert facts["single_root_mass_mean"] == pytest.approx(np.mean(masses))
+    assert facts["single_root_mass_median"] == pytest.approx(np.median(masses))
+    assert facts["single_root_mass_min"] == pytest.approx(min(masses))
+
+
+def test_entropy_and_peakedness_of_one_sentence(done, exact, put):
+    put("one.jsonl", (DATA / "scores.jsonl").read_bytes().splitlines()[3] + b"\n")
+    facts, oracle = inspected(done, "one.jsonl", "--from", "natasha"), exact("en-4")
+    entropy = -(np.exp(oracle.log_probs) * oracle.log_probs).sum()
+    assert facts["mean_entropy_per_word"] == pytest.approx(entropy / 3)
+    assert facts["mean_best_head_probability"] == pytest.approx(oracle.marginals()[:, 1:].max(axis=0).mean())
+
+
+def test_normalised_heads_and_forbidden_arcs(done):
+    assert inspected(done, DATA / "one.npy")["heads_normalised"] is True
+    figure1 = inspected(done, DATA / "figure1.npy")
+    assert figure1["forbidden_arcs"] == 3
+    assert figure1["heads_normalised"] is True
+
+
+def test_who_decided_the_orientation(done):
+    assert "shape" in inspected(done, *SCORES)["orient"]
+    assert "assumed" in inspected(done, DATA / "one.npy")["orient"]
+    assert inspected(done, DATA / "one.npy", "--orient", "head-dep")["orient"] == "head-dep"
+
+
+def test_gold_heads_tell_the_orientation(done, put):
+    weights = np.load(DATA / "one.npy") + 1e-6
+    put("weights.npy", weights)
+    put("turned.npy", weights.T.copy())
+    put("gold.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n")
+    facts = inspected(done, "weights.npy", "--conllu", "gold.conllu")
+    assert facts["log_prob_per_word_head_dep"] > facts["log_prob_per_word_dep_head"] + 1
+    turned = inspected(done, "turned.npy", "--orient", "dep-head", "--conllu", "gold.conllu")
+    assert turned["log_prob_per_word_dep_head"] == pytest.approx(facts["log_prob_per_word_head_dep"])
+
+
+def test_an_orientation_that_cannot_be_is_null_and_not_left_out(done, put):
+    """Turned, no word may attach to ROOT: the plainest sign of all must not be missing."""
+    put("gold.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n")
+    facts = inspected(done, DATA / "one.npy", "--conllu", "gold.conllu")
+    assert facts["log_prob_per_word_head_dep"] == pytest.approx(-0.4349 / 8, abs=1e-4)
+    assert facts["log_prob_per_word_dep_head"] is None
+
+
+def test_heads_that_are_no_tree_have_no_log_probability(done, put):
+    """1 and 2 govern each other; the product of the three weights is that of a tree."""
+    lines = [f"{i}\tf\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for i, head in ((1, 2), (2, 1), (3, 0))]
+    put("cycle.conllu", "".join(lines) + "\n")
+    facts = inspected(done, DATA / "figure1.npy", "--conllu", "cycle.conllu")
+    assert facts.get("log_prob_per_word_head_dep") is None
+
+
+def test_the_fit_is_the_mean_log_probability_per_word(done):
+    rows = done("marginals", *SCORES, *GOLD, "--format", "conllu").out.decode().split("\n\n")[:-1]
+    fits = []
+    for block in rows:
+        log_prob = next(line for line in block.splitlines() if line.startswith("# tree_logprob")).split()[-1]
+        fits.append(float(log_prob) / sum(line.split("\t")[0].isdigit() for line in block.splitlines()))
+    assert inspected(done, *SCORES, *GOLD)["log_prob_per_word"] == pytest.approx(np.mean(fits), rel=1e-5)
+
+
+def test_no_heads_no_fit(done):
+    facts = inspected(done, *SCORES, "--conllu", DATA / "sentences.conllu")
+    assert facts.get("log_prob_per_word") is None

@@ -1,0 +1,93 @@
+"""``deptree partition``: against enumeration, per sentence and for the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+FIELDS = ["sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials"]
+
+
+def test_json_lines(done, golden):
+    golden("partition.jsonl", done("partition", *SCORES).out)
+
+
+def test_summary(done, golden):
+    golden("partition_summary.json", done("partition", *SCORES, "--summary").out)
+
+
+@pytest.mark.parametrize("temperature", [1, 0.5, 10])
+def test_sums_are_exact(done, exact, temperature):
+    rows = {row["sent_id"]: row for row in done("partition", *SCORES, "--temperature", temperature).rows}
+    for sent_id in ("en-4", "cs-2", "ru-1", "ru-2"):
+        single = exact(sent_id, temperature=temperature).log_z
+        multi = exact(sent_id, temperature=temperature, single_root=False).log_z
+        assert list(rows[sent_id]) == FIELDS
+        assert rows[sent_id]["log_z"] == pytest.approx(single, abs=1e-9)
+        assert rows[sent_id]["log_z_multi_root"] == pytest.approx(multi, abs=1e-9)
+        assert rows[sent_id]["single_root_mass"] == pytest.approx(np.exp(single - multi))
+        assert rows[sent_id]["expected_trials"] == pytest.approx(np.exp(multi - single))
+
+
+def test_multi_root_changes_no_number(done):
+    assert done("partition", *SCORES, "--multi-root").rows == done("partition", *SCORES).rows
+
+
+def test_the_summary_sums(done):
+    rows = done("partition", *SCORES).rows
+    (summary,) = done("partition", *SCORES, "--summary").rows
+    least = min(rows, key=lambda row: row["single_root_mass"])
+    assert summary["sentences"] == len(rows) == 8
+    assert summary["words"] == sum(row["n"] for row in rows)
+    assert summary["log_z_sum"] == pytest.approx(sum(row["log_z"] for row in rows))
+    assert summary["single_root_mass_mean"] == pytest.approx(np.mean([row["single_root_mass"] for row in rows]))
+    assert summary["single_root_mass_min"] == least["single_root_mass"]
+    assert summary["single_root_mass_min_sent_id"] == least["sent_id"]
+    assert summary["single_root_mass_below_half"] == 0
+
+
+def test_no_single_root_tree(done, put):
+    """Two words that attach to ROOT only: one spanning tree of weight 6, no dependency tree."""
+    put("two.npy", np.array([[0, 2, 3], [0, 0, 0], [0, 0, 0.0]]))
+    (row,) = done("partition", "two.npy", "--multi-root").rows
+    assert row["log_z"] is row["expected_trials"] is None
+    assert row["log_z_multi_root"] == pytest.approx(np.log(6))
+    assert row["single_root_mass"] == 0
+    assert "no single-root tree" in row["reason"]
+    (summary,) = done("partition", "two.npy", "--multi-root", "--summary").rows
+    assert summary["single_root_mass_min"] == 0
+
+
+def test_numbers_are_finite_or_null_with_a_reason(done, put):
+    """Every word prefers ROOT by e^1000: almost no spanning tree has one root."""
+    scores = np.zeros((4, 4))
+    scores[0] = 1000
+    put("roots.npy", scores)
+    (row,) = done("partition", "roots.npy", "--scale", "log").rows
+    assert row["log_z"] == pytest.approx(1000 + np.log(9))
+    assert row["log_z_multi_root"] == pytest.approx(3000)
+    assert row["expected_trials"] is None
+    assert "e^1997.8" in row["reason"]
+
+
+def test_into_a_file(done, put, tmp_path):
+    put("unrelated", b"")
+    assert done("partition", *SCORES, "-o", "p.jsonl").out == b""
+    assert (tmp_path / "p.jsonl").read_bytes() == done("partition", *SCORES).out
+
+
+def test_header(done):
+    ran = done("partition", *SCORES, "--header")
+    assert ran.rows[0] == {"signature": ran.signature}
+    assert ran.rows[1:] == done("partition", *SCORES).rows
+
+
+def test_sent_ids_come_from_the_sentences_where_there_are_any(done, put):
+    put("two.jsonl", '{"scores": [[0, 1], [0, 0]]}\n' * 2)
+    put("two.conllu", "# sent_id = a\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    assert [row["sent_id"] for row in done("partition", "two.jsonl").rows] == ["1", "2"]
+    assert [row["sent_id"] for row in done("partition", "two.jsonl", "--conllu", "two.conllu").rows] == ["a", "2"]

@@ -1,0 +1,207 @@
+"""``deptree sample``: what it writes, where and in which form; that its options do what they say."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import Oracle, are_trees
+from deptree_cli.core.samplers import SAMPLERS
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+SENTENCES = ("--conllu", DATA / "sentences.conllu")
+SENT_IDS = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
+RECIPE = {"conllu": ("--no-header", *SENTENCES), "jsonl": (), "npz": ("--format", "npz")}
+
+
+def test_json_lines(done, golden):
+    golden("sample.jsonl", done("sample", *SCORES, "-k", 2, "--seed", 7).out)
+
+
+def test_conllu(done, golden):
+    golden("sample.conllu", done("sample", *SCORES, *SENTENCES, "--no-header", "--seed", 7).out)
+
+
+def test_conllu_unique(done, golden):
+    out = done("sample", *SCORES, *SENTENCES, "--no-header", "-k", 50, "--unique", "--seed", 7).out
+    golden("sample_unique.conllu", out)
+
+
+def test_the_defaults_are_one_tree_and_conllu_only_where_there_are_sentences(done):
+    plain = done("sample", *SCORES, "--seed", 7)
+    assert [row["sent_id"] for row in plain.rows] == SENT_IDS
+    assert all(list(row) == ["sent_id", "sample", "heads", "log_prob"] for row in plain.rows)
+    assert done("sample", *SCORES, *SENTENCES, "--seed", 7).out.count(b"/sample_1\n") == len(SENT_IDS)
+    assert done("sample", *SCORES, *SENTENCES, "--seed", 7, "--format", "jsonl").out == plain.out
+
+
+def test_unique_counts_the_same_trees(done):
+    drawn = done("sample", *SCORES, "-k", 200, "--seed", 7).rows
+    unique = done("sample", *SCORES, "-k", 200, "--seed", 7, "--unique").rows
+    expected = Counter((row["sent_id"], tuple(row["heads"])) for row in drawn)
+    assert {(row["sent_id"], tuple(row["heads"])): row["count"] for row in unique} == expected
+    assert len(unique) == len(expected)
+    for name in SENT_IDS:
+        counts = [row["count"] for row in unique if row["sent_id"] == name]
+        assert counts == sorted(counts, reverse=True)
+        assert [row["sample"] for row in unique if row["sent_id"] == name] == list(range(1, len(counts) + 1))
+
+
+def test_npz_holds_the_same_heads(done, put, tmp_path):
+    put("unrelated", b"")
+    rows = done("sample", *SCORES, "-k", 3, "--seed", 7).rows
+    ran = done("sample", *SCORES, "-k", 3, "--seed", 7, "-o", "heads.npz")
+    with np.load(tmp_path / "heads.npz") as heads:
+        assert list(heads) == SENT_IDS
+        assert all(np.issubdtype(heads[name].dtype, np.integer) for name in heads)
+        assert {name: heads[name].tolist() for name in heads} == {
+            name: [row["heads"] for row in rows if row["sent_id"] == name] for name in SENT_IDS
+        }
+    with zipfile.ZipFile(tmp_path / "heads.npz") as archive:
+        assert archive.comment.decode() == ran.signature
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("a.conllu", "conllu"), ("a.jsonl", "jsonl"), ("a.ndjson", "jsonl"), ("a.npz", "npz"), ("A.JSONL", "jsonl")],
+)
+def test_the_suffix_decides(done, put, tmp_path, name, form):
+    put("unrelated", b"")
+    written = done("sample", *SCORES, "--seed", 7, "--no-header", *SENTENCES, "-o", name)
+    assert written.out == b""
+    assert (tmp_path / name).read_bytes() == done("sample", *SCORES, "--seed", 7, *RECIPE[form]).out
+
+
+def test_the_format_overrides_the_suffix(done, put, tmp_path):
+    put("unrelated", b"")
+    done("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", "a.npz", "--format", "jsonl")
+    assert (tmp_path / "a.npz").read_bytes() == done("sample", *SCORES, "--seed", 7).out
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.conllu.gz"])
+def test_a_name_that_promises_gzip(deptree, put, tmp_path, name):
+    """Compress, or refuse: plain text under that name is neither read by zcat nor by gzip.open."""
+    put("unrelated", b"")
+    ran = deptree("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", name)
+    assert ran.code == 2 or (tmp_path / name).read_bytes().startswith(b"\x1f\x8b")
+
+
+def test_minus_is_standard_output(done, put, tmp_path):
+    put("unrelated", b"")
+    assert done("sample", *SCORES, "--seed", 7, "-o", "-").out == done("sample", *SCORES, "--seed", 7).out
+    assert [path.name for path in tmp_path.iterdir()] == ["unrelated"]
+
+
+def test_the_signature_is_the_first_comment(done):
+    with_header = done("sample", *SCORES, *SENTENCES, "--seed", 7)
+    first, rest = with_header.out.split(b"\n", 1)
+    assert first.decode() == f"# generator = {with_header.signature}"
+    assert rest == done("sample", *SCORES, *SENTENCES, "--seed", 7, "--no-header").out
+
+
+def test_the_signature_is_a_line_of_json_if_asked_for(done):
+    with_header = done("sample", *SCORES, "--seed", 7, "--header")
+    first, rest = with_header.out.split(b"\n", 1)
+    assert json.loads(first) == {"signature": with_header.signature}
+    assert rest == done("sample", *SCORES, "--seed", 7).out
+
+
+def test_the_signature_says_how(done):
+    fields = done("sample", *SCORES, "-k", 3, "--seed", 7, "--sampler", "colbourn").signature.split("|")
+    assert fields[:2] == ["deptree", "sample"]
+    assert {"sampler:colbourn", "from:natasha", "root:single", "size:3", "seed:7"} < set(fields)
+    auto = done("sample", *SCORES, "--seed", 7).signature
+    assert "sampler:auto=" in auto
+
+
+DIFFERENCES = [
+    ((), ("--scale", "weight")),
+    ((), ("--orient", "dep-head")),
+    ((), ("--root", "last")),
+    ((), ("--multi-root",)),
+    ((), ("--temperature", "2")),
+    (("--temperature", "1.0000001"), ("--temperature", "1.0000002")),
+    ((), ("--nan-forbids",)),
+    (("--from", "supar"), ("--from", "supar", "--scale", "weight")),
+    (("--from", "supar"), ("--from", "supar", "--orient", "head-dep")),
+    (("--from", "supar"), ("--from", "supar", "--root", "last")),
+    (("--from", "supar"), ("--from", "synjax")),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENCES, ids=lambda options: " ".join(options) or "default")
+def test_what_changes_the_trees_changes_the_signature(done, put, one, other):
+    if other == ("--scale", "weight"):
+        one = ("--scale", "log")
+    put("ones.npy", np.ones((4, 4)))
+    ran = [done("sample", "ones.npy", "--seed", 7, *options).signature for options in (one, other)]
+    assert ran[0] != ran[1]
+
+
+def test_quiet_says_nothing(done):
+    assert done("sample", *SCORES, "-q").err == ""
+    assert done("sample", DATA / "one.npy", "-q").err == ""
+    assert done("sample", DATA / "one.npy", "-q", "--sampler", "wilson-rc").err == ""
+
+
+def test_the_orientation_of_a_square_is_assumed_aloud(done):
+    line = "no --orient or --from given: reading square matrices as head-dep"
+    assert sum(line in said for said in done("sample", DATA / "one.npy").said) == 1
+    assert line not in done("sample", DATA / "one.npy", "--orient", "head-dep").err
+    assert line not in done("sample", *SCORES).err
+
+
+def test_a_biased_sampler_is_called_so(done):
+    assert "wilson-rc is biased" in done("sample", DATA / "one.npy", "--sampler", "wilson-rc").err
+    assert "biased" not in done("sample", DATA / "one.npy").err
+
+
+CASES = [(line.name, multi) for line in SAMPLERS.values() for multi in (False, True) if line.serves(not multi)]
+
+
+@pytest.mark.parametrize(("name", "multi"), CASES)
+def test_every_sampler_draws_trees(done, exact, name, multi):
+    options = ["--multi-root"] * multi
+    ran = done("sample", *SCORES, "-k", 40, "--seed", 7, "--temperature", 4, "--sampler", name, *options)
+    assert f"sampler:{name}" in ran.signature
+    for sent_id in SENT_IDS:
+        heads = np.array([row["heads"] for row in ran.rows if row["sent_id"] == sent_id])
+        assert are_trees(heads, single_root=not multi).all()
+    assert_log_probs(ran.rows, "cs-2", exact("cs-2", temperature=4, single_root=not multi))
+
+
+def test_multi_root_draws_several_roots(done):
+    rows = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 9, "--multi-root").rows
+    assert any(row["heads"].count(0) > 1 for row in rows)
+
+
+def test_temperature_divides_log_scores(done, exact):
+    cold = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 0.25).rows
+    hot = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 100).rows
+    assert_log_probs(cold, "ru-2", exact("ru-2", temperature=0.25))
+    assert_log_probs(hot, "ru-2", exact("ru-2", temperature=100))
+    assert len({tuple(row["heads"]) for row in cold}) < len({tuple(row["heads"]) for row in hot})
+
+
+def assert_log_probs(rows, sent_id: str, oracle: Oracle) -> None:
+    expected = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
+    drawn = [row for row in rows if row["sent_id"] == sent_id]
+    assert drawn
+    assert [row["log_prob"] for row in drawn] == pytest.approx([expected[tuple(row["heads"])] for row in drawn])
+
+
+@pytest.mark.parametrize(("scale", "forbidden"), [("weight", 0.0), ("log", -np.inf)])
+def test_nan_forbids(done, put, scale, forbidden):
+    scores = np.random.default_rng(7).uniform(0.1, 1, (5, 5))
+    put("nan.npy", np.where(np.eye(5, k=1), np.nan, scores))
+    put("forbidden.npy", np.where(np.eye(5, k=1), forbidden, scores))
+    options = ("--scale", scale, "-k", 30, "--seed", 7)
+    assert (
+        done("sample", "nan.npy", "--nan-forbids", *options).out == done("sample", "forbidden.npy", *options).out != b""
+    )

@@ -1,0 +1,93 @@
+"""``deptree swor``: different trees, and what stands on the last of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import are_trees
+from deptree_cli.core.swor import ALGORITHMS
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+SENTENCES = ("--conllu", DATA / "sentences.conllu")
+
+
+def by_sentence(rows: list[dict]) -> dict[str, list[dict]]:
+    return {name: [row for row in rows if row["sent_id"] == name] for name in dict.fromkeys(r["sent_id"] for r in rows)}
+
+
+def test_json_lines(done, golden):
+    golden("swor.jsonl", done("swor", *SCORES, "-k", 3, "--seed", 7).out)
+
+
+def test_conllu(done, golden):
+    golden("swor.conllu", done("swor", *SCORES, *SENTENCES, "--no-header", "-k", 2, "--seed", 7).out)
+
+
+@pytest.mark.parametrize("multi", [False, True])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_trees_are_different_and_sum_up(done, name, multi):
+    ran = done("swor", *SCORES, "-k", 6, "--seed", 7, "--sampler", name, *["--multi-root"] * multi)
+    assert f"sampler:{name}" in ran.signature
+    for rows in by_sentence(ran.rows).values():
+        heads = np.array([row["heads"] for row in rows])
+        assert len({tuple(tree) for tree in heads.tolist()}) == len(rows) == 6
+        assert are_trees(heads, single_root=not multi).all()
+        assert [row["sample"] for row in rows] == list(range(1, 7))
+        assert rows[-1]["mass"] == pytest.approx(sum(np.exp(row["log_prob"]) for row in rows))
+        assert rows[-1]["exhausted"] is False
+        assert not any("mass" in row or "exhausted" in row for row in rows[:-1])
+
+
+def test_ten_trees_unless_told_otherwise(done):
+    assert len(done("swor", DATA / "one.npy", "--seed", 7).rows) == 10
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_all_trees_of_a_sentence_that_has_few(done, name):
+    ran = done("swor", DATA / "figure1.npy", "-k", 10, "--seed", 7, "--sampler", name)
+    assert sorted(row["heads"] for row in ran.rows) == [[0, 1, 1], [0, 3, 1], [2, 3, 0]]
+    assert ran.rows[-1]["mass"] == pytest.approx(1)
+    assert ran.rows[-1]["exhausted"] is True
+    assert any("1 has 3 trees of positive weight, fewer than 10" in line for line in ran.said)
+
+
+def test_fewer_trees_are_no_news_when_quiet_or_exactly_asked_for(done):
+    assert done("swor", DATA / "figure1.npy", "-k", 10, "-q").err == ""
+    exactly = done("swor", DATA / "figure1.npy", "-k", 3)
+    assert "positive weight" not in exactly.err
+    assert exactly.rows[-1]["exhausted"] is True
+
+
+def test_mass_and_exhaustion_are_comments_of_the_last_tree(done, put):
+    put("abc.conllu", "# sent_id = abc\n" + "".join(f"{i}\tf\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in (1, 2, 3)) + "\n")
+    out = done("swor", DATA / "figure1.npy", "--conllu", "abc.conllu", "-k", 5, "--no-header", "-q").out.decode()
+    comments = [line for line in out.splitlines() if line.startswith("# swor")]
+    assert comments == [
+        "# swor_rank = 1",
+        "# swor_rank = 2",
+        "# swor_rank = 3",
+        "# swor_mass = 1.000000",
+        "# swor_exhausted = yes",
+    ]
+    sent_ids = [line for line in out.splitlines() if "sent_id" in line]
+    assert sent_ids == [f"# sent_id = abc/sample_{rank}" for rank in (1, 2, 3)]
+
+
+def test_header(done):
+    ran = done("swor", *SCORES, *SENTENCES, "--seed", 7)
+    assert ran.out.split(b"\n", 1)[0].decode() == f"# generator = {ran.signature}"
+    jsonl = done("swor", *SCORES, "--seed", 7, "--header")
+    assert jsonl.rows[0] == {"signature": jsonl.signature}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.conllu", "a.ndjson"])
+def test_the_suffix_decides(done, put, tmp_path, name):
+    put("unrelated", b"")
+    assert done("swor", *SCORES, *SENTENCES, "--seed", 7, "-k", 2, "-o", name).out == b""
+    form = "conllu" if name.endswith("conllu") else "jsonl"
+    expected = done("swor", *SCORES, *SENTENCES, "--seed", 7, "-k", 2, "--format", form).out
+    assert (tmp_path / name).read_bytes() == expected

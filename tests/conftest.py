@@ -1,0 +1,84 @@
+"""What all tests share: hypothesis without clocks or luck, and the graphs that samplers and sums are held against."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from numpy.typing import NDArray
+
+from deptree_cli.core.sentence import Sentence, check_feasible
+
+Float = NDArray[np.float64]
+
+settings.register_profile("deptree", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("deptree")
+
+
+class Graphs:
+    """Log-scores, (n+1, n+1) ``[head, dependent]``, by what is difficult about them; a seed tells graphs apart."""
+
+    @staticmethod
+    def sentence(log_scores: Float, single_root: bool = True) -> Sentence:
+        """A checked sentence."""
+        return Sentence.from_scores(log_scores, scale="log", single_root=single_root)
+
+    @staticmethod
+    def close(log_scores: Float) -> Float:
+        """Forbid the diagonal and arcs into ROOT."""
+        np.fill_diagonal(log_scores, -np.inf)
+        log_scores[:, 0] = -np.inf
+        return log_scores
+
+    def uniform(self, n: int) -> Float:
+        """Every tree alike."""
+        return self.close(np.zeros((n + 1, n + 1)))
+
+    def gaussian(self, n: int, scale: float = 1.0, seed: int = 0) -> Float:
+        """Normal logits times a scale; trained parsers look like scales from 10 on."""
+        return self.close(np.random.default_rng(seed).normal(size=(n + 1, n + 1)) * scale)
+
+    def saturated(self, n: int, left: float = 1e-12) -> Float:
+        """Words 1 and 2, 3 and 4, ... choose each other with probability 1 - left."""
+        log_scores = np.full((n + 1, n + 1), np.log(left / max(n - 1, 1)))
+        for word in range(1, n, 2):
+            log_scores[word, word + 1] = log_scores[word + 1, word] = np.log1p(-left)
+        return self.close(log_scores)
+
+    def disconnected(self, n: int, log_gap: float, seed: int = 0) -> Float:
+        """Two halves of the words, joined to each other and to ROOT by arcs log_gap below the others."""
+        log_scores = np.round(self.gaussian(n, seed=seed) * 1024) / 1024  # sums of these are exact in float64
+        side = np.arange(n + 1) > (n + 1) // 2
+        apart = side[:, None] != side[None, :]
+        apart[0] = True
+        log_scores[apart] -= log_gap
+        return self.close(log_scores)
+
+    def holes(self, n: int, seed: int, single_root: bool = True, scale: float = 1.0) -> Float:
+        """About every second arc forbidden, by the first pattern that leaves a tree."""
+        rng = np.random.default_rng(seed)
+        while True:
+            log_scores = self.gaussian(n, scale, seed)
+            log_scores[rng.random(log_scores.shape) < 0.5] = -np.inf
+            try:
+                check_feasible(np.isfinite(log_scores), single_root)
+            except Exception:
+                continue
+            return log_scores
+
+    def one_way(self, n: int, seed: int = 0) -> Float:
+        """No word is governed from its right: as far from strongly connected as a sentence can be."""
+        return np.where(np.tri(n + 1, dtype=bool), -np.inf, self.gaussian(n, seed=seed))
+
+    def figure1(self) -> Float:
+        """Stanojevic 2022, Figure 1: A <- R, B; B <- A, C; C <- R, A, all of weight 0.5; A is root with chance 2/3."""
+        log_scores = np.full((4, 4), -np.inf)
+        for head, dependent in [(0, 1), (2, 1), (1, 2), (3, 2), (0, 3), (1, 3)]:
+            log_scores[head, dependent] = np.log(0.5)
+        return log_scores
+
+
+@pytest.fixture(scope="session")
+def graphs() -> Graphs:
+    """The builders of graphs."""
+    return Graphs()

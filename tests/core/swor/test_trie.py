@@ -1,0 +1,38 @@
+"""The trie's nodes: what is left is a sum over children; laws are in tests/laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.swor import trie
+from deptree_cli.core.swor.conditionals import Conditionals, log_sum
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_what_is_left_is_the_mass_of_the_trees_not_drawn(single_root: bool, graphs) -> None:
+    """After every tree; relative to itself, though less than 1e-100 is left in the end."""
+    sentence = graphs.sentence(graphs.gaussian(3, 60), single_root)
+    oracle, conditionals = Oracle(sentence), Conditionals(sentence)
+    root, rng = trie.Node(conditionals.log_probs(())), np.random.default_rng(1)
+    left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
+    while left:
+        assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
+        path = trie._walk_down(root, conditionals, rng)
+        left.pop(tuple(conditionals.heads(tuple(choice for _, choice in path)).tolist()))
+        trie._remove(path)
+    assert log_sum(root.log_left) == -np.inf
+
+
+def test_conditionals_are_asked_for_once_per_prefix(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+    log_probs = Conditionals.log_probs
+
+    def counting(self: Conditionals, prefix: tuple[int, ...]) -> np.ndarray:
+        asked.append(prefix)
+        return log_probs(self, prefix)
+
+    monkeypatch.setattr(Conditionals, "log_probs", counting)
+    trie.draw(graphs.sentence(graphs.uniform(4)), 60, np.random.default_rng(2))
+    assert len(asked) == len(set(asked))

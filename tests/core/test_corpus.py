@@ -1,0 +1,143 @@
+"""Order, bounded reading ahead, errors in their turn, by every engine; and the counting of names."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from deptree_cli.core.corpus import AHEAD, CHUNK, Occurrences, ordered_map
+from deptree_cli.core.engines import Workers
+from deptree_cli.core.errors import DeptreeError
+
+# (engine, jobs); dask, which needs a cluster and is no requirement, is looked at once
+WAYS = [(None, 1), *((engine, jobs) for engine in ("threads", "processes") for jobs in (1, 2, 4))]
+EVERY_WAY = pytest.mark.parametrize(("engine", "jobs"), WAYS)
+
+
+def mapped(function: Callable[[int], int], items: Iterable[int], engine: str | None, jobs: int) -> Iterator[int]:
+    return ordered_map(function, items, engine, Workers(jobs))
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def slow_at_first(number: int) -> int:
+    """Later items are done before earlier ones."""
+    time.sleep(0.02 if number % (2 * CHUNK) == 0 else 0.0)
+    return number
+
+
+def picky(number: int) -> int:
+    """Refuses one number, CHUNK + 5, the sixth of its chunk."""
+    if number == CHUNK + 5:
+        raise DeptreeError("not this one", place=str(number))
+    return number
+
+
+def deadly(number: int) -> int:
+    """Ends its process without a word, as a kernel that runs out of memory would."""
+    if number == 40:
+        os._exit(9)
+    return number
+
+
+class Counting:
+    """Numbers from 0, and how many were taken."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def __iter__(self) -> Iterator[int]:
+        for number in itertools.count():
+            self.taken += 1
+            yield number
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("count", [0, 1, CHUNK, 5 * CHUNK * AHEAD + 3])
+def test_what_map_gives(engine: str | None, jobs: int, count: int) -> None:
+    assert list(mapped(square, range(count), engine, jobs)) == [number * number for number in range(count)]
+
+
+@EVERY_WAY
+def test_order_is_kept_whoever_is_ready_first(engine: str | None, jobs: int) -> None:
+    assert list(mapped(slow_at_first, range(10 * CHUNK), engine, jobs)) == list(range(10 * CHUNK))
+
+
+@EVERY_WAY
+def test_reading_ahead_is_bounded(engine: str | None, jobs: int) -> None:
+    """Also of an endless input, and also when the reader of the results stops."""
+    source = Counting()
+    results = mapped(square, source, engine, jobs)
+    assert source.taken == 0
+    for done, _ in enumerate(itertools.islice(results, 20 * CHUNK), 1):
+        assert source.taken - done <= (jobs * AHEAD * CHUNK if engine else 0)
+    taken = source.taken
+    results.close()  # type: ignore[attr-defined]
+    assert source.taken == taken
+
+
+@EVERY_WAY
+def test_an_error_of_the_function_comes_in_its_turn(engine: str | None, jobs: int) -> None:
+    """All results before it come first, the same whatever the number of jobs."""
+    results = mapped(picky, range(100), engine, jobs)
+    before = []
+    with pytest.raises(DeptreeError, match=f"{CHUNK + 5}: not this one"):
+        before.extend(results)  # keeps what was yielded before the error
+    assert before == list(range(CHUNK + 5))
+
+
+def endless_until(stop: int) -> Iterator[int]:
+    """Numbers, then an error of reading."""
+    yield from range(stop)
+    raise DeptreeError("the file is broken here")
+
+
+@EVERY_WAY
+def test_an_error_of_reading_is_raised(engine: str | None, jobs: int) -> None:
+    with pytest.raises(DeptreeError, match="the file is broken here"):
+        list(mapped(square, endless_until(CHUNK + 3), engine, jobs))
+
+
+def test_a_dead_process_is_said() -> None:
+    with pytest.raises(DeptreeError, match="a worker process died"):
+        list(mapped(deadly, range(100), "processes", 2))
+
+
+def test_an_unknown_engine_is_not_guessed() -> None:
+    with pytest.raises(KeyError):
+        list(mapped(square, range(3), "fibres", 2))
+
+
+def test_a_cluster() -> None:
+    """One of dask's own, on this machine."""
+    pytest.importorskip("distributed")
+    assert list(mapped(operator.neg, range(3 * CHUNK), "dask", 2)) == [-number for number in range(3 * CHUNK)]
+
+
+def test_repeats_are_counted() -> None:
+    occurrences = Occurrences()
+    assert [occurrences.before(name) for name in ["a", "b", "a", "", "a", "b", "", "č"]] == [0, 0, 1, 0, 2, 1, 1, 0]
+
+
+def test_names_that_are_no_unicode() -> None:
+    occurrences = Occurrences()
+    name = b"\xff".decode("utf-8", "surrogateescape")
+    assert [occurrences.before(name) for _ in range(3)] == [0, 1, 2]
+
+
+def test_twenty_thousand_names_survive_growth() -> None:
+    """Each is new once and known afterwards, in about 16 to 32 bytes a name."""
+    occurrences = Occurrences()
+    names = [f"sentence-{number}" for number in range(20_000)]
+    assert not any(occurrences.before(name) for name in names)
+    assert {occurrences.before(name) for name in reversed(names)} == {1}
+    assert {occurrences.before(name) for name in names[::7]} == {2}
+    assert sys.getsizeof(occurrences._table) <= 34 * len(names)

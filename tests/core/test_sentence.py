@@ -1,0 +1,271 @@
+"""What is refused and in which words; what is forbidden, ignored and possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.sentence import Sentence, check_feasible, possible_roots, words
+
+INF, NAN = float("inf"), float("nan")
+ALL = ~np.eye(6, dtype=bool)  # the complete pattern of five words, column 0 aside
+ALL[:, 0] = False
+
+
+def weights(n: int = 3, **arcs: float) -> np.ndarray:
+    """Ones, and the weights of some arcs: ``_1_2=7`` is that of 1 -> 2."""
+    matrix = np.ones((n + 1, n + 1))
+    for name, weight in arcs.items():
+        head, dependent = name[1:].split("_")
+        matrix[int(head), int(dependent)] = weight
+    return matrix
+
+
+def only(n: int, *arcs: tuple[int, int]) -> np.ndarray:
+    """Weight 1 for these arcs, 0 for all others."""
+    matrix = np.zeros((n + 1, n + 1))
+    for head, dependent in arcs:
+        matrix[head, dependent] = 1.0
+    return matrix
+
+
+NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "NaN": (
+        weights(_2_3=NAN),
+        {},
+        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with --nan-forbids.",
+    ),
+    "NaN in ROOT's row": (weights(_0_1=NAN), {"scale": "log"}, "s: the score of ROOT -> 1 (nan) is NaN."),
+    "infinite weight": (weights(_1_3=INF), {}, "s: the score of 1 -> 3 (inf) is too large for a score."),
+    "infinite log-score": (weights(_1_3=INF), {"scale": "log"}, "the score of 1 -> 3 (inf) is too large for a score."),
+    "log-score 1e16": (weights(_1_3=1e16), {"scale": "log"}, "the score of 1 -> 3 (1e+16) is too large for a score."),
+    "negative weight": (
+        weights(_3_1=-0.25),
+        {},
+        "s: the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), say --scale log.",
+    ),
+    "minus infinity as a weight": (weights(_3_1=-INF), {}, "the weight of 3 -> 1 (-inf) is negative."),
+    "unknown scale": (weights(), {"scale": "logit"}, "s: unknown scale 'logit'. Choose one of weight, log."),
+    "temperature 0": (
+        weights(),
+        {"temperature": 0},
+        "the temperature is 0. Give a positive number; 1 changes nothing.",
+    ),
+    "temperature -1": (weights(), {"temperature": -1.0}, "the temperature is -1."),
+    "temperature nan": (weights(), {"temperature": NAN}, "the temperature is nan."),
+    "temperature inf": (weights(), {"temperature": INF}, "the temperature is inf."),
+}
+
+SHAPES: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "not square": (np.ones((3, 4)), {}, "s: the scores have shape (3, 4), not (n+1, n+1). Give one square matrix"),
+    "a vector": (np.ones(4), {}, "the scores have shape (4,), not (n+1, n+1)."),
+    "labels": (np.ones((3, 3, 2)), {}, "the scores have shape (3, 3, 2), not (n+1, n+1)."),
+    "a number": (3.0, {}, "the scores have shape (), not (n+1, n+1)."),
+    "no words": (np.ones((1, 1)), {}, "s: the sentence has no words (n = 0). Leave it out or give at least one word"),
+    "nothing": (np.ones((0, 0)), {}, "the sentence has no words (n = 0)."),
+    "text": ([["a", "b"], ["c", "d"]], {}, "the scores are not a matrix of numbers. Give a rectangle of real numbers."),
+    "a ragged list": ([[1, 2], [3]], {}, "the scores are not a matrix of numbers."),
+    "an object": ({"scores": 1}, {}, "the scores are not a matrix of numbers."),
+    "complex numbers": ([[0, 1j], [0, 0]], {}, "the scores are not a matrix of numbers."),
+}
+
+TREES: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "a headless word": (
+        weights(_0_2=0, _1_2=0, _3_2=0),
+        {},
+        "no single-root tree is possible: word 2 has no head with a finite score. Allow at least one arc into ",
+    ),
+    "headless words": (
+        only(3, (0, 2)),
+        {"single_root": False},
+        "no tree is possible: words 1 and 3 have no head with a finite score.",
+    ),
+    "no ROOT arc": (
+        weights(_0_1=0, _0_2=0, _0_3=0),
+        {},
+        "s: no single-root tree is possible: no word may attach to ROOT. Allow at least one arc from ROOT.",
+    ),
+    "no ROOT arc, several roots": (
+        weights(_0_1=0, _0_2=0, _0_3=0),
+        {"single_root": False},
+        "s: no tree is possible: no word may attach to ROOT.",
+    ),
+    "two words that only ROOT may govern": (
+        weights(_1_2=0, _3_2=0, _1_3=0, _2_3=0),
+        {},
+        "s: no single-root tree is possible: words 2 and 3 can attach to ROOT only. "
+        "Allow another head for all but one of them, or drop the constraint with --multi-root.",
+    ),
+    "words that no root reaches": (
+        only(4, (0, 1), (1, 2), (3, 4), (4, 3)),
+        {},
+        "s: no single-root tree is possible: words 3 and 4 cannot be reached from the possible root 1. "
+        "Allow more arcs, or drop the constraint with --multi-root.",
+    ),
+    "words that ROOT does not reach": (
+        only(4, (0, 1), (1, 2), (3, 4), (4, 3)),
+        {"single_root": False},
+        "s: no tree is possible: words 3 and 4 cannot be reached from ROOT. Allow more arcs.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [*NUMBERS, *SHAPES, *TREES])
+def test_refusals(case: str) -> None:
+    scores, options, line = (NUMBERS | SHAPES | TREES)[case]
+    with pytest.raises(DeptreeError) as caught:
+        Sentence.from_scores(scores, id="s", **options)
+    assert line in str(caught.value)
+    assert str(caught.value).startswith("s: ")
+    assert caught.value.sent_id == "s"
+
+
+@pytest.mark.parametrize("scores", [[[0, 10**400], [0, 0]], [[0, -(10**400)], [0, 0]]])
+def test_integers_beyond_float64_are_refused(scores: list[list[int]]) -> None:
+    """JSON has integers of any length."""
+    with pytest.raises(DeptreeError):
+        Sentence.from_scores(scores, scale="log")
+
+
+@pytest.mark.parametrize("temperature", [1e-20, 1e-300])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_temperature_that_takes_scores_out_of_range_is_refused(temperature: float) -> None:
+    """1e10 / 1e-300 is inf, neither a score nor forbidden. At 1e-20 the exponents of wide numbers (int64) are near
+    their end: log-scores some 1e21 apart wrap around, and the sweep then does not come back."""
+    with pytest.raises(DeptreeError):
+        Sentence.from_scores(weights(_1_2=1e10), scale="log", temperature=temperature)
+
+
+def test_a_good_matrix() -> None:
+    sentence = Sentence.from_scores(weights(_2_1=0.5), id="x", single_root=False)
+    assert (sentence.n, sentence.id, sentence.single_root) == (3, "x", False)
+    assert sentence.log_scores.dtype == np.float64
+    assert sentence.log_scores[2, 1] == np.log(0.5)
+    assert np.isneginf(np.diag(sentence.log_scores)).all()
+    assert np.isneginf(sentence.log_scores[:, 0]).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float16, np.float32, list, tuple])
+def test_other_kinds_of_numbers(dtype: Any) -> None:
+    plain = weights()
+    given_as = plain.tolist() if dtype is list else tuple(map(tuple, plain)) if dtype is tuple else plain.astype(dtype)
+    found = Sentence.from_scores(given_as).log_scores
+    assert np.array_equal(found, Sentence.from_scores(plain).log_scores)
+
+
+def test_the_scores_given_are_not_written_to() -> None:
+    scores = weights(_1_1=7.0)
+    Sentence.from_scores(scores)
+    assert scores[1, 1] == 7.0
+
+
+@pytest.mark.parametrize("scale", ["weight", "log"])
+@pytest.mark.parametrize("junk", [NAN, INF, -INF, -1.0, 1e300])
+def test_the_diagonal_and_column_0_may_hold_anything(scale: str, junk: float) -> None:
+    dirty = weights(_1_2=0.25)
+    clean = dirty.copy()
+    dirty[:, 0] = junk
+    np.fill_diagonal(dirty, junk)
+    found, expected = (Sentence.from_scores(scores, scale=scale).log_scores for scores in (dirty, clean))
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("mask", [-INF, -1e32, -1e15, float(np.finfo(np.float32).min)])
+def test_masks_forbid(mask: float) -> None:
+    sentence = Sentence.from_scores(weights(_1_2=mask, _0_3=mask), scale="log")
+    assert np.isneginf(sentence.log_scores[[1, 0], [2, 3]]).all()
+    assert (sentence.elimination.marginals()[[1, 0], [2, 3]] == 0).all()
+
+
+def test_scores_short_of_a_mask_stay() -> None:
+    assert Sentence.from_scores(weights(_1_2=-1e14), scale="log").log_scores[1, 2] == -1e14
+    assert Sentence.from_scores(weights(_1_2=1e15), scale="log").log_scores[1, 2] == 1e15
+    assert Sentence.from_scores(weights(_1_2=1e300)).log_scores[1, 2] == np.log(1e300)
+    assert Sentence.from_scores(weights(_1_2=5e-324)).log_scores[1, 2] == np.log(5e-324)
+
+
+@pytest.mark.parametrize(("scale", "none"), [("weight", 0.0), ("log", -INF)])
+def test_nan_forbids(scale: str, none: float) -> None:
+    found = Sentence.from_scores(weights(_1_2=NAN), scale=scale, nan_forbids=True)
+    assert np.array_equal(found.log_scores, Sentence.from_scores(weights(_1_2=none), scale=scale).log_scores)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["weight", "log"]))
+def test_temperature_1_changes_nothing(seed: int, scale: str) -> None:
+    scores = np.random.default_rng(seed).random((5, 5))
+    plain = Sentence.from_scores(scores, scale=scale).log_scores
+    assert np.array_equal(Sentence.from_scores(scores, scale=scale, temperature=1.0).log_scores, plain)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["weight", "log"]), st.floats(1e-3, 1e3))
+def test_temperature_divides(seed: int, scale: str, temperature: float) -> None:
+    scores = np.random.default_rng(seed).random((5, 5))
+    scores[1, 2] = 0.0 if scale == "weight" else -INF
+    plain = Sentence.from_scores(scores, scale=scale).log_scores
+    found = Sentence.from_scores(scores, scale=scale, temperature=temperature).log_scores
+    assert np.array_equal(found, plain / temperature)
+
+
+def test_log_weights_and_probabilities(graphs) -> None:
+    for single_root in (True, False):
+        sentence = graphs.sentence(graphs.gaussian(4, 3), single_root)
+        trees = all_trees(4, single_root)
+        by_hand = [sum(sentence.log_scores[h, d + 1] for d, h in enumerate(tree)) for tree in trees]
+        assert sentence.log_weights(trees) == pytest.approx(by_hand, abs=1e-13)
+        assert np.exp(sentence.log_probs(trees)).sum() == pytest.approx(1.0, abs=1e-13)
+    lonely = Sentence.from_scores(only(3, (0, 1), (1, 2), (2, 3)))
+    assert lonely.log_probs(np.array([[0, 1, 2], [0, 1, 1]])).tolist() == [0.0, -INF]
+
+
+def patterns(rng: np.random.Generator, count: int) -> Iterator[np.ndarray]:
+    """Random patterns of allowed arcs, sparse enough for half of them to have no tree."""
+    for _ in range(count):
+        n = int(rng.integers(1, 6))
+        yield (rng.random((n + 1, n + 1)) < rng.uniform(0.15, 0.8)) & ALL[: n + 1, : n + 1]
+
+
+def refusal(allowed: np.ndarray, single_root: bool) -> DeptreeError | None:
+    """What `check_feasible` has to say about a pattern."""
+    try:
+        check_feasible(allowed, single_root)
+    except DeptreeError as error:
+        return error
+    return None
+
+
+def test_feasible_is_what_has_a_tree_and_roots_are_those_of_trees() -> None:
+    """2,000 random zero patterns of one to five words, for both root constraints, against enumeration."""
+    verdicts = {True: [0, 0], False: [0, 0]}
+    for allowed in patterns(np.random.default_rng(20240501), 2000):
+        n = len(allowed) - 1
+        for single_root in (True, False):
+            trees = all_trees(n, single_root)
+            possible = trees[allowed[trees, np.arange(1, n + 1)].all(axis=1)]
+            assert (refusal(allowed, single_root) is None) == bool(len(possible)), allowed
+            verdicts[single_root][bool(len(possible))] += 1
+            if single_root:
+                roots = [False, *(possible == 0).any(axis=0)]
+                assert possible_roots(allowed).tolist() == roots, allowed
+    assert min(verdicts[True] + verdicts[False]) > 200  # the test saw both answers often
+
+
+def test_every_infeasible_pattern_has_a_reason_with_words_in_it() -> None:
+    for allowed in patterns(np.random.default_rng(7), 500):
+        for single_root in (True, False):
+            if error := refusal(allowed, single_root):
+                assert error.problem.startswith("no single-root tree" if single_root else "no tree")
+                assert error.remedy
+
+
+def test_names_of_words() -> None:
+    assert words(np.array([4])) == "word 4"
+    assert words(np.array([4, 7])) == "words 4 and 7"
+    assert words(np.array([1, 2, 3, 4, 5, 6])) == "words 1, 2, 3, 4, 5 and 6"
+    assert words(np.arange(1, 13)) == "words 1, 2, 3, 4, 5 and 7 more"

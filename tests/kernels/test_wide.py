@@ -1,0 +1,200 @@
+"""Numbers with an exponent of their own: against multi-precision arithmetic, from e^-1e12 to e^1e12."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from deptree_cli.kernels import wide as w
+
+LOGS = st.one_of(st.floats(-5, 5), st.floats(-3000, 3000), st.floats(-1e6, 1e6), st.sampled_from([0.0, -177.4456782]))
+Number = tuple[float, int]
+
+
+@njit
+def add(x, y):
+    return w.add(x, y)
+
+
+@njit
+def subtract(x, y):
+    return w.subtract(x, y)
+
+
+@njit
+def multiply(x, y):
+    return w.multiply(x, y)
+
+
+@njit
+def divide(x, y):
+    return w.divide(x, y)
+
+
+@njit
+def is_less(x, y):
+    return w.is_less(x, y)
+
+
+@njit
+def unary(x, factor):
+    return w.scale(x, factor), w.is_positive(x), w.is_negative(x), w.as_float(x)
+
+
+@njit
+def through_arrays(array, i, x):
+    """What is put can be got; a row and a part are views."""
+    w.put(w.row(array, i), 1, x)
+    w.put(w.part(w.row(array, i), 2, 4), 1, w.one(array))
+    return w.get(w.row(array, i), 1), w.get(w.row(array, i), 3), w.zero(array)
+
+
+@njit
+def inner(x, y):
+    return w.inner(x, y)
+
+
+def number(log: float) -> Number:
+    """exp(log) as one wide number."""
+    mantissas, exponents = w.wide_exp(np.array([log]))
+    return float(mantissas[0]), int(exponents[0])
+
+
+def exact(x: Number) -> mp.mpf:
+    """The value that a wide number stands for."""
+    return mp.mpf(x[0]) * mp.mpf(2) ** (512 * x[1])
+
+
+def is_normal(x: Number) -> bool:
+    return x == (0.0, w.ZERO) or 2.0**-256 <= abs(x[0]) < 2.0**256
+
+
+def close(found: Number, expected: mp.mpf, ulps: float = 1) -> bool:
+    """To so many half units in the last place, and in canonical form."""
+    return is_normal(found) and abs(exact(found) - expected) <= abs(expected) * ulps * mp.mpf(2) ** -53
+
+
+@given(LOGS, LOGS)
+def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x: float, log_y: float) -> None:
+    """One rounding an operation (two where addends are of neighbouring exponents)."""
+    x, y = number(log_x), number(log_y)
+    with mp.workprec(4000):
+        a, b = exact(x), exact(y)
+        if abs(log_x - log_y) < 800:  # beyond that mpmath, too, would have to be asked for more bits
+            assert close(add(x, y), a + b, 2)
+            if abs(a - b) > max(a, b) / 4:
+                assert close(subtract(x, y), a - b, 8)
+        assert close(multiply(x, y), a * b)
+        assert close(divide(x, y), a / b)
+        assert is_less(x, y) == (a < b)
+
+
+@given(LOGS, st.floats(2**-53, 1.0))
+def test_scaling_and_signs(log_x: float, factor: float) -> None:
+    """By what `uniform` draws."""
+    x = number(log_x)
+    scaled, positive, negative, _ = unary(x, factor)
+    with mp.workprec(4000):
+        assert close(scaled, exact(x) * mp.mpf(factor))
+    assert (positive, negative) == (True, False)
+    assert unary((-x[0], x[1]), 1.0)[1:3] == (False, True)
+
+
+@given(st.floats(-690, 690))
+def test_back_to_float64(log_x: float) -> None:
+    with mp.workprec(4000):
+        x = number(log_x)
+        assert unary(x, 1.0)[3] == float(exact(x))
+
+
+def test_float64_has_an_end() -> None:
+    assert unary(number(-5000.0), 1.0)[3] == 0.0
+    assert unary(number(5000.0), 1.0)[3] == math.inf
+    assert unary(number(-720.0), 1.0)[3] == pytest.approx(math.exp(-720), rel=1e-10)  # denormal
+
+
+def test_zero() -> None:
+    nothing, x = (0.0, w.ZERO), number(-1e5)
+    assert number(-math.inf) == nothing
+    assert add(nothing, x) == add(x, nothing) == x
+    assert add(nothing, nothing) == nothing
+    assert multiply(nothing, x) == multiply(nothing, nothing) == divide(nothing, x) == nothing
+    assert subtract(x, x) == nothing
+    assert is_less(nothing, number(-1e12))
+    assert not is_less(nothing, nothing)
+    assert unary(nothing, 3.0) == (nothing, False, False, 0.0)
+    assert w.wide_log(w.wide_zeros(2)).tolist() == [-math.inf, -math.inf]
+
+
+def error_of_exp(x: float) -> float:
+    """The logarithm of what `wide_exp` gives, less x."""
+    with mp.workprec(400):
+        m, e = number(x)
+        return float(mp.log(mp.mpf(m)) + 512 * e * mp.log(2) - mp.mpf(x))
+
+
+@pytest.mark.parametrize("size", [1.0, 300.0, 1e4, 1e9, 1e12])
+def test_exponentials_and_logarithms(size: float) -> None:
+    """Half a unit in the last place of x, about 5e-17 |x|, and what exp itself loses of a mantissa up to e^177."""
+    xs = np.random.default_rng(1).uniform(-size, size, 200)
+    assert max(abs(error_of_exp(x)) - 5e-17 * abs(x) for x in xs.tolist()) < 1e-13
+    mantissas, exponents = w.wide_exp(xs)
+    assert (np.abs(np.log2(mantissas)) <= 256 + 1e-9).all()
+    np.testing.assert_allclose(w.wide_log((mantissas, exponents)), xs, rtol=3e-16, atol=1e-13)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4, 1e9, 1e12])
+def test_ratios_of_far_away_weights_are_exact(far: float) -> None:
+    """Numbers below a mask keep their proportions: their common error, of about far * 1e-16, divides out."""
+    steps = np.arange(200) / 64
+    errors = [error_of_exp(step - far) for step in steps.tolist()]
+    assert max(errors) - min(errors) < 1e-13
+
+
+def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
+    """Log-scores may be 1e15 apart; twenty arcs of them multiply to e^-2e16."""
+    product = number(0.0)
+    for _ in range(20):
+        product = multiply(product, number(-1e15))
+    assert is_less((0.0, w.ZERO), product)
+    assert is_less(product, number(-1e16))
+    assert w.wide_log((np.array([product[0]]), np.array([product[1]])))[0] == pytest.approx(-2e16, rel=1e-14)
+
+
+def test_arrays() -> None:
+    array = w.wide_zeros((3, 5))
+    assert array[0].shape == array[1].shape == (3, 5)
+    x = number(-12345.0)
+    assert through_arrays(array, 2, x) == (x, (1.0, 0), (0.0, w.ZERO))
+    assert (array[0][2, 1], array[1][2, 1]) == x
+    real = np.zeros((3, 5))
+    assert through_arrays(real, 2, 0.25) == (0.25, 1.0, 0.0)
+    assert real[2, 1] == 0.25
+    assert np.count_nonzero(real) == 2
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 100])
+def test_inner_products(size: int) -> None:
+    """Of positive numbers: relative error at most size * 2^-53, in any order of summation."""
+    logs = np.random.default_rng(size).normal(size=(2, size)) * 30
+    expected = math.fsum(np.exp(logs.sum(axis=0)))
+    assert inner(*np.exp(logs)) == pytest.approx(expected, rel=1e-12)
+    far = inner(w.wide_exp(logs[0] - 1e5), w.wide_exp(logs[1] + 1e5))
+    with mp.workprec(200):
+        assert float(exact(far)) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_two_kinds_have_the_same_operations() -> None:
+    """Both bodies of each operation, on numbers that float64 holds exactly."""
+    x, y = (3.0, 0), (0.5, 0)
+    for operation in (add, subtract, multiply, divide):
+        assert operation(x, y)[0] == operation(3.0, 0.5)
+    assert unary(3.0, 0.5) == (1.5, True, False, 3.0)
+    assert unary(x, 0.5) == ((1.5, 0), True, False, 3.0)
+    assert (is_less(x, y), is_less(y, x)) == (is_less(3.0, 0.5), is_less(0.5, 3.0)) == (False, True)

@@ -1,0 +1,150 @@
+"""Every command and option is explained, in its help and in the README, and what the help says to try works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from deptree_cli import cli
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "sample_data"
+README = ROOT / "README.md"
+
+
+def command(name: str) -> click.Command:
+    return cli.deptree.get_command(click.Context(cli.deptree), name)
+
+
+def help_of(*args: str) -> str:
+    """The help of a command as it stands on a terminal of 80 columns."""
+    ran: Result = CliRunner(env={"COLUMNS": "80"}).invoke(cli.deptree, [*args, "--help"])
+    assert ran.exit_code == 0
+    return ran.output
+
+
+OPTIONS = [(name, parameter) for name in cli.COMMANDS for parameter in command(name).params]
+IDS = [f"{name} {parameter.opts[-1]}" for name, parameter in OPTIONS]
+
+
+def test_every_command_has_a_module_and_every_module_a_command():
+    modules = {path.stem for path in (ROOT / "deptree_cli/commands").glob("*.py")}
+    assert {name.replace("-", "_") for name in cli.COMMANDS} <= modules
+    for module in modules:
+        found = getattr(import_module(f"deptree_cli.commands.{module}"), module, None)
+        assert not isinstance(found, click.Command) or module.replace("_", "-") in cli.COMMANDS
+
+
+def test_the_help_lists_every_command():
+    listed = re.findall(r"^  ([a-z-]+)  ", help_of().partition("Commands:")[2], re.MULTILINE)
+    assert listed == list(cli.COMMANDS)
+    assert all(line and line.endswith(".") for line in cli.COMMANDS.values())
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name):
+    text = help_of(name)
+    assert text.startswith(f"Usage: deptree {name} [OPTIONS] SCORES\n")
+    assert len(command(name).help.split()) > 10
+    assert (
+        CliRunner().invoke(cli.deptree, [name, "-h"]).output == CliRunner().invoke(cli.deptree, [name, "--help"]).output
+    )
+
+
+@pytest.mark.parametrize(("name", "parameter"), OPTIONS, ids=IDS)
+def test_every_option_has_help(name, parameter):
+    if isinstance(parameter, click.Option):
+        assert parameter.help
+        assert parameter.help[0].isupper()
+        assert max(parameter.opts, key=len) in help_of(name)
+
+
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_the_help_is_not_torn(name):
+    """A docstring that lost its indentation shows as gaps inside lines and as paragraphs that stand apart."""
+    prose = help_of(*name.split()).partition("\n\n")[2].partition("Options:")[0]
+    assert not re.search(r"\S   +\S", prose)
+    assert {len(line) - len(line.lstrip()) for line in prose.splitlines() if line.strip()} <= {2, 4}
+
+
+def last_line(name: str) -> str:
+    return help_of(*name.split()).rstrip().splitlines()[-1].strip()
+
+
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_the_help_ends_with_a_line_to_paste(name):
+    assert last_line(name).startswith(f"Try: deptree {name}")
+
+
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_the_pasted_line_runs(name, tmp_path):
+    """In a folder with files of the names that it says; a bias that check-bias finds is a result too."""
+    for path in DATA.iterdir():
+        shutil.copy(path, tmp_path)
+    line = last_line(name).removeprefix("Try: ")
+    if shutil.which("jq") is None:
+        line = re.sub(r"\| jq .*", "| cat", line)
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    shell = ["bash", "-o", "pipefail", "-c", line]
+    ran = subprocess.run(shell, capture_output=True, text=True, cwd=tmp_path, env=env, check=False)
+    assert ran.returncode in ((0, 1) if name == "check-bias" else (0,)), ran.stderr
+    assert "Traceback" not in ran.stderr
+    wanted = re.findall(r"(?:-o|--output) (\S+)", line)
+    assert all((tmp_path / file).stat().st_size for file in wanted) if wanted else ran.stdout
+
+
+@pytest.mark.parametrize("start", [[Path(sys.executable).with_name("deptree")], [sys.executable, "-m", "deptree_cli"]])
+def test_version_and_help_of_the_real_command(start):
+    said = subprocess.run([*start, "--version"], capture_output=True, text=True, check=True)
+    assert version("deptree-cli") in said.stdout
+    said = subprocess.run([*start, "--help"], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[0].endswith(" [OPTIONS] COMMAND [ARGS]...")
+    assert said.stderr == ""
+
+
+def test_nothing_heavy_is_imported_for_help():
+    script = (
+        "import sys; from deptree_cli.cli import main; sys.argv[1:] = ['--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'numba', 'scipy', 'rich', 'conllu'} & set(sys.modules)), file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    env = {**os.environ, "_DEPTREE_COMPLETE": f"{shell}_source"}
+    deptree = Path(sys.executable).with_name("deptree")
+    ran = subprocess.run([deptree], capture_output=True, text=True, env=env, check=False)
+    assert "_DEPTREE_COMPLETE" in ran.stdout
+    assert ran.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def readme() -> str:
+    return README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_readme_mentions_every_command(readme, name):
+    assert f"deptree {name}" in readme
+
+
+LONG = sorted({opt for _, each in OPTIONS for opt in [*each.opts, *each.secondary_opts] if opt.startswith("--")})
+
+
+@pytest.mark.parametrize("option", LONG)
+def test_the_readme_mentions_every_long_option(readme, option):
+    assert re.search(rf"(?<![\w-]){option}(?![\w-])", readme)
