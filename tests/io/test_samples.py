@@ -15,13 +15,16 @@ def sentence(heads: str, comments: str) -> str:
 @pytest.mark.parametrize("name", ["doc-1", "doc-1/sample_3", "doc-1/anna", "doc-1-sample_12"])
 def test_conllu(name: str, scratch) -> None:
     path = scratch("a.conllu", sentence("20", f"# sent_id = {name}\n# tree_count = 5\n").encode())
-    assert list(read_samples(path)) == [DrawnTree("doc-1", (2, 0), 5, "a.conllu:1")]
-    assert list(read_samples(path)) == [("doc-1", (2, 0), 5, "a.conllu:1")]
+    assert list(read_samples(path)) == [DrawnTree(name, (2, 0), 5, "a.conllu:1")]
+    (tree,) = read_samples(path)
+    assert tree.names[0] == name
+    assert tree.names[-1] == "doc-1"
 
 
 def test_only_the_last_part_of_a_name_is_the_sample(scratch) -> None:
     path = scratch("a", sentence("0", "# sent_id = a/b/sample_1\n").encode())
-    assert [tree.sent_id for tree in read_samples(path)] == ["a/b"]
+    (tree,) = read_samples(path)
+    assert tree.names == ["a/b/sample_1", "a/b"]
 
 
 def test_json_lines(scratch) -> None:
@@ -33,7 +36,6 @@ def test_json_lines(scratch) -> None:
     ("data", "parts"),
     [
         (sentence("20", "# text = a\n"), ["a:1", "without sent_id"]),
-        (sentence("20", "# sent_id = /sample_1\n"), ["a:1", "without sent_id"]),
         (sentence("0_", "# sent_id = s\n"), ["a:1 (s)", "word 2 has no HEAD"]),
         (sentence("09", "# sent_id = s\n"), ["a:3", "HEAD is '9'"]),
         (sentence("0", "# sent_id = s\n# tree_count = many\n"), ["a:1 (s)", "the count is 'many'"]),
