@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing import parent_process
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.layout import ASSUMPTION, Layout, to_head_dep
 from deptree_cli.io.pairing import Record, read_records
 from deptree_cli.io.report import progress, talk
+from deptree_cli.kernels.cache import is_filled
 
 Result = TypeVar("Result")
 Task = tuple[Record, int]
@@ -96,9 +99,6 @@ class Step(Generic[Result]):
 
     def __call__(self, task: Task | DeptreeError) -> Result | DeptreeError:
         """The work's result, or the error that makes the sentence unusable."""
-        from deptree_cli.kernels.flags import start_quickly
-
-        start_quickly()
         if isinstance(task, DeptreeError):
             return task
         record, occurrence = task
@@ -107,10 +107,21 @@ class Step(Generic[Result]):
         except DeptreeError as error:
             error.remedy = _with_hints(error.remedy, record, self.inputs.layout)
             return error.at(record.place, record.sent_id)
+        _start(self.inputs.quiet)
         try:
             return self.work(sentence, record, sentence_stream(self.seed, record.sent_id, occurrence))
         except DeptreeError as error:
             return error.at(record.place, record.sent_id)
+
+
+@cache
+def _start(quiet: bool) -> None:
+    """Load numba, once in every process; say so where there is more to wait for than that."""
+    if not (quiet or is_filled() or parent_process()):
+        talk("compiling the kernels, this once: a few seconds")
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
 
 
 def _with_hints(remedy: str, record: Record, layout: Layout) -> str:
