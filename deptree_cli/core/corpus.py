@@ -6,7 +6,6 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from itertools import islice
 from typing import Any, TypeVar
 
 from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers
@@ -27,7 +26,7 @@ def ordered_map(
     """``map(function, items)`` by an engine of `ENGINES`, or here and now without one.
 
     Results come in order and few items are read ahead. An engine that leaves this process needs all of function, items
-    and results picklable. What the function raises is raised when its turn comes.
+    and results picklable. What the function or the reading of items raises is raised when its turn comes.
     """
     if engine is None:
         yield from map(function, items)
@@ -35,13 +34,36 @@ def ordered_map(
     workers = workers or Workers()
     with ENGINES[engine](function, workers) as submit:
         waiting: deque[Pending] = deque()
-        source = iter(items)
-        while chunk := list(islice(source, CHUNK)):
+        failure: Exception | None = None
+        for chunk in _chunks(items):
+            if isinstance(chunk, Raised):
+                failure = chunk.error
+                break
             waiting.append(submit(chunk))
             if len(waiting) >= AHEAD * workers.jobs:
                 yield from _unpacked(waiting.popleft())
         while waiting:
             yield from _unpacked(waiting.popleft())
+        if failure:
+            raise failure
+
+
+def _chunks(items: Iterable[Item]) -> Iterator[list[Item] | Raised]:
+    """The items, several at a time; at the end what reading them raised, which must not overtake their results."""
+    chunk: list[Item] = []
+    try:
+        for item in items:
+            chunk.append(item)
+            if len(chunk) == CHUNK:
+                yield chunk
+                chunk = []
+    except Exception as error:
+        if chunk:
+            yield chunk
+        yield Raised(error)
+        return
+    if chunk:
+        yield chunk
 
 
 def _unpacked(pending: Pending) -> Iterator[Any]:

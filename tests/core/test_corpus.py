@@ -141,3 +141,18 @@ def test_twenty_thousand_names_survive_growth() -> None:
     assert {occurrences.before(name) for name in reversed(names)} == {1}
     assert {occurrences.before(name) for name in names[::7]} == {2}
     assert sys.getsizeof(occurrences._table) <= 34 * len(names)
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_an_error_of_reading_does_not_overtake_results(engine: str) -> None:
+    """The same items come before it as without an engine."""
+
+    def items() -> Iterator[int]:
+        yield from range(CHUNK + 3)
+        raise DeptreeError("cut short")
+
+    results = ordered_map(abs, items(), engine, Workers(2))
+    drawn = [next(results) for _ in range(CHUNK + 3)]
+    assert drawn == list(range(CHUNK + 3))
+    with pytest.raises(DeptreeError, match="cut short"):
+        next(results)

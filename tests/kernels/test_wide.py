@@ -95,6 +95,16 @@ def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x: float, log_y
         assert is_less(x, y) == (a < b)
 
 
+@given(st.integers(-5, 5), st.floats(-36, 36), st.floats(-36, 36))
+def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary: int, below: float, above: float) -> None:
+    """Mantissas end at 2^256 = e^177.4; from there on every 512 bits or e^354.9."""
+    log = (2 * boundary + 1) * 256 * math.log(2)
+    x, y = number(log + below), number(log + above)
+    with mp.workprec(4000):
+        assert close(add(x, y), exact(x) + exact(y), 2)
+        assert is_less(x, y) == (exact(x) < exact(y))
+
+
 @given(LOGS, st.floats(2**-53, 1.0))
 def test_scaling_and_signs(log_x: float, factor: float) -> None:
     """By what `uniform` draws."""

@@ -40,7 +40,7 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
         path = _walk_down(root, conditionals, rng)
         heads.append(conditionals.heads(tuple(choice for _, choice in path)))
         _remove(path)
-    trees = np.array(heads, dtype=np.int32)
+    trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
     return Draws(trees, sentence.log_probs(trees), exhausted=log_sum(root.log_left) == -np.inf)
 
 

@@ -36,7 +36,8 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
             prefix = (*prefix, choice)
         drawn = np.vstack([drawn, prefix])
         log_probs = np.append(log_probs, log_prob)
-    trees = np.array([conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()], dtype=np.int32)
+    heads = [conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()]
+    trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
     exhausted = log_sum(_log_left(conditionals, (), drawn, log_probs)) == -np.inf
     return Draws(trees, sentence.log_probs(trees), exhausted)
 

@@ -72,3 +72,11 @@ def test_fewer_trees_are_the_first_of_more(name: str, single_root: bool, graphs)
     sentence = graphs.sentence(graphs.gaussian(5, 2), single_root)
     few, many = (ALGORITHMS[name].draw(sentence, size, np.random.default_rng(3)).heads for size in (4, 15))
     assert np.array_equal(few, many[:4])
+
+
+@EACH
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_trees_have_the_shape_of_none(name: str, n: int, graphs) -> None:
+    draws = ALGORITHMS[name].draw(graphs.sentence(graphs.uniform(n)), 0, np.random.default_rng(0))
+    assert draws.heads.shape == (0, n)
+    assert not draws.exhausted
