@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -82,3 +85,12 @@ class Graphs:
 def graphs() -> Graphs:
     """The builders of graphs."""
     return Graphs()
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of test data that is not part of the project."""
+    folder = Path(os.environ.get("DEPTREE_DATA", Path(__file__).parents[1] / "../shared/data"))
+    if not folder.is_dir():
+        pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
+    return folder

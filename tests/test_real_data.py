@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import mpmath
@@ -12,17 +11,13 @@ import pytest
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.layout import layout, to_head_dep
 
-DATA = Path(os.environ.get("DEPTREE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DIGITS = 150
 
 
 @pytest.mark.parametrize("treebank", ["real_ru", "real_en"])
-def test_log_z_and_marginals_of_a_trained_parser(treebank: str) -> None:
+def test_log_z_and_marginals_of_a_trained_parser(treebank: str, shared: Path) -> None:
     """20 random sentences of up to 30 words: log Z to 1e-10 relative, marginals to 1e-12 absolute."""
-    path = DATA / treebank / "scores.npz"
-    if not path.exists():
-        pytest.skip(f"the real scores are not here ({path})")
-    with np.load(path) as archive:
+    with np.load(shared / treebank / "scores.npz") as archive:
         short = [key for key in archive if archive[key].shape[0] <= 30]
         for key in np.random.default_rng(3).choice(short, 20, replace=False):
             check(Sentence.from_scores(to_head_dep(archive[key], layout("natasha")), scale="log", id=str(key)))

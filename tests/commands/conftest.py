@@ -194,12 +194,3 @@ def exact() -> Callable[..., Oracle]:
         return Oracle(Sentence.from_scores(square, scale="log", **options))
 
     return enumerate_trees
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of test data that is not part of the project."""
-    folder = Path(os.environ.get("DEPTREE_DATA", Path(__file__).parents[2] / "../shared/data"))
-    if not folder.is_dir():
-        pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
-    return folder

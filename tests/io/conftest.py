@@ -1,8 +1,7 @@
-"""What the tests of this room share: scratch files, the message of an error, the data folder beside the repository."""
+"""What the tests of this room share: scratch files and the message of an error."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,12 +36,3 @@ def says() -> Callable[..., object]:
         assert "\n" not in line
 
     return expect
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of test data that is not part of the project."""
-    folder = Path(os.environ.get("DEPTREE_DATA", Path(__file__).parents[2] / "../shared/data"))
-    if not folder.is_dir():
-        pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
-    return folder

@@ -30,7 +30,6 @@ BUDGET = 1_000_000
 # trees only, and every tree is drawn exactly either way.
 PROBE = 32
 
-
 # Up to here a few trees cost less than the tables that would speed them up (python -m benchmarks few).
 FEW = 8
 
