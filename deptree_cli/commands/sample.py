@@ -25,7 +25,7 @@ from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
-from deptree_cli.io.trees import TO_BYTES, Trees
+from deptree_cli.io.trees import TO_BYTES, Note, Trees, log_prob_note
 
 Heads = NDArray[np.int32]
 
@@ -115,17 +115,10 @@ def _trees(sentence: Sentence, record: Record, heads: Heads, unique: bool) -> Tr
         heads, tallies = np.unique(heads, axis=0, return_counts=True)
         order = np.argsort(-tallies, kind="stable")
         heads, counts = heads[order], tallies[order].tolist()
-    log_probs = sentence.log_probs(heads).tolist()
-    if counts is None:
-        fields = [{"log_prob": log_prob} for log_prob in log_probs]
-        return Trees(record, heads, fields, [[f"# tree_logprob = {log_prob:.6f}"] for log_prob in log_probs])
-    both = list(zip(log_probs, counts, strict=True))
-    return Trees(
-        record,
-        heads,
-        [{"log_prob": log_prob, "count": count} for log_prob, count in both],
-        [[f"# tree_logprob = {log_prob:.6f}", f"# tree_count = {count}"] for log_prob, count in both],
-    )
+    notes = [log_prob_note(sentence.log_probs(heads))]
+    if counts is not None:
+        notes.append(Note("count", "tree_count", counts))
+    return Trees(record, heads, notes)
 
 
 def _signature(line: Sampler, inputs: Inputs, size: int, unique: bool, seed: int) -> str:

@@ -24,7 +24,7 @@ from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
-from deptree_cli.io.trees import TO_BYTES, Trees, Value
+from deptree_cli.io.trees import TO_BYTES, Note, Trees, log_prob_note
 
 HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
 
@@ -91,11 +91,6 @@ def _said(drawn: Drawn, size: int, quiet: bool) -> bytes:
 
 
 def _trees(record: Record, draws: Draws) -> Trees:
-    log_probs = draws.log_probs.tolist()
-    fields: list[dict[str, Value]] = [{"log_prob": log_prob} for log_prob in log_probs]
-    comments = [
-        [f"# tree_logprob = {log_prob:.6f}", f"# swor_rank = {rank}"] for rank, log_prob in enumerate(log_probs, 1)
-    ]
-    fields[-1] |= {"mass": draws.mass, "exhausted": draws.exhausted}
-    comments[-1] += [f"# swor_mass = {draws.mass:.6f}", f"# swor_exhausted = {'yes' if draws.exhausted else 'no'}"]
-    return Trees(record, draws.heads, fields, comments)
+    notes = [log_prob_note(draws.log_probs), Note(None, "swor_rank", range(1, len(draws.heads) + 1))]
+    closing = [Note("mass", "swor_mass", [draws.mass], "{:.6f}"), Note("exhausted", "swor_exhausted", [draws.exhausted])]
+    return Trees(record, draws.heads, notes, closing)

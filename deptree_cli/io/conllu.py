@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ _SENT_ID = re.compile(rb"#\s*sent_id\s*=\s*(\S|\S.*\S)\s*")
 _NOT_A_WORD = re.compile(rb"\d+([-.])\d+")
 _HEAD, _DEPREL, _MISC = 6, 7, 9
 _NO_HEAD = -1
+_NOTHING: Mapping[str, Any] = {}
 
 Packed = NDArray[np.uint8]
 Cuts = NDArray[np.int64]
@@ -98,7 +101,11 @@ class Block:
         return _text(match[1], self.place) if match else None
 
     def with_trees(
-        self, heads: NDArray[np.int32], sent_ids: Sequence[str], comments: Sequence[Sequence[str]] | None = None
+        self,
+        heads: NDArray[np.int32],
+        sent_ids: Sequence[str],
+        comments: Mapping[str, Sequence[str]] = _NOTHING,
+        closing: Mapping[str, str] = _NOTHING,
     ) -> bytes:
         """The block once for each tree: HEAD, DEPREL and DEPS of its words change, empty nodes go, all else stays.
 
@@ -108,13 +115,15 @@ class Block:
         Args:
             heads: (k, n), 0 = ROOT.
             sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
-            comments: for each tree whole lines without their newline, put behind the others.
+            comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
+            closing: the same for the last tree only.
         """
         from deptree_cli.kernels.splicing import splice, spliced_size  # compiled code: not for those who only read
 
-        keys = {_key(line.encode()) for lines in comments or () for line in lines}
-        pool, cuts, old = self._without(keys)._splice
-        notes = ["".join(f"{line}{self.newline}" for line in lines) for lines in comments or [()] * len(heads)]
+        pool, cuts, old = self._without({key.encode() for key in (*comments, *closing)})._splice
+        template = "".join(f"# {key} = {{}}{self.newline}" for key in comments)
+        notes = list(map(template.format, *comments.values())) if comments else [""] * len(heads)
+        notes[-1] += "".join(f"# {key} = {value}{self.newline}" for key, value in closing.items())
         ids, id_cuts = _packed([sent_id.encode() for sent_id in sent_ids])
         noted, note_cuts = _packed([note.encode() for note in notes])
         out = np.empty(spliced_size(cuts, old, id_cuts, note_cuts, heads), dtype=np.uint8)
@@ -177,8 +186,7 @@ def _key(comment: bytes) -> bytes:
 
 def _packed(pieces: Sequence[bytes]) -> tuple[Packed, Cuts]:
     """Pieces laid end to end, and where each begins and the last ends."""
-    cuts = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=cuts[1:])
+    cuts = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
     return np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts
 
 

@@ -1,9 +1,10 @@
-"""Trees as output: a sentence's trees in CoNLL-U, JSON Lines or as an array of heads."""
+"""Trees as output: a sentence's trees in CoNLL-U or JSON Lines, with what is said of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,31 +14,73 @@ from deptree_cli.io.pairing import Record
 
 Value = int | float | bool | None
 
+YES_NO = {True: "yes", False: "no"}
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is said of each tree, or of the last one on behalf of all.
+
+    Attributes:
+        field: its name in JSON Lines, None where it stands there already.
+        key: its name among the comments of CoNLL-U.
+        values: one per tree, or a single one; None is unknown: `null` in JSON, no comment.
+        form: how a comment shows a value.
+    """
+
+    field: str | None
+    key: str
+    values: Sequence[Value]
+    form: str = "{}"
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as comments show them."""
+        return [YES_NO[value] if value is True or value is False else self.form.format(value) for value in self.values]
+
 
 @dataclass(frozen=True)
 class Trees:
-    """A sentence's trees and what is said of each.
+    """A sentence's trees.
 
     Attributes:
         record: the sentence as it was read.
         heads: (k, n) integers.
-        fields: for each tree, in order, names and values for JSON Lines.
-        comments: for each tree, lines for CoNLL-U.
+        notes: what is said of each tree.
+        closing: what the last tree says on behalf of all.
     """
 
     record: Record
     heads: NDArray[np.int32]
-    fields: Sequence[Mapping[str, Value]]
-    comments: Sequence[Sequence[str]]
+    notes: Sequence[Note]
+    closing: Sequence[Note] = ()
+
+
+def log_prob_note(log_probs: NDArray[np.float64]) -> Note:
+    """The logarithm of each tree's probability."""
+    return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
 def to_jsonl(trees: Trees) -> bytes:
-    """One object per tree: sent_id, sample (from 1), heads, and the fields."""
-    sent_id = trees.record.sent_id
-    return b"".join(
-        dump({"sent_id": sent_id, "sample": rank, "heads": heads, **fields})
-        for rank, (heads, fields) in enumerate(zip(trees.heads.tolist(), trees.fields, strict=True), 1)
+    """One object per tree: sent_id, sample (from 1), heads, and what the notes say.
+
+    All values of one name are encoded in one call: a call per tree costs more than drawing it.
+    """
+    notes = [note for note in trees.notes if note.field]
+    template = '{{"sent_id":{},"sample":{},"heads":[{}]' + "".join(f',"{note.field}":{{}}' for note in notes)
+    lines = map(
+        template.format,
+        repeat(_json(trees.record.sent_id)),
+        range(1, len(trees.heads) + 1),
+        _json(trees.heads.tolist())[2:-2].split("],["),
+        *(_json(note.values)[1:-1].split(",") for note in notes),
     )
+    closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in trees.closing)
+    return ("}\n".join(lines) + closing + "}\n").encode()
+
+
+def _json(value: object) -> str:
+    return dump(value).decode()[:-1]
 
 
 def to_conllu(trees: Trees) -> bytes:
@@ -45,7 +88,8 @@ def to_conllu(trees: Trees) -> bytes:
     record = trees.record
     assert record.block is not None  # the command asks for CoNLL-U only where it was read
     sent_ids = [f"{record.sent_id}/sample_{rank}" for rank in range(1, len(trees.heads) + 1)]
-    return record.block.with_trees(trees.heads, sent_ids, trees.comments)
+    closing = {note.key: note.texts[0] for note in trees.closing if note.values[0] is not None}
+    return record.block.with_trees(trees.heads, sent_ids, {note.key: note.texts for note in trees.notes}, closing)
 
 
 TO_BYTES: dict[str, Callable[[Trees], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

@@ -41,9 +41,9 @@ def block(data: bytes = SENTENCE) -> Block:
     return only
 
 
-def with_tree(each: Block, heads: list[int], sent_id: str = "", comments: Sequence[str] = ()) -> bytes:
+def with_tree(each: Block, heads: list[int], sent_id: str = "", **comments: str) -> bytes:
     """One tree, under the sentence's own name unless another is given."""
-    return each.with_trees(np.array([heads], dtype=np.int32), [sent_id or each.sent_id], [comments])
+    return each.with_trees(np.array([heads], dtype=np.int32), [sent_id or each.sent_id], {key: [value] for key, value in comments.items()})
 
 
 def test_what_a_block_knows() -> None:
@@ -76,9 +76,9 @@ def test_root_stands_exactly_where_head_is_0() -> None:
 
 
 def test_names_and_comments() -> None:
-    lines = with_tree(block(), [2, 0, 2], "s1/sample_1", ["# tree_logprob = -1", "# x"]).splitlines()
+    lines = with_tree(block(), [2, 0, 2], "s1/sample_1", tree_logprob="-1", x="2").splitlines()
     assert lines[:2] == [b"# newdoc", b"# sent_id = s1/sample_1"]
-    assert lines[4:8] == [b"# note = 1", b"# note = 2", b"# tree_logprob = -1", b"# x"]
+    assert lines[4:8] == [b"# note = 1", b"# note = 2", b"# tree_logprob = -1", b"# x = 2"]
     assert lines[8].startswith(b"1-2")
     nameless = b"# text = a\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     assert with_tree(block(nameless), [0], "7").splitlines()[:2] == [b"# sent_id = 7", b"# text = a"]
@@ -90,10 +90,10 @@ def test_names_and_comments() -> None:
 def test_copies_repeat_neither_bom_nor_end() -> None:
     data = BOM + b"\r\n# a\r\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_"
     only = block(data)
-    both = only.with_trees(np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], [["# c"], ["# d", "# e"]])
+    both = only.with_trees(np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"})
     tree = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
-    first = BOM + b"\r\n# sent_id = x/1\r\n# a\r\n# c\r\n" + tree + b"\r\n\r\n"
-    assert both == first + b"# sent_id = y/23\r\n# a\r\n# d\r\n# e\r\n" + tree
+    first = BOM + b"\r\n# sent_id = x/1\r\n# a\r\n# c = 1\r\n" + tree + b"\r\n\r\n"
+    assert both == first + b"# sent_id = y/23\r\n# a\r\n# c = 2\r\n# e = 3\r\n" + tree
     assert only.raw == data
 
 
