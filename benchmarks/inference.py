@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import exact
+from benchmarks import exact, peers
 from benchmarks.scores import uniform
 from benchmarks.timing import print_table, seconds
 from deptree_cli.core import matrix_tree
@@ -20,41 +20,50 @@ LENGTHS = (10, 20, 40, 70, 100)
 SCALES = (1, 10, 20, 40, 80, 100)
 
 
+# What is compared: scores in, marginals (n+1, n+1) out.
+Route = Callable[[Sentence], Float]
+
+
 def run() -> None:
     """Two tables: microseconds, and the worst error of a marginal."""
-    columns = ("n", "elimination", "Laplacian inverse", "ratio")
-    print_table("Microseconds for log Z and marginals, uniform scores", columns, _speed())
-    columns = ("logit scale", "elimination", "Laplacian inverse")
-    print_table("Worst error of a marginal, n = 15, Gaussian logits times a scale", columns, _errors())
+    routes = {"Laplacian inverse": _inverse} | {name: peers.installed(peer) for name, peer in peers.INFERENCE.items()}
+    columns = ("n", "elimination", *routes, "elimination / inverse")
+    print_table("Microseconds for log Z and marginals, uniform scores", columns, _speed(routes))
+    columns = ("logit scale", "elimination", *routes)
+    print_table("Worst error of a marginal, n = 15, Gaussian logits times a scale", columns, _errors(routes))
 
 
-def _speed() -> Iterator[list[object]]:
+def _elimination(sentence: Sentence) -> Float:
+    return Elimination(sentence.log_scores).marginals()
+
+
+def _inverse(sentence: Sentence) -> Float:
+    return matrix_tree.marginals(sentence.log_scores)
+
+
+def _speed(routes: dict[str, Route | None]) -> Iterator[list[object]]:
     for n in LENGTHS:
-        ours = _microseconds(lambda scores: Elimination(scores).marginals(), n)
-        theirs = _microseconds(matrix_tree.marginals, n)
-        yield [n, ours, theirs, ours / theirs]
+        sentence = uniform(n)
+        ours, *theirs = (route and _microseconds(route, sentence) for route in (_elimination, *routes.values()))
+        yield [n, ours, *theirs, (ours or 0.0) / (theirs[0] or 1.0)]
 
 
-def _microseconds(marginals: Callable[[Float], Float], n: int) -> float:
-    scores = uniform(n).log_scores
-    return seconds(lambda: [marginals(scores) for _ in range(100)]) * 1e4
+def _microseconds(route: Route, sentence: Sentence) -> float:
+    return seconds(lambda: [route(sentence) for _ in range(100)]) * 1e4
 
 
-def _errors() -> Iterator[list[object]]:
+def _errors(routes: dict[str, Route | None]) -> Iterator[list[object]]:
     """Against multi-precision arithmetic; five random graphs a scale."""
     for scale in SCALES:
-        ours, theirs = 0.0, 0.0
-        for seed in range(5):
-            scores = np.random.default_rng(seed).normal(size=(16, 16)) * scale
-            sentence = Sentence.from_scores(scores, scale="log")
-            truth = exact.marginals(sentence)
-            ours = max(ours, float(np.abs(sentence.elimination.marginals() - truth).max()))
-            theirs = max(theirs, _inverse_error(sentence, truth))
-        yield [scale, ours, theirs]
+        scores = (np.random.default_rng(seed).normal(size=(16, 16)) * scale for seed in range(5))
+        cases = [(s, exact.marginals(s)) for s in (Sentence.from_scores(each, scale="log") for each in scores)]
+        yield [scale, *(route and _worst(route, cases) for route in (_elimination, *routes.values()))]
 
 
-def _inverse_error(sentence: Sentence, truth: Float) -> float:
+def _worst(route: Route, cases: list[tuple[Sentence, Float]]) -> float:
+    """The largest error, infinite where the route gives up or gives NaN."""
     try:
-        return float(np.abs(matrix_tree.marginals(sentence.log_scores) - truth).max())
-    except np.linalg.LinAlgError:
+        errors = [float(np.abs(route(sentence) - truth).max()) for sentence, truth in cases]
+    except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return float("inf")
+    return float("inf") if np.isnan(errors).any() else max(errors)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
 
 Draw = Callable[[Sentence, int], object]
-Marginals = Callable[[Sentence], object]
+Marginals = Callable[[Sentence], NDArray[np.float64]]
 
 
 def treesample() -> Draw:
@@ -47,16 +48,33 @@ def torch_struct() -> Marginals:
     import torch
     from torch_struct import NonProjectiveDependencyCRF
 
-    def marginals(sentence: Sentence) -> object:
+    def marginals(sentence: Sentence) -> NDArray[np.float64]:
         scores = sentence.log_scores[1:, 1:].copy()
         np.fill_diagonal(scores, sentence.log_scores[0, 1:])
-        return NonProjectiveDependencyCRF(torch.tensor(scores)[None]).marginals
+        square = NonProjectiveDependencyCRF(torch.tensor(scores)[None]).marginals[0].detach().numpy()
+        both = np.zeros_like(sentence.log_scores)
+        both[1:, 1:], both[0, 1:] = square, square.diagonal()
+        np.fill_diagonal(both, 0.0)
+        return both
 
     return marginals
 
 
+def supar() -> Marginals:
+    """Marginals of SuPar's MatrixTree (the same route, in double precision)."""
+    import torch
+    from supar.structs import MatrixTree
+
+    def marginals(sentence: Sentence) -> NDArray[np.float64]:
+        scores = torch.tensor(sentence.log_scores.T[None]).requires_grad_()
+        return MatrixTree(scores).marginals[0].detach().numpy().T
+
+    return marginals
+
+
+# networkx samples undirected trees only; it stands beside us where best trees are sought.
 SAMPLERS: dict[str, Callable[[], Draw]] = {"treesample (Wilson-Marginal)": treesample, "SynJax": synjax}
-INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct}
+INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct, "SuPar": supar}
 
 
 def installed(peer: Callable[[], Callable[..., object]]) -> Callable[..., object] | None:

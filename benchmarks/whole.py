@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -20,6 +19,8 @@ from benchmarks.timing import print_table
 SENTENCES = 2001
 STREAMS = (10_000, 100_000, 1_000_000)
 COLUMNS = ("command", "CPU s", "wall s", "peak MB")
+
+Figures = list[float]
 
 
 def run() -> None:
@@ -31,16 +32,24 @@ def run() -> None:
         print_table("A stream of sentences of 5 words on standard input, one tree each", COLUMNS, _streams())
 
 
-def measure(arguments: list[str], environment: dict[str, str] | None = None, stdin: object = None) -> list[object]:
-    """A row: the command, its processor and wall seconds, and its peak memory (of its largest process)."""
-    command = [sys.executable, "-m", "deptree_cli", *arguments]
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, env=os.environ | (environment or {}))  # type: ignore[call-overload]
-    _, _, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return [cpu, wall, used.ru_maxrss / 1024]
+# A process starts with the high-water mark of the one it was forked from, so a small one stands in between.
+LAUNCHER = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024]))
+"""
+
+
+def measure(arguments: list[str], environment: dict[str, str] | None = None, stdin: IO[bytes] | None = None) -> Figures:
+    """A row: the command's processor and wall seconds, and its peak memory (of its largest process)."""
+    command = [sys.executable, "-S", "-c", LAUNCHER, sys.executable, "-m", "deptree_cli", *arguments]
+    done = subprocess.run(
+        command, stdin=stdin, stdout=subprocess.PIPE, env=os.environ | (environment or {}), check=True
+    )
+    figures: Figures = json.loads(done.stdout)
+    return figures
 
 
 def _start(folder: Path) -> Iterator[list[object]]:

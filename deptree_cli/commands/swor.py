@@ -92,5 +92,8 @@ def _said(drawn: Drawn, size: int, quiet: bool) -> bytes:
 
 def _trees(record: Record, draws: Draws) -> Trees:
     notes = [log_prob_note(draws.log_probs), Note(None, "swor_rank", range(1, len(draws.heads) + 1))]
-    closing = [Note("mass", "swor_mass", [draws.mass], "{:.6f}"), Note("exhausted", "swor_exhausted", [draws.exhausted])]
+    closing = [
+        Note("mass", "swor_mass", [draws.mass], "{:.6f}"),
+        Note("exhausted", "swor_exhausted", [draws.exhausted]),
+    ]
     return Trees(record, draws.heads, notes, closing)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Sequence
 from pathlib import Path
 
 import conllu
@@ -43,7 +42,9 @@ def block(data: bytes = SENTENCE) -> Block:
 
 def with_tree(each: Block, heads: list[int], sent_id: str = "", **comments: str) -> bytes:
     """One tree, under the sentence's own name unless another is given."""
-    return each.with_trees(np.array([heads], dtype=np.int32), [sent_id or each.sent_id], {key: [value] for key, value in comments.items()})
+    return each.with_trees(
+        np.array([heads], dtype=np.int32), [sent_id or each.sent_id], {key: [value] for key, value in comments.items()}
+    )
 
 
 def test_what_a_block_knows() -> None:
