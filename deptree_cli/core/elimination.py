@@ -34,6 +34,7 @@ class Elimination:
 
     Attributes:
         log_z: the natural logarithm of the partition function, the sum of all trees' weights.
+        log_z_shifted: the same of the weights with columns shifted (`numbers.shift_columns`).
 
     Construction is O(n^3) (n^3/3 multiply-adds).
     """
@@ -61,6 +62,7 @@ class Elimination:
         self._pivots = kind.zeros(self.n)
         self._order = np.arange(self.n)
         log_z, depth = kernel.eliminate(self._factors, self._pivots, self._order, self.single_root)
+        self.log_z_shifted = log_z
         self.log_z = log_z + self._constant
         return float(depth)
 
@@ -123,6 +125,7 @@ class Elimination:
         if self._kind is REAL and log_z - (self.log_z - self._constant) < SAFE_LOG:
             return self.in_wide_numbers.given_root(word)
         given._constant = self._constant + self._log_weights[self.n, word - 1]
+        given.log_z_shifted = log_z
         given.log_z = log_z + given._constant
         if given.log_z == -np.inf:
             raise DeptreeError(f"no tree has word {word} as its root", "Allow more arcs or choose another root")

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.kernels import elimination as kernel
-from deptree_cli.kernels.wide import wide_exp, wide_zeros
+from deptree_cli.kernels.wide import SAFE_LOG, wide_exp, wide_zeros
 
 Float = NDArray[np.float64]
 Shape = int | tuple[int, ...]
 
-# Below this, the product of the column-shifted weights of all trees may have lost terms that underflowed on the way
-# (the smallest normal float64 is e^-708); the sweep is then repeated with wide numbers.
-SAFE_LOG = -300.0
+__all__ = ["REAL", "SAFE_LOG", "WIDE", "Float", "Kind", "shift_columns"]
 
 
 class Kind(NamedTuple):

@@ -17,12 +17,12 @@ FREE = -1
 
 
 @kernel
-def head_log_probs(weights, root, heads, word, Q, R, out):
-    """out[h] = log P(h -> word | heads) for arborescences rooted at node `root`; -inf where impossible.
+def head_probs(weights, root, heads, word, Q, R, out):
+    """out[h] = P(h -> word | heads) for arborescences rooted at node `root`; 0 where impossible.
 
     weights: (n+1, n+1) numbers, ``[head, dependent]``; heads: (n+1,) by node, FREE where not given, `word` and `root`
-        FREE; Q: (n, n),
-    R: (n,) workspace of the same kind as weights; out: float64 (n+1,).
+        FREE; Q: (n, n), R: (n,) workspace and out: (n+1,), of the same kind as weights. Returns the sum of the negative
+        logarithms of pivots and total: where it is far below 0, float64 may have lost what underflowed.
     """
     nodes = heads.shape[0]
     free = np.empty(nodes, np.int64)
@@ -39,20 +39,22 @@ def head_log_probs(weights, root, heads, word, Q, R, out):
     for u in range(nodes):
         tops[u] = position[top_of_tree(u, root, heads)]
     gather(weights, root, free[:count], tops, Q, R)
-    leave_out_all_but_first(Q, R, count)
+    depth = leave_out_all_but_first(Q, R, count)
     first_head = 1 if root > 0 else 0
     total = zero(R)
     for h in range(nodes):
-        out[h] = -math.inf
+        x = zero(R)
         if h >= first_head and tops[h] != 0:
             x = get(row(weights, h), word)
             if tops[h] > 0:
                 x = multiply(x, get(R, tops[h]))
-            if is_positive(x):
-                out[h] = logarithm(x)
-                total = add(total, x)
+        put(out, h, x)
+        total = add(total, x)
+    if not is_positive(total):
+        return -math.inf
     for h in range(nodes):
-        out[h] -= logarithm(total)
+        put(out, h, divide(get(out, h), total))
+    return depth + min(0.0, logarithm(total))
 
 
 @kernel
@@ -82,12 +84,16 @@ def gather(weights, root, free, tops, Q, R):
 
 @kernel
 def leave_out_all_but_first(Q, R, count):
-    """R[x] becomes the chance to come from x to the root without passing position 0."""
+    """R[x] becomes the chance to come from x to the root without passing position 0; see `head_probs` for what returns."""
+    depth = 0.0
     for x in range(count - 1, 0, -1):
         Qx = row(Q, x)
         pivot = get(R, x)
         for y in range(x):
             pivot = add(pivot, get(Qx, y))
+        if not is_positive(pivot):
+            return -math.inf
+        depth += min(0.0, logarithm(pivot))
         put(R, x, divide(get(R, x), pivot))
         for y in range(x):
             put(Qx, y, divide(get(Qx, y), pivot))
@@ -103,3 +109,4 @@ def leave_out_all_but_first(Q, R, count):
         Qx = row(Q, x)
         for y in range(1, x):
             put(R, x, add(get(R, x), multiply(get(Qx, y), get(R, y))))
+    return depth

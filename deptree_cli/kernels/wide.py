@@ -22,6 +22,7 @@ RADIX = 2.0**512
 SMALL = 2.0**-512
 HALF = 2.0**256
 LOG_RADIX = 512 * math.log(2.0)
+SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708
 ZERO = -(2**60)  # the exponent of 0: below that of any other number
 
 Wide = tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, np.dtype[np.int64]]]
@@ -148,6 +149,22 @@ def logarithm(x):
 
 def as_float(x):
     """The nearest float64; 0 or inf beyond its range."""
+
+
+def from_wide(array, x):
+    """A wide number as one of an array's kind."""
+
+
+def length(array):
+    """How many rows or numbers an array has."""
+
+
+def copied(array):
+    """A copy of an array."""
+
+
+def reaches(array, log_value):
+    """Whether sums and products of an array's kind of numbers are sound down to e^log_value."""
 
 
 @overload(get)
@@ -292,3 +309,31 @@ def _as_float(x):
     if is_wide(x):
         return lambda x: math.ldexp(x[0], 512 * min(max(x[1], -4), 4))
     return lambda x: x
+
+
+@overload(from_wide)
+def _from_wide(array, x):
+    if is_wide(array):
+        return lambda array, x: x
+    return lambda array, x: as_float(x)
+
+
+@overload(length)
+def _length(array):
+    if is_wide(array):
+        return lambda array: array[0].shape[0]
+    return lambda array: array.shape[0]
+
+
+@overload(copied)
+def _copied(array):
+    if is_wide(array):
+        return lambda array: (array[0].copy(), array[1].copy())
+    return lambda array: array.copy()
+
+
+@overload(reaches)
+def _reaches(array, log_value):
+    if is_wide(array):
+        return lambda array, log_value: True
+    return lambda array, log_value: log_value > SAFE_LOG

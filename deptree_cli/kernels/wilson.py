@@ -208,3 +208,37 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
         abandoned[i] = left < 0
         if roots[i] > 0:
             row[roots[i] - 1] = 0
+
+
+@kernel
+def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
+    """One arborescence hanging on node `root` with the given heads as they are: `walk` on the graph that they leave.
+
+    fixed: (n+1,) a head by node, negative where it is open; stamp: int64 (n+1,) that holds no `now`; row: int32 (n,),
+    the heads, 0 for a root word. Returns whether `budget` steps sufficed.
+    """
+    s0, s1, s2, s3 = state
+    left = budget
+    stamp[root] = now
+    for start in range(1, row.shape[0] + 1):
+        u = start
+        while stamp[u] != now and left >= 0:
+            v = fixed[u]
+            if v < 0:
+                z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+                b = z >> U64(64 - bits)
+                e = tables[(U64(u) << U64(bits)) | b]
+                v = np.int64(b if ((z << U64(bits)) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK)
+            row[u - 1] = v
+            u = v
+            left -= 1
+        if left < 0:
+            break
+        u = start
+        while stamp[u] != now:
+            stamp[u] = now
+            u = row[u - 1]
+    if root > 0:
+        row[root - 1] = 0
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return left >= 0

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.kernels.head_distribution import FREE, head_log_probs
+from deptree_cli.kernels.head_distribution import FREE, head_probs
+from deptree_cli.kernels.wide import wide_log
 
 Float = NDArray[np.float64]
 
@@ -18,9 +19,10 @@ Float = NDArray[np.float64]
 def found(log_scores: Float, root: int, heads: NDArray[np.int64], word: int, kind: Kind) -> Float:
     """What the kernel says; heads (n+1,) by node."""
     n = len(log_scores) - 1
-    out = np.empty(n + 1)
-    head_log_probs(kind.exp(log_scores), root, heads, word, kind.zeros((n, n)), kind.zeros(n), out)
-    return out
+    out = kind.zeros(n + 1)
+    head_probs(kind.exp(log_scores), root, heads, word, kind.zeros((n, n)), kind.zeros(n), out)
+    with np.errstate(divide="ignore"):
+        return wide_log(out) if kind is WIDE else np.log(out)
 
 
 def enumerated(oracle: Oracle, heads: NDArray[np.int64], word: int) -> Float:
@@ -83,7 +85,7 @@ def test_beyond_float64(log_gap: float, graphs) -> None:
 def test_what_is_handed_in_stays_as_it_was(graphs) -> None:
     weights, heads = np.exp(graphs.gaussian(4)), np.array([FREE, 3, FREE, FREE, FREE])
     before = weights.copy(), heads.copy()
-    head_log_probs(weights, 0, heads, 2, np.zeros((4, 4)), np.zeros(4), np.empty(5))
+    head_probs(weights, 0, heads, 2, np.zeros((4, 4)), np.zeros(4), np.empty(5))
     assert np.array_equal(weights, before[0])
     assert np.array_equal(heads, before[1])
 
@@ -92,6 +94,6 @@ def test_junk_in_the_workspace_does_no_harm(graphs) -> None:
     """The same workspace serves all calls."""
     weights, heads = np.exp(graphs.gaussian(4)), np.full(5, FREE)
     clean, dirty = np.empty(5), np.empty(5)
-    head_log_probs(weights, 0, heads, 3, np.zeros((4, 4)), np.zeros(4), clean)
-    head_log_probs(weights, 0, heads, 3, np.full((4, 4), np.nan), np.full(4, np.nan), dirty)
+    head_probs(weights, 0, heads, 3, np.zeros((4, 4)), np.zeros(4), clean)
+    head_probs(weights, 0, heads, 3, np.full((4, 4), np.nan), np.full(4, np.nan), dirty)
     assert np.array_equal(clean, dirty)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import WIDE, shift_columns
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.kernels.head_distribution import FREE, head_log_probs
+from deptree_cli.kernels.head_distribution import FREE, head_probs
+from deptree_cli.kernels.wide import wide_log
 
 Float = NDArray[np.float64]
 Prefix = tuple[int, ...]
@@ -38,9 +39,9 @@ class Conditionals:
         done = len(prefix) - (1 if self._sentence.single_root else 0)
         heads = np.full(self._sentence.n + 1, FREE)
         heads[words[:done]] = prefix[len(prefix) - done :]
-        out = np.empty(self._sentence.n + 1)
-        head_log_probs(self._weights, root, heads, words[done], *self._workspace, out)
-        return out
+        out = WIDE.zeros(self._sentence.n + 1)
+        head_probs(self._weights, root, heads, words[done], *self._workspace, out)
+        return wide_log(out)
 
     def heads(self, prefix: Prefix) -> NDArray[np.int32]:
         """The tree of a complete prefix, (n,) heads."""
@@ -61,6 +62,11 @@ def pick(log_weights: Float, rng: np.random.Generator) -> int:
     cumulative = np.cumsum(weights)
     cumulative[np.flatnonzero(weights)[-1] :] = np.inf
     return int(np.searchsorted(cumulative, rng.random() * weights.sum(), side="right"))
+
+
+def goes_on(log_left: float, mass: float) -> bool:
+    """Whether trees are left, and those drawn have less probability than `mass`; log_left: what is left."""
+    return log_left > -np.inf and not (mass < 1.0 and np.exp(log_left) <= 1.0 - mass)
 
 
 def log_sum(log_values: Float) -> float:

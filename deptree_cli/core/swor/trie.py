@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Draws
-from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, log_sum, pick
+from deptree_cli.core.swor import Draws, clock_of
+from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, goes_on, log_sum, pick
 
 
 class Node:
@@ -31,17 +31,20 @@ class Node:
         self.children: dict[int, Node] = {}
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
+def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` different trees; one walk down the trie each."""
+    clock = clock_of(rng)
     conditionals = Conditionals(sentence)
     root = Node(conditionals.log_probs(()))
     heads: list[NDArray[np.int32]] = []
-    while len(heads) < size and log_sum(root.log_left) > -np.inf:
+    log_left = [0.0]
+    while len(heads) < size and goes_on(log_left[-1], mass):
         path = _walk_down(root, conditionals, rng)
         heads.append(conditionals.heads(tuple(choice for _, choice in path)))
         _remove(path)
+        log_left.append(log_sum(root.log_left))
     trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
-    return Draws(trees, sentence.log_probs(trees), exhausted=log_sum(root.log_left) == -np.inf)
+    return Draws.timed(trees, sentence.log_probs(trees), np.array(log_left), clock)
 
 
 def _walk_down(root: Node, conditionals: Conditionals, rng: np.random.Generator) -> list[tuple[Node, int]]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Draws
-from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, log_sum, pick
+from deptree_cli.core.swor import Draws, clock_of
+from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, goes_on, log_sum, pick
 
 # A remainder below this share of a choice's probability has lost too many digits to a subtraction.
 SAFE_SHARE = 1e-6
@@ -20,26 +20,27 @@ SAFE_SHARE = 1e-6
 Drawn = NDArray[np.int64]  # (trees, depth): the choices of each drawn tree
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> Draws:
+def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` different trees."""
+    clock = clock_of(rng)
     conditionals = Conditionals(sentence)
     drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
-    while len(drawn) < size and log_sum(log_left := _log_left(conditionals, (), drawn, log_probs)) > -np.inf:
+    lefts = [0.0]
+    while len(drawn) < size and goes_on(lefts[-1], mass):
         prefix, log_prob, kept = Prefix(), 0.0, np.arange(len(drawn))
         while len(prefix) < conditionals.depth:
-            if prefix:
-                log_left = _log_left(conditionals, prefix, drawn[kept], log_probs[kept] - log_prob)
+            log_left = _log_left(conditionals, prefix, drawn[kept], log_probs[kept] - log_prob)
             choice = pick(log_left, rng)
             log_prob += conditionals.log_probs(prefix)[choice]
             kept = kept[drawn[kept, len(prefix)] == choice]
             prefix = (*prefix, choice)
         drawn = np.vstack([drawn, prefix])
         log_probs = np.append(log_probs, log_prob)
+        lefts.append(log_sum(_log_left(conditionals, (), drawn, log_probs)))
     heads = [conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()]
     trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
-    exhausted = log_sum(_log_left(conditionals, (), drawn, log_probs)) == -np.inf
-    return Draws(trees, sentence.log_probs(trees), exhausted)
+    return Draws.timed(trees, sentence.log_probs(trees), np.array(lefts), clock)
 
 
 def _log_left(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:

@@ -35,9 +35,9 @@ def test_names_are_unique_and_found() -> None:
 
 
 def test_mass() -> None:
-    draws = Draws(np.zeros((2, 1), dtype=np.int32), np.log([0.5, 0.25]), exhausted=False)
+    draws = Draws(np.zeros((2, 1), dtype=np.int32), np.log([0.5, 0.25]), np.arange(2.0), 3.0, exhausted=False)
     assert draws.mass == pytest.approx(0.75)
-    rounded_up = Draws(np.zeros((2, 1), dtype=np.int32), np.log([0.5, 0.5 + 1e-15]), exhausted=True)
+    rounded_up = Draws(np.zeros((2, 1), dtype=np.int32), np.log([0.5, 0.5 + 1e-15]), np.arange(2.0), np.inf, exhausted=True)
     assert rounded_up.mass == 1.0
 
 
