@@ -183,9 +183,9 @@ seed_option = click.option(
 output_option = click.option("--output", "-o", metavar="FILE", help="Where to write; renamed into place when whole.")
 
 
-def size_option(default: int, text: str) -> Callable[[Command], Command]:
-    """``-k N``."""
-    help_text = f"{text}  [default: {default}]"
+def size_option(default: int | None, text: str, said: str | None = None) -> Callable[[Command], Command]:
+    """``-k N``; `said` is how help calls a default that the command works out."""
+    help_text = f"{text}  [default: {said or default}]"
     return click.option(
         "-k", "--size", "size", type=click.IntRange(1, MOST_TREES), default=default, metavar="N", help=help_text
     )

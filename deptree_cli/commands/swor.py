@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.commands.options import (
     Inputs,
@@ -19,6 +20,7 @@ from deptree_cli.commands.options import (
 )
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
+from deptree_cli.core.estimate import weights
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
 from deptree_cli.io.pairing import Record
@@ -29,43 +31,64 @@ from deptree_cli.io.trees import TO_BYTES, Note, Trees, log_prob_note
 HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
 
 Where a sentence has fewer trees of positive weight, all of them come, and a line on stderr says so. Writes CoNLL-U if
---conllu is given, else JSON Lines; on the last tree of a sentence stand the probability of all drawn (mass) and whether
-there are no others (exhausted).
+--conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON Lines, its
+arrival time; the last of a sentence says when the next tree would have come (tau), the probability of all drawn (mass)
+and whether there are no others (exhausted). Weights are unbiased for a given K; with --mass, which looks at the trees
+to stop, use the normalised ones.
 
 Algorithms, with the cost of k trees of n words:
 
 """
+
+SIZE = 10
+SIZE_FOR_MASS = 100_000
 
 LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line in ALGORITHMS.values())
 
 
 @click.command(help=HELP + LISTING, epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7")
 @input_options
-@size_option(10, "Different trees per sentence.")
-@click.option("--sampler", "name", default="trie", metavar="NAME", help="See above.  [default: trie]")
+@size_option(None, "Different trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
+@click.option(
+    "--mass",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="P",
+    help="Stop as soon as the trees of a sentence have this probability together.",
+)
+@click.option("--sampler", "name", default="auto", metavar="NAME", help="See above.  [default: auto]")
 @seed_option
 @output_option
 @format_option("conllu", "jsonl")
 @header_option
 def swor(
-    inputs: Inputs, size: int, name: str, seed: int, output: str | None, form: str | None, header: bool | None
+    inputs: Inputs,
+    size: int | None,
+    mass: float | None,
+    name: str,
+    seed: int,
+    output: str | None,
+    form: str | None,
+    header: bool | None,
 ) -> int:
     """Draw up to K different trees per sentence."""
     line = algorithm(name)
     form = choose_format(form, output, inputs, "conllu", "jsonl")
+    size = size or (SIZE_FOR_MASS if mass else SIZE)
     pipeline = Pipeline(inputs)
-    fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "seed": seed}
-    results = pipeline.map(Draw(line, size, form), seed)
-    chunks = (_said(draw, size, inputs.quiet) for draw in results)
+    fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "mass": mass, "seed": seed}
+    results = pipeline.map(Draw(line, size, mass or 1.0, form), seed)
+    chunks = (_said(draw, size, mass, inputs.quiet) for draw in results)
     write_chunks(chunks, form, output, signature("swor", fields), header, inputs.quiet)
     return pipeline.exit_code
 
 
 class Drawn(NamedTuple):
-    """A sentence's trees as bytes, and how many they are."""
+    """A sentence's trees as bytes, how many they are, and the probability of all."""
 
     sent_id: str
     trees: int
+    mass: float
+    exhausted: bool
     chunk: bytes
 
 
@@ -75,25 +98,44 @@ class Draw:
 
     line: Algorithm
     size: int
+    mass: float
     form: str
 
     def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        draws = self.line.draw(sentence, self.size, rng)
-        return Drawn(record.sent_id, len(draws.heads), TO_BYTES[self.form](_trees(record, draws)))
+        draws = self.line.draw(sentence, self.size, rng, self.mass)
+        chunk = TO_BYTES[self.form](_trees(record, draws))
+        return Drawn(record.sent_id, len(draws.heads), draws.mass, draws.exhausted, chunk)
 
 
-def _said(drawn: Drawn, size: int, quiet: bool) -> bytes:
-    """The bytes, once the user knows where fewer trees came than were asked for."""
-    if drawn.trees < size and not quiet:
+def _said(drawn: Drawn, size: int, mass: float | None, quiet: bool) -> bytes:
+    """The bytes, once the user knows where it is not what was asked for."""
+    if quiet:
+        return drawn.chunk
+    if mass is None and drawn.trees < size:
         talk(f"{drawn.sent_id} has {drawn.trees} trees of positive weight, fewer than {size}; all were drawn")
+    if mass is not None and drawn.trees == size and not drawn.exhausted and drawn.mass < mass:
+        talk(f"{drawn.sent_id}: {size} trees have probability {drawn.mass:.3g}, less than --mass {mass:g}; raise -k")
     return drawn.chunk
 
 
 def _trees(record: Record, draws: Draws) -> Trees:
-    notes = [log_prob_note(draws.log_probs), Note(None, "swor_rank", range(1, len(draws.heads) + 1))]
+    weight = weights(draws.log_probs, draws.tau)
+    notes = [
+        log_prob_note(draws.log_probs),
+        Note(None, "swor_rank", range(1, len(draws.heads) + 1)),
+        Note("arrival", None, _finite(draws.arrivals)),
+        Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
+        Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
+    ]
     closing = [
+        Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.9g}"),
         Note("mass", "swor_mass", [draws.mass], "{:.6f}"),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
     return Trees(record, draws.heads, notes, closing)
+
+
+def _finite(times: NDArray[np.float64]) -> list[float | None]:
+    """Times, None for those beyond all numbers."""
+    return [time if np.isfinite(time) else None for time in times.tolist()]

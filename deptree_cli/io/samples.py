@@ -1,10 +1,14 @@
-"""Trees that somebody else drew, to be audited: CoNLL-U or JSON Lines."""
+"""Trees that somebody drew, to be audited or to estimate from: CoNLL-U or JSON Lines."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu import Block, read_blocks
@@ -20,12 +24,17 @@ _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 
 
 class DrawnTree(NamedTuple):
-    """A tree drawn `times` times, as `sent_id` is named in the file; heads: n integers, 0 = ROOT."""
+    """A tree drawn `times` times, as `sent_id` is named in the file; heads: n integers, 0 = ROOT.
+
+    Of `deptree swor`: the tree's log_prob, and on a sentence's last tree `tau`, infinite where all were drawn.
+    """
 
     sent_id: str
     heads: tuple[int, ...]
     times: int
     place: str
+    log_prob: float | None = None
+    tau: float | None = None
 
     @property
     def names(self) -> list[str]:
@@ -59,7 +68,9 @@ def _from_conllu(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
         if len(heads) < block.n:
             problem = f"word {block.heads.index(None) + 1} has no HEAD"
             raise DeptreeError(problem, "Every word of a sample needs one", place=block.place, sent_id=sent_id)
-        yield DrawnTree(sent_id, heads, _count_in(block), block.place)
+        said = {"log_prob": block.comment("tree_logprob"), "tau": block.comment("swor_tau")}
+        said["exhausted"] = block.comment("swor_exhausted")
+        yield DrawnTree(sent_id, heads, _count_in(block), block.place, *_log_prob_and_tau(said, block.place, sent_id))
 
 
 def _count_in(block: Block) -> int:
@@ -83,7 +94,8 @@ def _from_jsonl(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
         count = value.get("count", 1)
         if type(count) is not int or count < 1:
             raise _miscounted(count, here, sent_id)
-        yield DrawnTree(sent_id, _heads(value.get("heads"), here, sent_id), count, here)
+        heads = _heads(value.get("heads"), here, sent_id)
+        yield DrawnTree(sent_id, heads, count, here, *_log_prob_and_tau(value, here, sent_id))
 
 
 def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
@@ -97,9 +109,73 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
     return tuple(heads)
 
 
+def _log_prob_and_tau(said: Mapping[str, Any], place: str, sent_id: str) -> tuple[float | None, float | None]:
+    """What `deptree swor` says of a tree, and of all on the last."""
+    log_prob, tau = _number(said.get("log_prob")), _number(said.get("tau"))
+    if said.get("exhausted") in (True, "yes"):
+        tau = math.inf
+    if (log_prob is not None and not log_prob <= 0) or (tau is not None and not tau > 0):
+        problem = f"log_prob is {said.get('log_prob')!r}, tau {said.get('tau')!r}"
+        raise DeptreeError(problem, "Give the output of deptree swor as it is", place=place, sent_id=sent_id)
+    return log_prob, tau
+
+
+def _number(said: Any) -> float | None:
+    """A number, also from the text of a comment; NaN where there is something else."""
+    if said is None:
+        return None
+    try:
+        return float(said) if isinstance(said, int | float | str) else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+
+
 def _nameless(place: str) -> DeptreeError:
     return DeptreeError("a sample without sent_id", "Name the sentence that it is a tree of", place=place)
 
 
 def _miscounted(count: object, place: str, sent_id: str) -> DeptreeError:
     return DeptreeError(f"the count is {count!r}", "Give a positive integer", place=place, sent_id=sent_id)
+
+
+class DrawnTrees(NamedTuple):
+    """All different trees drawn of one sentence: heads (k, n), log_probs (k,), and when the next would have come."""
+
+    sent_id: str
+    heads: NDArray[np.int32]
+    log_probs: NDArray[np.float64]
+    tau: float
+
+
+def read_draws(path: str) -> Iterator[DrawnTrees]:
+    """The output of `deptree swor`, sentence by sentence.
+
+    Raises:
+        DeptreeError: with ``file:line``, where something is not a tree as `deptree swor` writes it.
+    """
+    trees: list[DrawnTree] = []
+    for tree in read_samples(path):
+        if tree.log_prob is None or (trees and _of(tree) != _of(trees[0])):
+            raise _not_from_swor((trees or [tree])[-1])
+        trees.append(tree)
+        if tree.tau is not None:
+            yield _together(trees)
+            trees = []
+    if trees:
+        raise _not_from_swor(trees[-1])
+
+
+def _of(tree: DrawnTree) -> tuple[str, int]:
+    return tree.names[-1], len(tree.heads)
+
+
+def _together(trees: list[DrawnTree]) -> DrawnTrees:
+    heads = np.array([tree.heads for tree in trees], dtype=np.int32)
+    log_probs = np.array([tree.log_prob for tree in trees])
+    return DrawnTrees(trees[0].names[-1], heads, log_probs, float(trees[-1].tau or 0.0))
+
+
+def _not_from_swor(tree: DrawnTree) -> DeptreeError:
+    problem = "log_prob is missing" if tree.log_prob is None else "the sentence's last tree, which says tau, is missing"
+    remedy = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
+    return DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)

@@ -7,13 +7,56 @@ head.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import add, divide, get, is_positive, logarithm, multiply, put, row, zero
+from deptree_cli.kernels.wide import (
+    SAFE_LOG,
+    add,
+    divide,
+    from_wide,
+    get,
+    is_positive,
+    logarithm,
+    multiply,
+    put,
+    row,
+    zero,
+)
 
 FREE = -1
+
+
+class Room(NamedTuple):
+    """Memory for distributions: Q (n, n), R (n,) of one kind, the same in wide numbers, and wide probs (n+1,)."""
+
+    Q: object
+    R: object
+    wide_q: object
+    wide_r: object
+    wide_probs: object
+
+
+@kernel
+def sound_head_probs(weights, wide_weights, root, heads, word, room, out):
+    """`head_probs`; by wide numbers where others may have lost something."""
+    depth = head_probs(weights, root, heads, word, room.Q, room.R, out)
+    if depth < SAFE_LOG:
+        head_probs(wide_weights, root, heads, word, room.wide_q, room.wide_r, room.wide_probs)
+        for h in range(heads.shape[0]):
+            put(out, h, from_wide(out, get(room.wide_probs, h)))
+
+
+@kernel
+def log_head_probs_of_each(weights, wide_weights, roots, heads, words, room, probs, out):
+    """For every i the logarithms of P(. -> words[i] | heads[i]) into out[i], (b, n+1); probs: (n+1,) numbers."""
+    for i in range(heads.shape[0]):
+        sound_head_probs(weights, wide_weights, roots[i], heads[i], words[i], room, probs)
+        for h in range(out.shape[1]):
+            x = get(probs, h)
+            out[i, h] = logarithm(x) if is_positive(x) else -math.inf
 
 
 @kernel
@@ -84,7 +127,7 @@ def gather(weights, root, free, tops, Q, R):
 
 @kernel
 def leave_out_all_but_first(Q, R, count):
-    """R[x] becomes the chance to come from x to the root without passing position 0; see `head_probs` for what returns."""
+    """R[x] becomes the chance to come from x to the root without passing position 0; returns a sum of logarithms."""
     depth = 0.0
     for x in range(count - 1, 0, -1):
         Qx = row(Q, x)

@@ -16,13 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.head_distribution import FREE, head_probs
+from deptree_cli.kernels.head_distribution import FREE, sound_head_probs
 from deptree_cli.kernels.wide import (
-    SAFE_LOG,
     add,
     as_float,
-    copied,
-    from_wide,
     get,
     is_less,
     is_positive,
@@ -31,6 +28,7 @@ from deptree_cli.kernels.wide import (
     multiply,
     put,
     reaches,
+    row,
     scale,
     subtract,
     zero,
@@ -86,16 +84,19 @@ class Drawn(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Lists with an item per divided cell, the first being that of all trees.
+    """Room for divided cells, the first being that of all trees; `used` (1,) says how many there are.
 
-    share, left: P(choice | cell), and how much of that is left, rows of numbers. below: the divided cell below or NONE.
-    newest: the last tree drawn from the undivided cell below, or NONE; `following` (k,) leads to the one before.
-    drawn: the share of the undivided cell below that was drawn. above, choice: which entry of which cell this one is;
-    level: how many choices its trees share. log_prob: of the cell.
+    share, left: (cells, n+1) numbers, P(choice | cell) and how much of that is left; total: (cells,) the sum of what is
+    left. below: (cells, n+1) the divided cell below or NONE. newest: (cells, n+1) the last tree drawn from the
+    undivided cell below or NONE; `following` (k,) leads to the one before. drawn: (cells, n+1) the share of the
+    undivided cell below that was drawn. above, choice: (cells,) which entry of which cell this one is; level: how many
+    choices its trees share. log_prob: (cells,) of the cell.
     """
 
+    used: object
     share: object
     left: object
+    total: object
     below: object
     newest: object
     drawn: object
@@ -107,13 +108,10 @@ class Cells(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory used again and again: a word's head distribution (twice, the wide one to fall back on), a prefix."""
+    """Memory used again and again: for head distributions, a cell's choices and heads, and a walk."""
 
-    Q: object
-    R: object
-    wide_Q: object
-    wide_R: object
-    wide_probs: object
+    room: object
+    probs: object
     choices: object
     fixed: object
     stamp: object
@@ -121,19 +119,20 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def draw_different(problem, rules, top, state, drawn, count, work):
+def draw_different(problem, rules, top, state, cells, drawn, count, work):
     """Fill `drawn` from tree `count` on, given that the first `count` trees were drawn; returns how many there are.
 
     top: numbers (n+1,), the distribution of the first choice. Stops at k trees, at the total left that the rules name,
-    or where float64 cannot tell what is left (then log_left says so).
+    or where float64 cannot tell what is left (then log_left says so). Returns NONE where there is no room for cells.
     """
     size = drawn.heads.shape[0]
-    cells = all_trees(top, size)
-    hand_over(cells, problem, rules, drawn, count, work)
+    open_cell(cells, NONE, NONE, top)
+    if not hand_over(cells, problem, rules, drawn, count, work):
+        return NONE
     met = hash_table(drawn.heads, count)
     walks = np.int64(0)
     while True:
-        total = total_of(cells.left[0])
+        total = get(cells.total, 0)
         drawn.log_left[count] = logarithm(total) if is_positive(total) else -math.inf
         if count == size or not reaches(top, drawn.log_left[count]) or as_float(total) < rules.stop:
             return count
@@ -142,52 +141,43 @@ def draw_different(problem, rules, top, state, drawn, count, work):
         if 2 * count >= met.shape[0]:
             met = hash_table(drawn.heads, count)
         r = TOP
-        while is_positive(total_of(cells.left[r])):  # rounding may promise more than there is: then from the top
-            h = pick(cells.left[r], state)
-            if cells.below[r][h] == NONE:
+        while is_positive(get(cells.total, r)):  # rounding may promise more than there is: then from the top
+            h = pick(row(cells.left, r), get(cells.total, r), state)
+            if cells.below[r, h] == NONE:
                 walks, found = try_to_draw(cells, problem, rules, drawn, r, h, met, state, walks, work)
                 safe = found and accept(cells, problem, rules, drawn, r, h, met, count, work)
-                if not safe:
-                    divide_until_safe(cells, problem, rules, drawn, r, h, work)
+                if not safe and not divide_until_safe(cells, problem, rules, drawn, r, h, work):
+                    return NONE
                 pass_upwards(cells, r)
                 if found:
                     count += 1
                     break
-            r = cells.below[r][h]
+            r = cells.below[r, h]
 
 
 @kernel
-def all_trees(top, size):
-    """The cell of all trees, divided by the first choice, of probabilities `top`."""
-    return Cells(
-        [copied(top)],
-        [copied(top)],
-        [np.full(length(top), NONE, np.int64)],
-        [np.full(length(top), NONE, np.int64)],
-        [np.zeros(length(top))],
-        [NONE],
-        [NONE],
-        [0],
-        [0.0],
-        np.full(size, NONE, np.int64),
-    )
-
-
-@kernel
-def open_below(cells, r, h, probs):
-    """Divide cell (r, h): its choice has probabilities `probs`; returns the new item's number."""
-    new = len(cells.share)
-    nodes = cells.drawn[r].shape[0]
-    cells.share.append(copied(probs))
-    cells.left.append(copied(probs))
-    cells.below.append(np.full(nodes, NONE, np.int64))
-    cells.newest.append(np.full(nodes, NONE, np.int64))
-    cells.drawn.append(np.zeros(nodes))
-    cells.above.append(r)
-    cells.choice.append(h)
-    cells.level.append(cells.level[r] + 1)
-    cells.log_prob.append(cells.log_prob[r] + logarithm(get(cells.share[r], h)))
-    cells.below[r][h] = new
+def open_cell(cells, above, h, probs):
+    """A new divided cell, entry h of `above`, whose choice has probabilities `probs`; NONE where there is no room."""
+    new = cells.used[0]
+    if new == cells.above.shape[0]:
+        return NONE
+    cells.used[0] += 1
+    for choice in range(cells.drawn.shape[1]):
+        put(row(cells.share, new), choice, get(probs, choice))
+        put(row(cells.left, new), choice, get(probs, choice))
+    put(cells.total, new, total_of(probs))
+    cells.below[new] = NONE
+    cells.newest[new] = NONE
+    cells.drawn[new] = 0.0
+    cells.above[new] = above
+    cells.choice[new] = h
+    if above == NONE:
+        cells.level[new] = 0
+        cells.log_prob[new] = 0.0
+    else:
+        cells.level[new] = cells.level[above] + 1
+        cells.log_prob[new] = cells.log_prob[above] + logarithm(get(row(cells.share, above), h))
+        cells.below[above, h] = new
     return new
 
 
@@ -201,9 +191,9 @@ def total_of(left):
 
 
 @kernel
-def pick(left, state):
-    """A choice by what is left of it; never one of which nothing is."""
-    rest = scale(total_of(left), uniform(state))
+def pick(left, total, state):
+    """A choice by what is left of it, `total` in all; never one of which nothing is."""
+    rest = scale(total, uniform(state))
     last = 0
     for h in range(length(left)):
         x = get(left, h)
@@ -271,7 +261,7 @@ def try_to_draw(cells, problem, rules, drawn, r, h, met, state, walks, work):
                 problem.tables, problem.bits, root, work.fixed, state, rules.budget, walks, work.stamp, work.row
             ):
                 break
-            if cells.newest[r][h] == NONE or met[place_of(drawn.heads, work.row, met)] == NONE:
+            if cells.newest[r, h] == NONE or met[place_of(drawn.heads, work.row, met)] == NONE:
                 return walks, True
     return walks, False
 
@@ -293,76 +283,76 @@ def accept(cells, problem, rules, drawn, r, h, met, count, work):
 @kernel
 def note(cells, drawn, r, h, tree):
     """Add a tree to those drawn from the undivided cell (r, h)."""
-    cells.following[tree] = cells.newest[r][h]
-    cells.newest[r][h] = tree
-    log_cell = cells.log_prob[r] + logarithm(get(cells.share[r], h))
-    cells.drawn[r][h] += math.exp(drawn.log_probs[tree] - log_cell)
+    cells.following[tree] = cells.newest[r, h]
+    cells.newest[r, h] = tree
+    log_cell = cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
+    cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_cell)
 
 
 @kernel
 def refresh(cells, rules, r, h, depth):
-    """Work out what is left of the undivided cell (r, h); returns False where that would take a subtraction too many."""
-    rest = 1.0 - cells.drawn[r][h]
-    if cells.newest[r][h] == NONE:
+    """Work out what is left of the undivided cell (r, h); False where that would take a subtraction too many."""
+    rest = 1.0 - cells.drawn[r, h]
+    if cells.newest[r, h] == NONE:
         return True
     if cells.level[r] == depth - 1 or rest < rules.least:
-        put(cells.left[r], h, zero(cells.left[r]))
+        put(row(cells.left, r), h, zero(row(cells.left, r)))
         return cells.level[r] == depth - 1
-    put(cells.left[r], h, scale(get(cells.share[r], h), rest))
+    put(row(cells.left, r), h, scale(get(row(cells.share, r), h), rest))
     return True
 
 
 @kernel
 def divide_until_safe(cells, problem, rules, drawn, r, h, work):
-    """Divide cell (r, h), and what below it has hardly anything left, until each rest is safe to tell."""
-    first_new = len(cells.share)
+    """Divide cell (r, h), and what below it has hardly anything left, until each rest is safe to tell.
+
+    Returns whether there was room.
+    """
+    first_new = cells.used[0]
     rows = [r]
     choices = [h]
     while len(rows) > 0:
         r = rows.pop()
         h = choices.pop()
         root = fix(cells, problem, r, h, work)
-        probs = copied(cells.share[r])
-        distribution(problem, root, work, word_at(problem, root, cells.level[r] + 1), probs)
-        new = open_below(cells, r, h, probs)
-        tree = cells.newest[r][h]
+        word = word_at(problem, root, cells.level[r] + 1)
+        sound_head_probs(problem.weights, problem.wide_weights, root, work.fixed, word, work.room, work.probs)
+        new = open_cell(cells, r, h, work.probs)
+        if new == NONE:
+            return False
+        tree = cells.newest[r, h]
         while tree != NONE:
             older = cells.following[tree]
             note(cells, drawn, new, choice_of(problem, drawn.heads[tree], root, cells.level[new]), tree)
             tree = older
-        for choice in range(cells.drawn[new].shape[0]):
+        for choice in range(cells.drawn.shape[1]):
             if not refresh(cells, rules, new, choice, drawn.heads.shape[1]):
                 rows.append(new)
                 choices.append(choice)
-    for r in range(len(cells.share) - 1, first_new - 1, -1):  # those below come behind those above
+    for r in range(cells.used[0] - 1, first_new - 1, -1):  # those below come behind those above
         take_over(cells, r)
+    return True
 
 
 @kernel
 def hand_over(cells, problem, rules, drawn, count, work):
-    """Note that the first `count` trees were drawn."""
+    """Note that the first `count` trees were drawn; returns whether there was room."""
     for tree in range(count):
         note(cells, drawn, TOP, choice_of(problem, drawn.heads[tree], TOP, TOP), tree)
-    for choice in range(cells.drawn[0].shape[0]):
-        if not refresh(cells, rules, TOP, choice, drawn.heads.shape[1]):
-            divide_until_safe(cells, problem, rules, drawn, TOP, choice, work)
-
-
-@kernel
-def distribution(problem, root, work, word, probs):
-    """The distribution of a word's head given work.fixed; in wide numbers where others may have lost something."""
-    depth = head_probs(problem.weights, root, work.fixed, word, work.Q, work.R, probs)
-    if depth < SAFE_LOG:
-        head_probs(problem.wide_weights, root, work.fixed, word, work.wide_Q, work.wide_R, work.wide_probs)
-        for h in range(work.fixed.shape[0]):
-            put(probs, h, from_wide(probs, get(work.wide_probs, h)))
+    for choice in range(cells.drawn.shape[1]):
+        safe = refresh(cells, rules, TOP, choice, drawn.heads.shape[1])
+        if not safe and not divide_until_safe(cells, problem, rules, drawn, TOP, choice, work):
+            return False
+    pass_upwards(cells, TOP)
+    return True
 
 
 @kernel
 def take_over(cells, r):
     """What is left of a divided cell is what is left below it."""
     above, h = cells.above[r], cells.choice[r]
-    put(cells.left[above], h, multiply(get(cells.share[above], h), total_of(cells.left[r])))
+    put(cells.total, r, total_of(row(cells.left, r)))
+    put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
 
 
 @kernel
@@ -371,6 +361,7 @@ def pass_upwards(cells, r):
     while r > 0:
         take_over(cells, r)
         r = cells.above[r]
+    put(cells.total, r, total_of(row(cells.left, r)))
 
 
 @kernel
@@ -400,7 +391,7 @@ def place_of(heads, row, table):
 @kernel
 def same(first, second):
     """Whether two trees have the same heads."""
-    for word in range(first.shape[0]):
-        if first[word] != second[word]:
-            return False
-    return True
+    word = 0
+    while word < first.shape[0] and first[word] == second[word]:
+        word += 1
+    return word == first.shape[0]

@@ -159,10 +159,6 @@ def length(array):
     """How many rows or numbers an array has."""
 
 
-def copied(array):
-    """A copy of an array."""
-
-
 def reaches(array, log_value):
     """Whether sums and products of an array's kind of numbers are sound down to e^log_value."""
 
@@ -323,13 +319,6 @@ def _length(array):
     if is_wide(array):
         return lambda array: array[0].shape[0]
     return lambda array: array.shape[0]
-
-
-@overload(copied)
-def _copied(array):
-    if is_wide(array):
-        return lambda array: (array[0].copy(), array[1].copy())
-    return lambda array: array.copy()
 
 
 @overload(reaches)

@@ -90,6 +90,13 @@ _LINES = (
         "adaptive partition tree: draws with replacement, the space of trees divided where repeats pile up",
     ),
     Algorithm("trie", "trie:draw", "k n^3 and more on fresh branches", "Shi et al. 2020 over Colbourn's conditionals"),
+    Algorithm(
+        "beam",
+        "beam:draw",
+        "k n^3, all k at once",
+        "stochastic beam search, Kool et al. 2019, over Colbourn's conditionals (Stanojevic 2022, section 5)",
+        sequential=False,
+    ),
     Algorithm("zmigrod", "zmigrod:draw", "k n^4 + k^2 n", "Zmigrod et al. 2021a, Fig. 7"),
 )
 

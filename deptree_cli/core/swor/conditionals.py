@@ -7,16 +7,18 @@ subtracted on the way.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.numbers import WIDE, shift_columns
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind, shift_columns
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.kernels.head_distribution import FREE, head_probs
-from deptree_cli.kernels.wide import wide_log
+from deptree_cli.kernels.head_distribution import FREE, Room, log_head_probs_of_each
 
 Float = NDArray[np.float64]
 Prefix = tuple[int, ...]
+Choices = NDArray[np.int64]
 
 
 class Conditionals:
@@ -27,33 +29,62 @@ class Conditionals:
 
     def __init__(self, sentence: Sentence) -> None:
         self._sentence = sentence
-        self._weights = WIDE.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
-        self._workspace = WIDE.zeros((sentence.n, sentence.n)), WIDE.zeros(sentence.n)
+        log_weights, _ = shift_columns(sentence.log_scores, sentence.single_root)
+        kind = WIDE if some_are_improbable(log_weights) else REAL
+        self._wide_weights = WIDE.exp(log_weights)
+        self._weights = self._wide_weights if kind is WIDE else kind.exp(log_weights)
+        self._room = room(sentence.n, kind)
+        self._probs = kind.zeros(sentence.n + 1)
         self.depth = sentence.n
 
     def log_probs(self, prefix: Prefix) -> Float:
         """Log-probability of each value 0..n of the choice after `prefix`; O(m^3) with m words open."""
-        if self._sentence.single_root and not prefix:
-            return self._sentence.elimination.log_root_marginals()
-        root, words = self._root_and_words(prefix)
-        done = len(prefix) - (1 if self._sentence.single_root else 0)
-        heads = np.full(self._sentence.n + 1, FREE)
-        heads[words[:done]] = prefix[len(prefix) - done :]
-        out = WIDE.zeros(self._sentence.n + 1)
-        head_probs(self._weights, root, heads, words[done], *self._workspace, out)
-        return wide_log(out)
+        return self.log_probs_of_each(np.array([prefix], dtype=np.int64))[0]
+
+    def log_probs_of_each(self, prefixes: Choices) -> Float:
+        """The same for prefixes of one length, (b, length) -> (b, n+1)."""
+        if self._sentence.single_root and not prefixes.shape[1]:
+            return np.tile(self._sentence.elimination.log_root_marginals(), (len(prefixes), 1))
+        heads, words = self._heads_and_words(prefixes)
+        done = prefixes.shape[1] - (1 if self._sentence.single_root else 0)
+        roots = prefixes[:, 0] if self._sentence.single_root else np.zeros(len(prefixes), dtype=np.int64)
+        out = np.empty((len(prefixes), self._sentence.n + 1))
+        log_head_probs_of_each(
+            self._weights, self._wide_weights, roots, heads, words[:, done].copy(), self._room, self._probs, out
+        )
+        return out
 
     def heads(self, prefix: Prefix) -> NDArray[np.int32]:
         """The tree of a complete prefix, (n,) heads."""
-        root, words = self._root_and_words(prefix)
-        heads = np.zeros(self._sentence.n + 1, dtype=np.int32)
-        heads[words] = prefix[1:] if root else prefix
-        return heads[1:]
+        return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
 
-    def _root_and_words(self, prefix: Prefix) -> tuple[int, list[int]]:
-        """The node the tree hangs on (ROOT for spanning trees) and the words whose heads are chosen, in order."""
-        root = prefix[0] if self._sentence.single_root else 0
-        return root, [word for word in range(1, self._sentence.n + 1) if word != root]
+    def heads_of_each(self, prefixes: Choices) -> NDArray[np.int32]:
+        """The trees of complete prefixes, (b, n) -> (b, n) heads."""
+        heads = self._heads_and_words(prefixes)[0][:, 1:]
+        return np.where(heads == FREE, 0, heads).astype(np.int32)
+
+    def _heads_and_words(self, prefixes: Choices) -> tuple[Choices, Choices]:
+        """Heads by node (b, n+1), FREE where none was chosen; the words in the order of choice, (b, n or n-1)."""
+        count, n = len(prefixes), self._sentence.n
+        words = np.tile(np.arange(1, n + 1), (count, 1))
+        chosen = prefixes
+        if self._sentence.single_root:
+            words = words[words != prefixes[:, :1]].reshape(count, n - 1)
+            chosen = prefixes[:, 1:]
+        heads = np.full((count, n + 1), FREE, dtype=np.int64)
+        heads[np.arange(count)[:, None], words[:, : chosen.shape[1]]] = chosen
+        return heads, words
+
+
+def some_are_improbable(log_weights: Float) -> bool:
+    """Whether float64 may take trees of these weights for impossible that are not; (n+1, n+1), columns shifted."""
+    least = np.where(np.isfinite(log_weights), log_weights, 0.0).min(axis=0)
+    return bool(least.sum() < SAFE_LOG)
+
+
+def room(n: int, kind: Kind) -> Any:
+    """Memory for the head distributions of a sentence's words."""
+    return Room(kind.zeros((n, n)), kind.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
 
 
 def pick(log_weights: Float, rng: np.random.Generator) -> int:

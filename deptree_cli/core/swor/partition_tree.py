@@ -15,8 +15,9 @@ from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor import Draws, clock_of
+from deptree_cli.core.swor.conditionals import room, some_are_improbable
 from deptree_cli.kernels import partition_tree as kernel
-from deptree_cli.kernels.head_distribution import head_probs
+from deptree_cli.kernels.head_distribution import FREE, sound_head_probs
 
 # After so many repeats in a cell it is divided: walks are cheap beside a division, m^3/3 for m words left.
 REPEATS = 4
@@ -24,36 +25,57 @@ REPEATS = 4
 # One minus the probabilities drawn keeps ten digits down to here.
 LEAST = 1e-6
 
+# Room for so many divided cells at first; most sentences do with fewer.
+CELLS = 1024
+
 
 def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` different trees, of which the last brings the probability drawn to `mass`."""
     clock = clock_of(rng)
-    state = kernel_state(rng)
     n = sentence.n
-    drawn = kernel.Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
+    drawn: Any = kernel.Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
     log_weights, _ = shift_columns(sentence.log_scores, sentence.single_root)
     budget = 1000 + n**3 // 10
-    count = _draw(sentence, log_weights, REAL, budget, mass, state, drawn, 0)
-    if drawn.log_left[count] <= SAFE_LOG and _some_are_improbable(log_weights):
-        count = _draw(sentence, log_weights, WIDE, 0, mass, state, drawn, count)
+    count = _draw(sentence, log_weights, REAL, budget, mass, rng, drawn, 0)
+    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(log_weights):
+        count = _draw(sentence, log_weights, WIDE, 0, mass, rng, drawn, count)
     return Draws.timed(drawn.heads[:count], sentence.log_probs(drawn.heads[:count]), drawn.log_left[: count + 1], clock)
 
 
-def _some_are_improbable(log_weights: Float) -> bool:
-    """Whether float64 may have taken trees for impossible that are not."""
-    least = np.where(np.isfinite(log_weights), log_weights, 0.0).min(axis=0)
-    return bool(least.sum() < SAFE_LOG)
-
-
 def _draw(
-    sentence: Sentence, log_weights: Float, kind: Kind, budget: int, mass: float, state: Any, drawn: Any, count: int
+    sentence: Sentence, log_weights: Float, kind: Kind, budget: int, mass: float, rng: Any, drawn: Any, count: int
 ) -> int:
     """Draw on from tree `count` in one kind of numbers; how many trees there are then."""
     work = _workspace(sentence.n, kind)
     problem = _problem(sentence, log_weights, kind)
     rules = kernel.Rules(budget, REPEATS, LEAST, 1.0 - mass)
     top = _first_choice(sentence, problem, kind, work)
-    return int(kernel.draw_different(problem, rules, top, state, drawn, count, work))
+    state = kernel_state(rng)
+    cells = CELLS
+    while True:
+        room_for_cells = _cells(cells, len(drawn.heads), sentence.n, kind)
+        found = kernel.draw_different(problem, rules, top, state.copy(), room_for_cells, drawn, count, work)
+        if found != kernel.NONE:
+            return int(found)
+        cells *= 4  # and the same again, from the same state
+
+
+def _cells(cells: int, size: int, n: int, kind: Kind) -> Any:
+    """Room for so many divided cells."""
+    return kernel.Cells(
+        used=np.zeros(1, dtype=np.int64),
+        share=kind.zeros((cells, n + 1)),
+        left=kind.zeros((cells, n + 1)),
+        total=kind.zeros(cells),
+        below=np.empty((cells, n + 1), dtype=np.int64),
+        newest=np.empty((cells, n + 1), dtype=np.int64),
+        drawn=np.empty((cells, n + 1)),
+        above=np.empty(cells, dtype=np.int64),
+        choice=np.empty(cells, dtype=np.int64),
+        level=np.empty(cells, dtype=np.int64),
+        log_prob=np.empty(cells),
+        following=np.empty(size, dtype=np.int64),
+    )
 
 
 def _problem(sentence: Sentence, log_weights: Float, kind: Kind) -> Any:
@@ -78,11 +100,8 @@ def _problem(sentence: Sentence, log_weights: Float, kind: Kind) -> Any:
 
 def _workspace(n: int, kind: Kind) -> Any:
     return kernel.Workspace(
-        Q=kind.zeros((n, n)),
-        R=kind.zeros(n),
-        wide_Q=WIDE.zeros((n, n)),
-        wide_R=WIDE.zeros(n),
-        wide_probs=WIDE.zeros(n + 1),
+        room=room(n, kind),
+        probs=kind.zeros(n + 1),
         choices=np.zeros(n, dtype=np.int64),
         fixed=np.zeros(n + 1, dtype=np.int64),
         stamp=np.zeros(n + 1, dtype=np.int64),
@@ -97,6 +116,6 @@ def _first_choice(sentence: Sentence, problem: Any, kind: Kind, work: Any) -> An
     if sentence.single_root:
         return WIDE.exp(sentence.elimination.log_root_marginals())
     probs = kind.zeros(sentence.n + 1)
-    work.fixed[:] = kernel.FREE
-    kernel.distribution(problem, 0, work, problem.order[0], probs)
+    work.fixed[:] = FREE
+    sound_head_probs(problem.weights, problem.wide_weights, 0, work.fixed, problem.order[0], work.room, probs)
     return probs

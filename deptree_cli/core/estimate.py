@@ -1,0 +1,125 @@
+"""What different trees say about all trees: expectations estimated from a sample without replacement.
+
+A tree of probability p is among those drawn before time tau with probability q = 1 - exp(-p tau), independently of the
+others given tau; weighted by p / q the trees drawn give unbiased sums (priority sampling: Duffield, Lund, Thorup 2007;
+for sampling without replacement: Vieira 2017, Kool et al. 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Heads = NDArray[np.int32]
+
+# Trees whose values are held at once: a matrix per tree, where arcs are asked for.
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An expectation, twice, each with its standard error: a number or an array each.
+
+    Attributes:
+        unbiased: sum of weight * value; right on average however few trees there are.
+        normalised: the same divided by the sum of weights; slightly biased, and much less spread on flat scores.
+    """
+
+    unbiased: Float
+    unbiased_error: Float
+    normalised: Float
+    normalised_error: Float
+
+
+def weights(log_probs: Float, tau: float) -> Float:
+    """p / (1 - exp(-p tau)) of each tree, (k,); p itself where no tree is left (tau infinite)."""
+    probs = np.exp(log_probs)
+    if np.isinf(tau):
+        return probs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(probs * tau > 1e-16, probs / -np.expm1(-probs * tau), 1.0 / tau)
+
+
+def estimate(heads: Heads, log_probs: Float, tau: float, functional: Functional) -> Estimate:
+    """The expectation of a functional under the distribution that the trees were drawn from.
+
+    heads: (k, n) different trees, log_probs: (k,), tau: when the next one would have come (`swor.Draws`). The errors
+    come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn.
+    """
+    weight = weights(log_probs, tau)
+    missed = np.zeros_like(weight) if np.isinf(tau) else np.exp(-np.exp(log_probs) * tau)
+    noise = weight**2 * missed
+    first, cross, second = np.asarray(0.0), np.asarray(0.0), np.asarray(0.0)
+    for start in range(0, len(heads), CHUNK):
+        part = slice(start, start + CHUNK)
+        values = functional(heads[part])
+        first = first + np.tensordot(weight[part], values, axes=1)
+        cross = cross + np.tensordot(noise[part], values, axes=1)
+        second = second + np.tensordot(noise[part], values**2, axes=1)
+    total = weight.sum()
+    mean = first / total
+    spread = np.maximum(second - 2 * mean * cross + mean**2 * noise.sum(), 0.0)
+    return Estimate(first, np.sqrt(second), mean, np.sqrt(spread) / total)
+
+
+def arcs(heads: Heads) -> Float:
+    """Whether a tree has each arc, (k, n+1, n+1), ``[head, dependent]``: expectations are arc marginals."""
+    k, n = heads.shape
+    values = np.zeros((k, n + 1, n + 1))
+    values[np.arange(k)[:, None], heads, np.arange(1, n + 1)] = 1.0
+    return values
+
+
+def depth(heads: Heads) -> Float:
+    """Arcs from ROOT to the deepest word, (k,)."""
+    return _steps_to_root(heads).max(axis=1).astype(np.float64)
+
+
+def dependency_length(heads: Heads) -> Float:
+    """The mean distance of words from their heads, (k,); ROOT stands nowhere, so its arcs do not count."""
+    words = np.arange(1, heads.shape[1] + 1)
+    counted = heads > 0
+    return (np.abs(heads - words) * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+
+
+def non_projective_arcs(heads: Heads) -> Float:
+    """Arcs with a word between their ends that does not descend from the head, (k,); ROOT stands in front."""
+    k, n = heads.shape
+    trees, words = np.arange(k)[:, None], np.arange(1, n + 1)
+    above = np.zeros((k, n + 1, n + 1), dtype=bool)  # [tree, ancestor or self, word]
+    climber = np.broadcast_to(words, heads.shape)
+    padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
+    for _ in range(n + 1):
+        above[trees, climber, words] = True
+        climber = padded[trees, climber]
+    reached = np.cumsum(above, axis=2)
+    low, high = np.minimum(heads, words), np.maximum(heads, words)
+    between = reached[trees, heads, high - 1] - reached[trees, heads, low]
+    return (between < high - low - 1).sum(axis=1).astype(np.float64)
+
+
+def _steps_to_root(heads: Heads) -> NDArray[np.int64]:
+    """The depth of each word, (k, n)."""
+    k, n = heads.shape
+    padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
+    climber = np.broadcast_to(np.arange(1, n + 1), heads.shape)
+    steps = np.zeros((k, n), dtype=np.int64)
+    for _ in range(n):
+        steps += climber > 0
+        climber = padded[np.arange(k)[:, None], climber]
+    return steps
+
+
+Functional = Callable[[Heads], Float]
+
+# What can be estimated, by name: a function of trees (k, n) that gives a number or an array for each.
+FUNCTIONALS: dict[str, Functional] = {
+    "non_projective_arcs": non_projective_arcs,
+    "depth": depth,
+    "dependency_length": dependency_length,
+    "arcs": arcs,
+}

@@ -1,0 +1,48 @@
+"""Stochastic beam search (Kool, van Hoof, Welling 2019) over Colbourn's conditionals: Stanojevic 2022's SBS-SWOR.
+
+Every tree gets a log-probability perturbed by Gumbel noise of its own, and those with the k largest are drawn. A prefix
+carries the largest of its trees', so the beam finds them level by level. Minus the perturbed value is the logarithm of
+the tree's arrival time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.swor import Draws
+from deptree_cli.core.swor.conditionals import Choices, Conditionals, Float
+
+
+def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` different trees; one more is followed, for its arrival time."""
+    conditionals = Conditionals(sentence)
+    prefixes: Choices = np.empty((1, 0), dtype=np.int64)
+    log_probs, perturbed = np.zeros(1), np.array([rng.gumbel()])
+    for _ in range(conditionals.depth):
+        below = log_probs[:, None] + conditionals.log_probs_of_each(prefixes)
+        values = _perturb(below, perturbed, rng)
+        kept = np.argsort(-values, axis=None, kind="stable")[: size + 1]
+        kept = kept[np.isfinite(values.ravel()[kept])]
+        above, choices = np.divmod(kept, values.shape[1])
+        prefixes = np.column_stack([prefixes[above], choices])
+        log_probs, perturbed = below.ravel()[kept], values.ravel()[kept]
+    count = min(size, len(prefixes), int(np.searchsorted(np.exp(log_probs).cumsum(), mass)) + 1 if mass < 1 else size)
+    heads = conditionals.heads_of_each(prefixes)[:count]
+    with np.errstate(over="ignore"):
+        arrivals = np.append(np.exp(-perturbed), np.inf)
+    return Draws(
+        heads, sentence.log_probs(heads), arrivals[:count], float(arrivals[count]), exhausted=count == len(prefixes)
+    )
+
+
+def _perturb(log_probs: Float, largest: Float, rng: np.random.Generator) -> Float:
+    """Gumbel noise around log_probs (b, c), given that each row's largest is `largest` (b,).
+
+    Kool et al. 2019, appendix B.3: without a difference of large exponentials.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        free = log_probs + rng.gumbel(size=log_probs.shape)
+        gap = largest[:, None] - free + np.log1p(-np.exp(free - free.max(axis=1, keepdims=True)))
+        given = largest[:, None] - np.maximum(gap, 0.0) - np.log1p(np.exp(-np.abs(gap)))
+    return np.where(np.isfinite(log_probs), given, -np.inf)
