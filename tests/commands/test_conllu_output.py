@@ -20,7 +20,7 @@ SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = DATA / "gold.conllu"
 BOM = b"\xef\xbb\xbf"
 
-ADDED = re.compile(rb"# (generator|tree_logprob|tree_count|swor_rank|swor_mass|swor_exhausted) = .*")
+ADDED = re.compile(rb"# (generator|tree_logprob|tree_count|swor_[a-z_]+) = .*")
 SAMPLE = re.compile(rb"/sample_\d+$")
 ARC = slice(6, 9)
 

@@ -62,19 +62,53 @@ def test_fewer_trees_are_no_news_when_quiet_or_exactly_asked_for(done):
     assert exactly.rows[-1]["exhausted"] is True
 
 
-def test_mass_and_exhaustion_are_comments_of_the_last_tree(done, put):
+def test_conllu_says_what_an_estimator_needs(done, put):
     put("abc.conllu", "# sent_id = abc\n" + "".join(f"{i}\tf\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in (1, 2, 3)) + "\n")
-    out = done("swor", DATA / "figure1.npy", "--conllu", "abc.conllu", "-k", 5, "--no-header", "-q").out.decode()
-    comments = [line for line in out.splitlines() if line.startswith("# swor")]
-    assert comments == [
-        "# swor_rank = 1",
-        "# swor_rank = 2",
-        "# swor_rank = 3",
-        "# swor_mass = 1.000000",
-        "# swor_exhausted = yes",
-    ]
-    sent_ids = [line for line in out.splitlines() if "sent_id" in line]
+    ran = done("swor", DATA / "figure1.npy", "--conllu", "abc.conllu", "-k", 2, "--no-header", "-q", "--seed", 1)
+    keys = [line.split(" =")[0] for line in ran.out.decode().splitlines() if line.startswith(("# swor", "# tree"))]
+    each = ["# tree_logprob", "# swor_rank", "# swor_weight", "# swor_weight_normalised"]
+    assert keys == [*each, *each, "# swor_tau", "# swor_mass", "# swor_exhausted"]
+    all_of_them = done("swor", DATA / "figure1.npy", "--conllu", "abc.conllu", "-k", 5, "-q").out.decode()
+    assert "# swor_tau" not in all_of_them  # infinite
+    assert "# swor_exhausted = yes" in all_of_them
+    sent_ids = [line for line in all_of_them.splitlines() if "sent_id" in line]
     assert sent_ids == [f"# sent_id = abc/sample_{rank}" for rank in (1, 2, 3)]
+
+
+def test_weights_and_times(done):
+    rows = done("swor", DATA / "one.npy", "-k", 5, "--seed", 7).rows
+    probs = np.exp([row["log_prob"] for row in rows])
+    weights = [row["weight"] for row in rows]
+    assert weights == pytest.approx(probs / (1 - np.exp(-probs * rows[-1]["tau"])))
+    assert [row["weight_normalised"] for row in rows] == pytest.approx(np.array(weights) / sum(weights))
+    times = [*(row["arrival"] for row in rows), rows[-1]["tau"]]
+    assert times == sorted(times)
+    everything = done("swor", DATA / "figure1.npy", "-k", 5, "-q").rows
+    assert everything[-1]["tau"] is None
+    assert [row["weight"] for row in everything] == pytest.approx([np.exp(row["log_prob"]) for row in everything])
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_mass_stops_the_draw(done, name):
+    ran = done("swor", *SCORES, "--mass", 0.9, "--seed", 7, "--sampler", name, "-k", 40)
+    assert "|size:40|mass:0.9|" in ran.signature
+    for rows in by_sentence(ran.rows).values():
+        probs = np.exp([row["log_prob"] for row in rows])
+        assert probs[:-1].sum() < 0.9
+        assert probs.sum() >= 0.9 or len(rows) == 40
+
+
+def test_where_the_number_comes_before_the_mass(done):
+    ran = done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "--seed", 1)
+    assert any("2 trees have probability 0." in line and "less than --mass" in line for line in ran.said)
+    assert "less than" not in done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "-q").err
+
+
+@pytest.mark.parametrize("mass", ["0", "1.1", "x"])
+def test_a_mass_is_a_probability(deptree, mass):
+    ran = deptree("swor", DATA / "one.npy", "--mass", mass)
+    assert ran.code == 2
+    assert "--mass" in ran.err
 
 
 def test_header(done):

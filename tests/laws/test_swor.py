@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.core.swor import ALGORITHMS, partition_tree
 
 pytestmark = pytest.mark.laws
 
@@ -86,7 +86,7 @@ def test_trees_come_in_the_order_of_first_meetings(name: str, graph: str, n: int
 
     Chi-square over ordered pairs and over ordered triples, rare ones pooled until expected five times. 3,000 runs: at
     n = 3 uniform each of the 9 * 8 * 7 = 504 triples is expected six times. Threshold: 0.001 / (7 graphs x 2 lengths x
-    algorithms), for two algorithms 0.001 / 28.
+    algorithms), for four algorithms 0.001 / 56.
     """
     sentence = ordered_graph(graphs, graph, n, single_root)
     oracle = Oracle(sentence)
@@ -146,10 +146,29 @@ def test_exhausted_is_said_when_the_last_tree_was_drawn_and_not_before(
 @BOTH
 def test_the_first_tree_is_a_plain_draw(name: str, single_root: bool, graphs) -> None:
     """H0: the first tree follows the distribution. Chi-square over the trees of 4 words, rare ones pooled until
-    expected five times; 3,000 runs; threshold 0.001 / (algorithms x 2 root constraints), for two 0.001 / 4."""
+    expected five times; 3,000 runs; threshold 0.001 / (algorithms x 2 root constraints), for four 0.001 / 8."""
     sentence = graphs.sentence(graphs.gaussian(4, seed=9), single_root)
     oracle, rng = Oracle(sentence), np.random.default_rng(7000)
     number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
     trees = [number[tuple(ALGORITHMS[name].draw(sentence, 1, rng).heads[0].tolist())] for _ in range(RUNS)]
     p_value = chi_square(np.bincount(trees, minlength=len(number)), np.exp(oracle.log_probs))[2]
     assert p_value > LEVEL / (2 * len(ALGORITHMS))
+
+
+@pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.9), (30, 1e-9)], ids=["trie", "low", "high"])
+@pytest.mark.parametrize(("graph", "n", "single_root"), [("peaked", 3, True), ("peaked", 3, False)])
+def test_the_order_does_not_depend_on_when_cells_are_divided(
+    repeats: int, least: float, graph: str, n: int, single_root: bool, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (3 x 2 graphs x pairs and
+    triples)."""
+    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
+    monkeypatch.setattr(partition_tree, "LEAST", least)
+    sentence = ordered_graph(graphs, graph, n, single_root)
+    oracle = Oracle(sentence)
+    probs = np.exp(oracle.log_probs)
+    draws = first_trees("auto", sentence, oracle)
+    for orders in (pair_probabilities(probs), triple_probabilities(probs)):
+        possible = orders.ravel() > 0
+        p_value = chi_square(counted(draws, orders.shape)[possible], orders.ravel()[possible])[2]
+        assert p_value > LEVEL / 12
