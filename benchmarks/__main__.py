@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import claims, few, growth, inference, samplers, whole
+from benchmarks import claims, few, growth, inference, samplers, swor, whole
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "inference": inference.run,
     "whole": whole.run,
     "growth": growth.run,
+    "swor": swor.run,
     "claims": claims.run,
 }
 

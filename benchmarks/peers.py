@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
 
-Draw = Callable[[Sentence, int], object]
+Draw = Callable[[Sentence, int], Any]
 Marginals = Callable[[Sentence], NDArray[np.float64]]
 
 
@@ -20,6 +21,17 @@ def treesample() -> Draw:
 
     def draw(sentence: Sentence, size: int) -> object:
         return list(islice(WilsonRCMarginalSample(_weights(sentence)).sample(), size))
+
+    return draw
+
+
+def treesample_swor() -> Draw:
+    """Different trees by treesample (Zmigrod et al. 2021a, Fig. 7): an iterator."""
+    from treesample.swor import TreeSwor
+
+    def draw(sentence: Sentence, size: int) -> object:
+        fair = np.exp(sentence.log_scores - sentence.elimination.log_z / sentence.n)  # it stops where Z is tiny
+        return (tree for tree, _ in TreeSwor(fair).sample())
 
     return draw
 
@@ -74,6 +86,7 @@ def supar() -> Marginals:
 
 # networkx samples undirected trees only; it stands beside us where best trees are sought.
 SAMPLERS: dict[str, Callable[[], Draw]] = {"treesample (Wilson-Marginal)": treesample, "SynJax": synjax}
+DIFFERENT: dict[str, Callable[[], Draw]] = {"treesample": treesample_swor}
 INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct, "SuPar": supar}
 
 
