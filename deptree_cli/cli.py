@@ -19,6 +19,7 @@ COMMANDS = {
     "sample": "Draw unbiased sample trees, with replacement.",
     "swor": "Draw different trees: sampling without replacement.",
     "estimate": "Estimate expectations from the different trees of swor.",
+    "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
     "partition": "Compute partition functions and single-root mass.",
     "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",

@@ -131,12 +131,16 @@ class Block:
         return out.tobytes()
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
-        """The block as it is, plus comments and a `Key=value` in MISC of some words; an older value of the key goes."""
-        additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
-        rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
+        """The block as it is, plus comments, and `noting` some words."""
         added = [f"{comment}{self.newline}".encode() for comment in comments]
         kept = self._without({_key(line) for line in added})._comments
-        return b"".join([self._lead, *kept, *added, *map(b"\t".join, rows), self._tail])
+        return replace(self.noting(word_to_misc), _comments=[*kept, *added]).raw
+
+    def noting(self, word_to_misc: Mapping[int, str]) -> Block:
+        """The block with a `Key=value` in MISC of some words; an older value of the key goes."""
+        additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
+        rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
+        return replace(self, _rows=rows)
 
     def _without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""

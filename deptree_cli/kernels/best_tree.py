@@ -1,0 +1,179 @@
+"""The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
+
+Every word takes its best head; a cycle of such choices is contracted into one node, whose arcs from outside are scored
+by what they gain over the cycle's own arc into the same word, and the search goes on; in the end the cycles are
+opened again where an arc enters them.
+
+Under the single-root constraint every optimum must use as few ROOT arcs as possible (Stanojevic and Cohen 2021 subtract
+a large constant from their scores). Here the number of ROOT arcs and the score are two numbers compared one after the
+other, so nothing is rounded away however large the scores.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+
+NONE = -1
+
+
+@kernel
+def best_tree(scores, single_root, heads):
+    """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``, -inf forbids.
+
+    Returns that sum, -inf where there is no tree (or none with a single root, if that is asked for).
+    """
+    nodes = scores.shape[0]
+    # by slot, which holds a node or what was contracted into it: of the best arc from slot h into slot d its gain,
+    # minus its ROOT arcs (both less those of the arc that it replaces), and its ends
+    gain = np.full((nodes, nodes), -math.inf)
+    roots = np.zeros((nodes, nodes), np.int64)
+    ends = np.empty((nodes, nodes, 2), np.int64)
+    for d in range(1, nodes):
+        for h in range(nodes):
+            if h != d:
+                gain[d, h] = scores[h, d]
+            ends[d, h, 0] = h
+            ends[d, h, 1] = d
+        roots[d, 0] = -1 if single_root else 0
+    # by name, nodes first, then cycles in the order of contraction: the cycle it went into, and the arc into it
+    within = np.full(2 * nodes, NONE, np.int64)
+    arcs = np.empty((2 * nodes, 2), np.int64)
+    name = np.arange(nodes)  # of what a slot holds
+    names = nodes
+    live = np.ones(nodes, np.bool_)
+    done = np.zeros(nodes, np.bool_)  # its way to ROOT is settled
+    done[0] = True
+    place = np.full(nodes, NONE, np.int64)  # on the path, a sequence of slots from dependent to head
+    path = np.empty(nodes, np.int64)
+    chosen = np.empty(nodes, np.int64)
+    for start in range(1, nodes):
+        if not live[start] or done[start]:
+            continue
+        length = 0
+        slot = start
+        while not done[slot]:
+            if place[slot] == NONE:
+                path[length] = slot
+                place[slot] = length
+                length += 1
+            else:
+                first = place[slot]
+                contract(path[first:length], chosen, gain, roots, ends, live)
+                for cycled in path[first:length]:
+                    within[name[cycled]] = names
+                name[slot] = names
+                names += 1
+                length = first + 1
+            head = best_head(gain[slot], roots[slot], live)
+            if head == NONE:
+                return -math.inf
+            arcs[name[slot]] = ends[slot, head]
+            chosen[slot] = head
+            slot = head
+        for settled in path[:length]:
+            done[settled] = True
+    open_cycles(names, within, arcs, nodes)
+    return total_of(scores, single_root, arcs, heads)
+
+
+@kernel
+def best_head(gain, roots, live):
+    """The slot whose arc into this one has the fewest ROOT arcs and, of those, gains most."""
+    best = NONE
+    for h in range(gain.shape[0]):
+        if live[h] and gain[h] > -math.inf and (best == NONE or is_better(roots[h], gain[h], roots[best], gain[best])):
+            best = h
+    return best
+
+
+@kernel
+def is_better(roots, gain, other_roots, other_gain):
+    """Whether an arc has fewer ROOT arcs than another, or as few and gains more."""
+    return roots > other_roots or (roots == other_roots and gain > other_gain)
+
+
+@kernel
+def contract(cycle, chosen, gain, roots, ends, live):
+    """Make one node of a cycle of slots, in its first slot: arcs into it give up the cycle's arc into the same word."""
+    rep = cycle[0]
+    own_gain = np.empty(cycle.shape[0])
+    own_roots = np.empty(cycle.shape[0], np.int64)
+    for i in range(cycle.shape[0]):
+        own_gain[i] = gain[cycle[i], chosen[cycle[i]]]
+        own_roots[i] = roots[cycle[i], chosen[cycle[i]]]
+        live[cycle[i]] = False
+    for other in range(gain.shape[0]):
+        if live[other]:
+            into, into_gain, into_roots = NONE, -math.inf, np.int64(0)
+            out = rep
+            for i in range(cycle.shape[0]):
+                member = cycle[i]
+                x, r = gain[member, other] - own_gain[i], roots[member, other] - own_roots[i]
+                if x > -math.inf and (into == NONE or is_better(r, x, into_roots, into_gain)):
+                    into, into_gain, into_roots = member, x, r
+                if is_better(roots[other, member], gain[other, member], roots[other, out], gain[other, out]):
+                    out = member
+            gain[rep, other], roots[rep, other] = into_gain, into_roots
+            if into != NONE:
+                ends[rep, other] = ends[into, other]
+            gain[other, rep], roots[other, rep] = gain[other, out], roots[other, out]
+            ends[other, rep] = ends[other, out]
+    live[rep] = True
+    gain[rep, rep] = -math.inf
+
+
+@kernel
+def open_cycles(names, within, arcs, nodes):
+    """Hand the arc into each cycle to the member that it enters, which gives up its own; the outermost cycle first."""
+    for cycle in range(names - 1, nodes - 1, -1):
+        member = arcs[cycle, 1]
+        while within[member] != cycle:
+            member = within[member]
+        arcs[member] = arcs[cycle]
+
+
+@kernel
+def total_of(scores, single_root, arcs, heads):
+    """Read the heads off; returns the tree's score, -inf where a single root is asked for and there are several."""
+    total = 0.0
+    root_arcs = 0
+    for word in range(1, scores.shape[0]):
+        heads[word - 1] = arcs[word, 0]
+        total += scores[arcs[word, 0], word]
+        root_arcs += arcs[word, 0] == 0
+    return -math.inf if single_root and root_arcs > 1 else total
+
+
+@kernel
+def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
+    """Lawler's (1972) partition of all trees but `tree` among those of its cell: the best tree of each part.
+
+    The cell: trees that agree with `tree` on the words before `first`, and whose word `first` has none of the heads
+    where `banned` (n+1,) holds. Part i, for words i = first..n: they agree with `tree` on the words before i and differ
+    from it on word i. Fills heads (n, n) and totals (n,), -inf for no tree, from row first - 1 on.
+    """
+    n = tree.shape[0]
+    given = scores.copy()
+    for word in range(1, first):
+        fix(given, word, tree[word - 1])
+    for h in range(n + 1):
+        if banned[h]:
+            given[h, first] = -math.inf
+    for word in range(first, n + 1):
+        own = given[tree[word - 1], word]
+        given[tree[word - 1], word] = -math.inf
+        totals[word - 1] = best_tree(given, single_root, heads[word - 1])
+        given[tree[word - 1], word] = own
+        fix(given, word, tree[word - 1])
+
+
+@kernel
+def fix(scores, word, head):
+    """Forbid all heads of a word but one."""
+    for h in range(scores.shape[0]):
+        if h != head:
+            scores[h, word] = -math.inf
