@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.kernels import elimination as kernel
-from deptree_cli.kernels.wide import SAFE_LOG, wide_exp, wide_zeros
+from deptree_cli.kernels.wide import SAFE_LOG, wide_exp, wide_scaled, wide_zeros
 
 Float = NDArray[np.float64]
 Shape = int | tuple[int, ...]
@@ -24,15 +24,17 @@ class Kind(NamedTuple):
         exp: log-values -> numbers.
         zeros: a shape -> an array of zeros.
         each: function, array -> the array with the function applied to its one or two parts.
+        scaled: array, float64 array -> their product.
     """
 
     exp: Callable[[Float], Any]
     zeros: Callable[[Shape], Any]
     each: Callable[[Callable[[Any], Any], Any], Any]
+    scaled: Callable[[Any, Float], Any]
 
 
-REAL = Kind(np.exp, np.zeros, lambda function, array: function(array))
-WIDE = Kind(wide_exp, wide_zeros, lambda function, array: (function(array[0]), function(array[1])))
+REAL = Kind(np.exp, np.zeros, lambda function, array: function(array), np.multiply)
+WIDE = Kind(wide_exp, wide_zeros, lambda function, array: (function(array[0]), function(array[1])), wide_scaled)
 
 
 def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:

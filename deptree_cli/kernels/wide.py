@@ -10,7 +10,8 @@ ones are. (Logarithms would reach as far, but lose a digit for every factor of t
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import wraps
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -42,6 +43,12 @@ def wide_exp(x: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
 def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
     """A wide array of zeros."""
     return np.zeros(shape), np.full(shape, ZERO, dtype=np.int64)
+
+
+def wide_scaled(x: Wide, factors: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
+    """Wide numbers times float64 ones, of ordinary size or 0."""
+    mantissas = x[0] * factors
+    return mantissas, np.where(mantissas == 0.0, ZERO, x[1])
 
 
 def wide_log(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -82,7 +89,33 @@ def is_wide(kind):
     return isinstance(kind, types.BaseTuple)
 
 
-# The operations, by name; `overload` below gives each its two bodies.
+class Dual(NamedTuple):
+    """Numbers of either kind with their derivatives in one direction (`dual.py`)."""
+
+    value: object
+    tangent: object
+
+
+def is_dual(kind):
+    """Whether a numba type is a dual number or array."""
+    return isinstance(kind, types.NamedTuple | types.NamedUniTuple) and kind.instance_class is Dual
+
+
+def for_numbers(operation, **options):
+    """Give an operation its bodies for float64 and wide numbers; those for dual ones are in `dual.py`."""
+
+    def register(choose):
+        @overload(operation, **options)
+        @wraps(choose)
+        def choose_unless_dual(*args):
+            return None if is_dual(args[0]) else choose(*args)
+
+        return choose
+
+    return register
+
+
+# The operations, by name; `for_numbers` below gives each its two bodies.
 def get(array, index):
     """The number at an index (an integer, or a pair of them)."""
 
@@ -163,14 +196,14 @@ def reaches(array, log_value):
     """Whether sums and products of an array's kind of numbers are sound down to e^log_value."""
 
 
-@overload(get)
+@for_numbers(get)
 def _get(array, index):
     if is_wide(array):
         return lambda array, index: (array[0][index], array[1][index])
     return lambda array, index: array[index]
 
 
-@overload(put)
+@for_numbers(put)
 def _put(array, index, x):
     if is_wide(array):
 
@@ -186,14 +219,14 @@ def _put(array, index, x):
     return real
 
 
-@overload(row)
+@for_numbers(row)
 def _row(array, i):
     if is_wide(array):
         return lambda array, i: (array[0][i], array[1][i])
     return lambda array, i: array[i]
 
 
-@overload(part)
+@for_numbers(part)
 def _part(array, start, stop):
     if is_wide(array):
         return lambda array, start, stop: (array[0][start:stop], array[1][start:stop])
@@ -202,7 +235,7 @@ def _part(array, start, stop):
 
 # The one place where additions may be reordered: of a sum of products any order is as good as any other, and only a
 # reordered one is vectorised. Marginals hang on it, samples do not.
-@overload(inner, jit_options={"fastmath": {"reassoc"}})
+@for_numbers(inner, jit_options={"fastmath": {"reassoc"}})
 def _inner(x, y):
     if is_wide(x):
 
@@ -223,105 +256,105 @@ def _inner(x, y):
     return real
 
 
-@overload(zero)
+@for_numbers(zero)
 def _zero(array):
     if is_wide(array):
         return lambda array: (0.0, ZERO)
     return lambda array: 0.0
 
 
-@overload(one)
+@for_numbers(one)
 def _one(array):
     if is_wide(array):
         return lambda array: (1.0, 0)
     return lambda array: 1.0
 
 
-@overload(add)
+@for_numbers(add)
 def _add(x, y):
     if is_wide(x):
         return lambda x, y: wide_add(x, y)
     return lambda x, y: x + y
 
 
-@overload(subtract)
+@for_numbers(subtract)
 def _subtract(x, y):
     if is_wide(x):
         return lambda x, y: wide_add(x, (-y[0], y[1]))
     return lambda x, y: x - y
 
 
-@overload(multiply)
+@for_numbers(multiply)
 def _multiply(x, y):
     if is_wide(x):
         return lambda x, y: normal(x[0] * y[0], x[1] + y[1])
     return lambda x, y: x * y
 
 
-@overload(divide)
+@for_numbers(divide)
 def _divide(x, y):
     if is_wide(x):
         return lambda x, y: normal(x[0] / y[0], x[1] - y[1])
     return lambda x, y: x / y
 
 
-@overload(scale)
+@for_numbers(scale)
 def _scale(x, factor):
     if is_wide(x):
         return lambda x, factor: normal(x[0] * factor, x[1])
     return lambda x, factor: x * factor
 
 
-@overload(is_positive)
+@for_numbers(is_positive)
 def _is_positive(x):
     if is_wide(x):
         return lambda x: x[0] > 0.0
     return lambda x: x > 0.0
 
 
-@overload(is_negative)
+@for_numbers(is_negative)
 def _is_negative(x):
     if is_wide(x):
         return lambda x: x[0] < 0.0
     return lambda x: x < 0.0
 
 
-@overload(is_less)
+@for_numbers(is_less)
 def _is_less(x, y):
     if is_wide(x):
         return lambda x, y: x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
     return lambda x, y: x < y
 
 
-@overload(logarithm)
+@for_numbers(logarithm)
 def _logarithm(x):
     if is_wide(x):
         return lambda x: math.log(x[0]) + x[1] * LOG_RADIX
     return lambda x: math.log(x)
 
 
-@overload(as_float)
+@for_numbers(as_float)
 def _as_float(x):
     if is_wide(x):
         return lambda x: math.ldexp(x[0], 512 * min(max(x[1], -4), 4))
     return lambda x: x
 
 
-@overload(from_wide)
+@for_numbers(from_wide)
 def _from_wide(array, x):
     if is_wide(array):
         return lambda array, x: x
     return lambda array, x: as_float(x)
 
 
-@overload(length)
+@for_numbers(length)
 def _length(array):
     if is_wide(array):
         return lambda array: array[0].shape[0]
     return lambda array: array.shape[0]
 
 
-@overload(reaches)
+@for_numbers(reaches)
 def _reaches(array, log_value):
     if is_wide(array):
         return lambda array, log_value: True
