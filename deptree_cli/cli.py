@@ -22,6 +22,7 @@ COMMANDS = {
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
     "partition": "Compute partition functions and single-root mass.",
+    "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",
     "inspect": "Say how a score file is understood.",
 }

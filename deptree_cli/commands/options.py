@@ -28,6 +28,8 @@ class Inputs:
         single_root, temperature, nan_forbids: how a matrix becomes a `Sentence`.
         engine, workers: who does the work; no engine means this process.
         shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
+        fix_heads: the HEADs of the CoNLL-U are constraints.
+        other: path of a second score file of the same sentences, for commands that compare.
         skip_errors: go on after a sentence that cannot be used.
         quiet: say nothing on stderr but errors.
     """
@@ -39,11 +41,13 @@ class Inputs:
     single_root: bool
     temperature: float
     nan_forbids: bool
+    fix_heads: bool
     engine: str | None
     workers: Workers
     shard: tuple[int, int]
     skip_errors: bool
     quiet: bool
+    other: str | None = None
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -57,6 +61,8 @@ class Inputs:
             "root": "single" if self.single_root else "multi",
             "temperature": None if self.temperature == 1 else repr(self.temperature),
             "nan": "forbids" if self.nan_forbids else None,
+            "heads": "fixed" if self.fix_heads else None,
+            "other": self.other,
             "shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard),
         }
 
@@ -97,6 +103,7 @@ _INPUT_OPTIONS = [
     click.option(
         "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
     ),
+    click.option("--fix-heads", is_flag=True, help="Keep the HEADs that --conllu has (not _): condition on them."),
     click.option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
     click.option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     click.option(
@@ -132,6 +139,7 @@ def input_options(command: Command) -> Command:
         multi_root: bool,
         temperature: float,
         nan_forbids: bool,
+        fix_heads: bool,
         jobs: int,
         engine: str | None,
         scheduler: str | None,
@@ -144,6 +152,8 @@ def input_options(command: Command) -> Command:
         skip = on_error == "skip"
         if scheduler and engine != "dask":
             raise click.UsageError("--scheduler is for --engine dask.")
+        if fix_heads and conllu is None:
+            raise click.UsageError("--fix-heads needs the sentences: --conllu FILE.")
         inputs = Inputs(
             scores=scores,
             conllu=conllu,
@@ -152,6 +162,7 @@ def input_options(command: Command) -> Command:
             single_root=not multi_root,
             temperature=temperature,
             nan_forbids=nan_forbids,
+            fix_heads=fix_heads,
             engine=engine or ("processes" if jobs > 1 else None),
             workers=Workers(jobs, scheduler),
             shard=shard,

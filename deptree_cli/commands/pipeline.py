@@ -9,6 +9,7 @@ from multiprocessing import parent_process
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.commands.options import Inputs
 from deptree_cli.core.corpus import Occurrences, ordered_map
@@ -16,7 +17,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.layout import ASSUMPTION, Layout, to_head_dep
-from deptree_cli.io.pairing import Record, read_records
+from deptree_cli.io.pairing import Record, read_both, read_records
 from deptree_cli.io.report import progress, talk
 from deptree_cli.kernels.cache import is_filled
 
@@ -57,7 +58,7 @@ class Pipeline:
         """Records with how often their sent_id came before, counted here because here they are still in order."""
         inputs, occurrences = self.inputs, Occurrences()
         shard, shards = inputs.shard
-        for number, record in enumerate(read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths)):
+        for number, record in enumerate(_records(inputs)):
             occurrence = 0 if isinstance(record, DeptreeError) else occurrences.before(record.sent_id)
             if number % shards != shard - 1:
                 continue
@@ -87,6 +88,12 @@ class Pipeline:
     def exit_code(self) -> int:
         """0, or 1 where sentences were skipped."""
         return 1 if self.skipped else 0
+
+
+def _records(inputs: Inputs) -> Iterator[Record | DeptreeError]:
+    if inputs.other is None:
+        return read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths)
+    return read_both(inputs.scores, inputs.other, inputs.layout, inputs.conllu, inputs.lengths)
 
 
 @dataclass(frozen=True)
@@ -134,12 +141,29 @@ def _with_hints(remedy: str, record: Record, layout: Layout) -> str:
 
 
 def to_sentence(record: Record, inputs: Inputs, layout: Layout) -> Sentence:
-    """The checked sentence of a record, its matrix read by `layout`."""
-    return Sentence.from_scores(
-        to_head_dep(record.scores, layout),
+    """The checked sentence of a record, its matrix read by `layout`, given the heads that are fixed."""
+    return _checked(record.scores, record, inputs, layout)
+
+
+def to_other_sentence(record: Record, inputs: Inputs) -> Sentence:
+    """The same of its scores in the other file."""
+    assert record.other is not None  # the command has named the file
+    try:
+        return _checked(record.other, record, inputs, inputs.layout)
+    except DeptreeError as error:
+        error.problem += f" (in {inputs.other})"
+        raise
+
+
+def _checked(scores: NDArray[np.generic], record: Record, inputs: Inputs, layout: Layout) -> Sentence:
+    sentence = Sentence.from_scores(
+        to_head_dep(scores, layout),
         id=record.sent_id,
         scale=layout.scale,
         single_root=inputs.single_root,
         temperature=inputs.temperature,
         nan_forbids=inputs.nan_forbids,
     )
+    if inputs.fix_heads and record.block is not None:
+        return sentence.with_heads(record.block.heads)
+    return sentence

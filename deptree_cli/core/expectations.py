@@ -119,7 +119,7 @@ def generalised_expectation(sentence: Sentence, features: Float, target: Float) 
 
 
 def generalised_expectation_gradient(sentence: Sentence, features: Float, target: Float) -> Float:
-    """Minus the covariance of each arc with distance . features: one direction, so O(n^3) where R Hessians were used."""
+    """Minus the covariance of each arc with distance . features: O(n^3), for it is one direction, not R."""
     distance = expected_features(sentence, features) - target
     return -_covariance(sentence, features @ distance)
 

@@ -86,6 +86,26 @@ class Sentence:
             raise error.at(sent_id=id) from None
         return cls(log_scores, id, single_root)
 
+    def with_heads(self, heads: Sequence[int | None]) -> Sentence:
+        """The distribution given some words' heads, n of them, None where a word may take any.
+
+        Raises:
+            DeptreeError: no tree of positive weight has these heads.
+        """
+        log_scores = self.log_scores.copy()
+        for word, head in enumerate(heads, 1):
+            if head is not None:
+                if not np.isfinite(log_scores[head, word]):
+                    problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
+                    raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD", sent_id=self.id)
+                log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
+        try:
+            check_feasible(np.isfinite(log_scores), self.single_root)
+        except DeptreeError as error:
+            error.remedy = "Put _ for some of the fixed HEADs"
+            raise error.at(sent_id=self.id) from None
+        return Sentence(log_scores, self.id, self.single_root)
+
     @cached_property
     def elimination(self) -> Elimination:
         """The factorisation behind log Z, marginals and exact samples; computed when first asked for, then kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from deptree_cli.core.errors import DeptreeError
@@ -34,6 +34,7 @@ class Record:
         place: of the scores, for messages.
         key: the name of the scores, where they have one.
         padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
+        other: the same sentence's scores from another file, if there is one.
     """
 
     sent_id: str
@@ -43,6 +44,35 @@ class Record:
     place: str
     key: str | None = None
     padded: bool = False
+    other: Array | None = None
+
+
+def read_both(
+    scores_path: str, other_path: str, layout: Layout, conllu_path: str | None = None, lengths: str | None = None
+) -> Iterator[Record | DeptreeError]:
+    """`read_records` of one score file, each with the same sentence's scores in another one, laid out alike.
+
+    Raises:
+        DeptreeError: the files do not hold the same sentences in the same order.
+    """
+    if STDIN in (scores_path, other_path) and (scores_path == other_path or STDIN in (conllu_path, lengths)):
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    if conllu_path == STDIN or lengths == STDIN:
+        raise DeptreeError("two score files need the sentences twice", "Give --conllu and --lengths as files")
+    records = read_records(scores_path, layout, conllu_path, lengths)
+    others = read_records(other_path, layout, conllu_path, lengths)
+    for record, other in zip_longest(records, others):
+        if record is None or other is None:
+            problem = f"there are fewer sentences than in {place_of(other_path if record is None else scores_path)}"
+            raise DeptreeError(problem, _MATCHING, place=place_of(scores_path if record is None else other_path))
+        if isinstance(record, DeptreeError) or isinstance(other, DeptreeError):
+            yield record if isinstance(record, DeptreeError) else other
+        elif record.sent_id != other.sent_id or record.scores.shape != other.scores.shape:
+            sizes = f"{record.sent_id!r} of shape {record.scores.shape}", f"{other.sent_id!r} of {other.scores.shape}"
+            problem = f"out of step: sentence {sizes[0]} meets {sizes[1]} in {place_of(other_path)}"
+            raise DeptreeError(problem, _MATCHING, place=record.place)
+        else:
+            yield replace(record, other=other.scores)
 
 
 def read_records(

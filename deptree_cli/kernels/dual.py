@@ -66,9 +66,7 @@ def _part(array, start, stop):
 @overload(inner)
 def _inner(x, y):
     if is_dual(x):
-        return lambda x, y: Dual(
-            inner(x.value, y.value), add(inner(x.value, y.tangent), inner(x.tangent, y.value))
-        )
+        return lambda x, y: Dual(inner(x.value, y.value), add(inner(x.value, y.tangent), inner(x.tangent, y.value)))
     return None
 
 

@@ -1,0 +1,138 @@
+"""``deptree decode``: valid trees, their confidence, the k best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import are_trees
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+SENTENCES = ("--conllu", DATA / "sentences.conllu")
+
+
+@pytest.mark.parametrize("multi", [False, True])
+def test_the_best_tree_is_the_best(done, exact, multi):
+    rows = done("decode", *SCORES, *["--multi-root"] * multi).rows
+    short = [row for row in rows if len(row["heads"]) <= 6]
+    assert short
+    for row in short:
+        oracle = exact(row["sent_id"], single_root=not multi)
+        assert row["log_prob"] == pytest.approx(oracle.log_probs.max())
+        assert row["entropy"] == pytest.approx(-(np.exp(oracle.log_probs) @ oracle.log_probs))
+    for row in rows:
+        assert list(row) == ["sent_id", "sample", "heads", "log_prob", "entropy"]
+        assert are_trees(np.array([row["heads"]]), single_root=not multi).all()
+
+
+def test_conllu_says_how_sure(done):
+    ran = done("decode", *SCORES, *SENTENCES)
+    lines = ran.out.decode().splitlines()
+    assert lines[0] == f"# generator = {ran.signature}"
+    assert "# sent_id = en-1" in lines
+    for key in ("tree_logprob", "tree_prob", "entropy"):
+        assert sum(line.startswith(f"# {key} = ") for line in lines) == len(done("partition", *SCORES).rows)
+    words = [line.split("\t") for line in lines if line[:1].isdigit() and "-" not in line.split("\t")[0]]
+    assert all("HeadProb=" in word[9] for word in words)
+    marginals = {row["sent_id"]: np.array(row["marginals"]) for row in done("marginals", *SCORES).rows}
+    shown = float(words[1][9].split("HeadProb=")[1])
+    assert shown == pytest.approx(marginals["en-1"][1, int(words[1][6])], rel=1e-3)
+
+
+def test_k_best(done):
+    ran = done("decode", *SCORES, "--k-best", 5)
+    assert "|method:k-best|" in ran.signature
+    first = [row for row in ran.rows if row["sent_id"] == "en-1"]
+    assert [row["sample"] for row in first] == [1, 2, 3, 4, 5]
+    log_probs = [row["log_prob"] for row in first]
+    assert log_probs == sorted(log_probs, reverse=True)
+    named = done("decode", *SCORES, *SENTENCES, "--k-best", 2).out.decode()
+    assert "# sent_id = en-1/sample_2" in named
+
+
+def test_arrays_of_heads(done, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done("decode", *SCORES, "-o", "heads.npz")
+    done("decode", *SCORES, "--k-best", 3, "-o", "more.npz")
+    rows = {row["sent_id"]: row["heads"] for row in done("decode", *SCORES).rows}
+    with np.load("heads.npz") as heads, np.load("more.npz") as more:
+        for sent_id, tree in rows.items():
+            assert heads[sent_id].tolist() == tree
+            assert more[sent_id][0].tolist() == tree
+
+
+def test_minimum_risk_by_name(done, deptree):
+    assert "|method:mbr|" in done("decode", *SCORES, "--method", "mbr").signature
+    assert deptree("decode", *SCORES, "--method", "mbr", "--k-best", 2).code == 2
+
+
+def test_bytes_do_not_depend_on_jobs(done):
+    one, two = (done("decode", *SCORES, *SENTENCES, "--k-best", 3, "--jobs", jobs).out for jobs in (1, 2))
+    assert one == two
+
+
+FIXED = """\
+# sent_id = 1
+1\ta\t_\t_\t_\t_\t2\tdet\t_\t_
+2\tb\t_\t_\t_\t_\t_\t_\t_\t_
+3\tc\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("command", ["sample", "swor", "decode"])
+def test_fixed_heads_are_kept(done, put, command):
+    put("fixed.conllu", FIXED)
+    put("scores.npy", np.random.default_rng(1).random((4, 4)))
+    given = ("scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads", "--format", "jsonl")
+    rows = done(command, *given, *(["--seed", 1, "-k", 4] if command != "decode" else [])).rows
+    assert {row["heads"][0] for row in rows} == {2}
+    assert sum(np.exp(row["log_prob"]) for row in rows) <= 4.0000001
+
+
+def test_fixed_heads_condition_the_distribution(done, put):
+    """log Z given the heads, and marginals: against the trees that have them."""
+    put("fixed.conllu", FIXED)
+    scores = np.random.default_rng(1).random((4, 4))
+    put("scores.npy", scores)
+    given = ("scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
+    trees = [(2, 0, 1), (2, 0, 2), (2, 3, 0)]
+    weights = np.array([np.prod([scores[h, d] for d, h in enumerate(tree, 1)]) for tree in trees])
+    (row,) = done("partition", *given).rows
+    assert row["log_z"] == pytest.approx(np.log(weights.sum()))
+    (row,) = done("marginals", *given, "--format", "jsonl").rows
+    assert row["marginals"][3][2] == pytest.approx(weights[2] / weights.sum())
+    assert row["marginals"][2][1] == pytest.approx(1.0)
+    (row,) = done("expect", "entropy", *given).rows
+    probs = weights / weights.sum()
+    assert row["entropy"] == pytest.approx(-(probs @ np.log(probs)))
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        (("3", "_", "1"), "no single-root tree is possible: words 1 and 3 cannot be reached from"),
+        (("0", "0", "_"), "words 1 and 2 can attach to ROOT only"),
+        (("3", "_", "_"), "the head of word 1 is fixed to 3, an arc that the scores forbid"),
+    ],
+)
+def test_fixed_heads_that_no_tree_has(deptree, put, heads, said):
+    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
+    put("fixed.conllu", "".join(rows) + "\n")
+    scores = np.ones((4, 4))
+    if "forbid" in said:
+        scores[3, 1] = 0
+    put("scores.npy", scores)
+    ran = deptree("sample", "scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
+    assert ran.code == 2
+    assert len(ran.said) == 1
+    assert said in ran.err
+
+
+def test_fixed_heads_need_sentences(deptree):
+    ran = deptree("sample", *SCORES, "--fix-heads")
+    assert ran.code == 2
+    assert "--fix-heads needs the sentences" in ran.err
