@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import claims, few, growth, inference, samplers, swor, whole
+from benchmarks import claims, decoding, few, growth, inference, samplers, swor, whole
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
@@ -15,6 +15,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "whole": whole.run,
     "growth": growth.run,
     "swor": swor.run,
+    "decoding": decoding.run,
     "claims": claims.run,
 }
 

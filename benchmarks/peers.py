@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.sentence import Sentence
 
 Draw = Callable[[Sentence, int], Any]
+Action = Callable[[Sentence], object]
 Marginals = Callable[[Sentence], NDArray[np.float64]]
 
 
@@ -84,7 +85,45 @@ def supar() -> Marginals:
     return marginals
 
 
+def synjax_mst() -> Action:
+    """SynJax's maximum tree with a single root (compiled by numba)."""
+    from synjax._src.deptree_algorithms.deptree_non_proj_argmax import vectorized_mst
+
+    return lambda sentence: vectorized_mst(np.maximum(sentence.log_scores, -1e5)[None], None, True)
+
+
+def networkx_mst() -> Action:
+    """Edmonds' maximum spanning arborescence of networkx, any number of ROOT arcs."""
+    from networkx import DiGraph, maximum_spanning_arborescence
+
+    def best(sentence: Sentence) -> object:
+        heads, words = np.nonzero(np.isfinite(sentence.log_scores))
+        graph = DiGraph()
+        arcs = zip(heads.tolist(), words.tolist(), sentence.log_scores[heads, words].tolist(), strict=True)
+        graph.add_weighted_edges_from(arcs)
+        return maximum_spanning_arborescence(graph)
+
+    return best
+
+
+def tree_expectations() -> Action:
+    """Shannon entropy and its gradient by the reference code of Zmigrod et al. 2021b (PyTorch)."""
+    import torch
+    from tree_expectations.applications import entropy_grad, shannon_entropy
+
+    def both(sentence: Sentence) -> object:
+        weights = np.exp(sentence.log_scores[1:, 1:] - sentence.elimination.log_z / sentence.n)
+        np.fill_diagonal(weights, np.exp(sentence.log_scores[0, 1:] - sentence.elimination.log_z / sentence.n))
+        with torch.no_grad():
+            given = torch.tensor(weights)
+            return shannon_entropy(given), entropy_grad(given)
+
+    return both
+
+
 # networkx samples undirected trees only; it stands beside us where best trees are sought.
+BEST: dict[str, Callable[[], Action]] = {"SynJax": synjax_mst, "networkx (multi-root)": networkx_mst}
+ENTROPY: dict[str, Callable[[], Action]] = {"tree_expectations": tree_expectations}
 SAMPLERS: dict[str, Callable[[], Draw]] = {"treesample (Wilson-Marginal)": treesample, "SynJax": synjax}
 DIFFERENT: dict[str, Callable[[], Draw]] = {"treesample": treesample_swor}
 INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct, "SuPar": supar}

@@ -4,9 +4,10 @@ Every word takes its best head; a cycle of such choices is contracted into one n
 by what they gain over the cycle's own arc into the same word, and the search goes on; in the end the cycles are
 opened again where an arc enters them.
 
-Under the single-root constraint every optimum must use as few ROOT arcs as possible (Stanojevic and Cohen 2021 subtract
-a large constant from their scores). Here the number of ROOT arcs and the score are two numbers compared one after the
-other, so nothing is rounded away however large the scores.
+Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021 subtract
+a large constant from the scores of ROOT arcs. Here a node takes ROOT only where it has no other head left. That is the
+same: a cycle never holds ROOT, so all arcs from one head into a node have the constant equally often; and no constant
+rounds anything away.
 """
 
 from __future__ import annotations
@@ -27,21 +28,20 @@ def best_tree(scores, single_root, heads):
     Returns that sum, -inf where there is no tree (or none with a single root, if that is asked for).
     """
     nodes = scores.shape[0]
-    # by slot, which holds a node or what was contracted into it: of the best arc from slot h into slot d its gain,
-    # minus its ROOT arcs (both less those of the arc that it replaces), and its ends
-    gain = np.full((nodes, nodes), -math.inf)
-    roots = np.zeros((nodes, nodes), np.int64)
-    ends = np.empty((nodes, nodes, 2), np.int64)
+    # by slot, which holds a node or what was contracted into it: of the best arc from slot h into slot d its gain over
+    # the arc that it replaces, -inf where h is no longer in use, and its ends
+    gain = np.empty((nodes, nodes))
+    gain[0] = -math.inf
+    ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
     for d in range(1, nodes):
         for h in range(nodes):
-            if h != d:
-                gain[d, h] = scores[h, d]
-            ends[d, h, 0] = h
-            ends[d, h, 1] = d
-        roots[d, 0] = -1 if single_root else 0
+            ends[d, h] = h * nodes + d
+        for h in range(nodes):
+            gain[d, h] = scores[h, d]
+        gain[d, d] = -math.inf
     # by name, nodes first, then cycles in the order of contraction: the cycle it went into, and the arc into it
     within = np.full(2 * nodes, NONE, np.int64)
-    arcs = np.empty((2 * nodes, 2), np.int64)
+    arcs = np.empty(2 * nodes, np.int32)
     name = np.arange(nodes)  # of what a slot holds
     names = nodes
     live = np.ones(nodes, np.bool_)
@@ -62,13 +62,13 @@ def best_tree(scores, single_root, heads):
                 length += 1
             else:
                 first = place[slot]
-                contract(path[first:length], chosen, gain, roots, ends, live)
+                contract(path[first:length], chosen, gain, ends, live)
                 for cycled in path[first:length]:
                     within[name[cycled]] = names
                 name[slot] = names
                 names += 1
                 length = first + 1
-            head = best_head(gain[slot], roots[slot], live)
+            head = best_head(gain[slot], 1 if single_root else 0)
             if head == NONE:
                 return -math.inf
             arcs[name[slot]] = ends[slot, head]
@@ -81,56 +81,49 @@ def best_tree(scores, single_root, heads):
 
 
 @kernel
-def best_head(gain, roots, live):
-    """The slot whose arc into this one has the fewest ROOT arcs and, of those, gains most."""
-    best = NONE
-    for h in range(gain.shape[0]):
-        if live[h] and gain[h] > -math.inf and (best == NONE or is_better(roots[h], gain[h], roots[best], gain[best])):
-            best = h
-    return best
+def best_head(gain, first):
+    """The slot from `first` on whose arc gains most; where there is none ROOT's, or NONE."""
+    best, most = NONE, -math.inf
+    for h in range(first, gain.shape[0]):
+        if gain[h] > most:
+            best, most = h, gain[h]
+    return 0 if best == NONE and gain[0] > -math.inf else best
 
 
 @kernel
-def is_better(roots, gain, other_roots, other_gain):
-    """Whether an arc has fewer ROOT arcs than another, or as few and gains more."""
-    return roots > other_roots or (roots == other_roots and gain > other_gain)
-
-
-@kernel
-def contract(cycle, chosen, gain, roots, ends, live):
+def contract(cycle, chosen, gain, ends, live):
     """Make one node of a cycle of slots, in its first slot: arcs into it give up the cycle's arc into the same word."""
     rep = cycle[0]
-    own_gain = np.empty(cycle.shape[0])
-    own_roots = np.empty(cycle.shape[0], np.int64)
+    own = np.empty(cycle.shape[0])
     for i in range(cycle.shape[0]):
-        own_gain[i] = gain[cycle[i], chosen[cycle[i]]]
-        own_roots[i] = roots[cycle[i], chosen[cycle[i]]]
+        own[i] = gain[cycle[i], chosen[cycle[i]]]
         live[cycle[i]] = False
     for other in range(gain.shape[0]):
         if live[other]:
-            into, into_gain, into_roots = NONE, -math.inf, np.int64(0)
+            into, most = rep, -math.inf
             out = rep
             for i in range(cycle.shape[0]):
                 member = cycle[i]
-                x, r = gain[member, other] - own_gain[i], roots[member, other] - own_roots[i]
-                if x > -math.inf and (into == NONE or is_better(r, x, into_roots, into_gain)):
-                    into, into_gain, into_roots = member, x, r
-                if is_better(roots[other, member], gain[other, member], roots[other, out], gain[other, out]):
+                x = gain[member, other] - own[i]
+                if x > most:
+                    into, most = member, x
+                if gain[other, member] > gain[other, out]:
                     out = member
-            gain[rep, other], roots[rep, other] = into_gain, into_roots
-            if into != NONE:
-                ends[rep, other] = ends[into, other]
-            gain[other, rep], roots[other, rep] = gain[other, out], roots[other, out]
-            ends[other, rep] = ends[other, out]
+            gain[rep, other], ends[rep, other] = most, ends[into, other]
+            best, end = gain[other, out], ends[other, out]
+            for member in cycle:
+                gain[other, member] = -math.inf
+            gain[other, rep], ends[other, rep] = best, end
+    for member in cycle:
+        gain[rep, member] = -math.inf
     live[rep] = True
-    gain[rep, rep] = -math.inf
 
 
 @kernel
 def open_cycles(names, within, arcs, nodes):
     """Hand the arc into each cycle to the member that it enters, which gives up its own; the outermost cycle first."""
     for cycle in range(names - 1, nodes - 1, -1):
-        member = arcs[cycle, 1]
+        member = arcs[cycle] % nodes
         while within[member] != cycle:
             member = within[member]
         arcs[member] = arcs[cycle]
@@ -142,9 +135,10 @@ def total_of(scores, single_root, arcs, heads):
     total = 0.0
     root_arcs = 0
     for word in range(1, scores.shape[0]):
-        heads[word - 1] = arcs[word, 0]
-        total += scores[arcs[word, 0], word]
-        root_arcs += arcs[word, 0] == 0
+        head = arcs[word] // scores.shape[0]
+        heads[word - 1] = head
+        total += scores[head, word]
+        root_arcs += head == 0
     return -math.inf if single_root and root_arcs > 1 else total
 
 

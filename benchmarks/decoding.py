@@ -1,0 +1,56 @@
+"""Best trees and entropies with gradients, beside peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from benchmarks import peers
+from benchmarks.scores import KINDS, uniform
+from benchmarks.timing import print_table, seconds
+from deptree_cli.core.decoding import best_trees, maximum_tree
+from deptree_cli.core.expectations import entropy, entropy_gradient
+from deptree_cli.core.sentence import Sentence
+
+LENGTHS = (10, 20, 40, 70, 100)
+
+
+def run() -> None:
+    """Sentences per second, and microseconds."""
+    columns = tuple(f"n = {n}" for n in LENGTHS)
+    for kind in KINDS:
+        print_table(f"Single-root maximum trees per second, {kind} scores", ("", *columns), _best(KINDS[kind]))
+    print_table("Microseconds for entropy and its gradient, uniform scores", ("", *columns), _entropy())
+
+
+def _best(make: Callable[[int], Sentence]) -> Iterator[list[object]]:
+    yield ["deptree", *(_per_second(maximum_tree, make(n)) for n in LENGTHS)]
+    yield ["deptree, each of the 1,000 best", *(_of_many(make(n)) for n in LENGTHS)]
+    for name, peer in peers.BEST.items():
+        best = peers.installed(peer)
+        yield [name, *(best and _per_second(best, make(n)) for n in LENGTHS)]
+
+
+def _per_second(best: Callable[[Sentence], object], sentence: Sentence) -> float:
+    return 20 / seconds(lambda: [best(sentence) for _ in range(20)])
+
+
+def _of_many(sentence: Sentence) -> float:
+    return 1000 / seconds(lambda: best_trees(sentence, 1000), repeats=1)
+
+
+def _entropy() -> Iterator[list[object]]:
+    yield ["deptree", *(_microseconds(_ours, n) for n in LENGTHS)]
+    for name, peer in peers.ENTROPY.items():
+        theirs = peers.installed(peer)
+        yield [name, *(theirs and _microseconds(theirs, n) for n in LENGTHS)]
+
+
+def _ours(sentence: Sentence) -> object:
+    """From bare scores."""
+    fresh = Sentence(sentence.log_scores)
+    return entropy(fresh), entropy_gradient(fresh)
+
+
+def _microseconds(action: Callable[[Sentence], object], n: int) -> float:
+    sentence = uniform(n)
+    return seconds(lambda: [action(sentence) for _ in range(10)]) * 1e5
