@@ -7,8 +7,8 @@ The house has four floors; an import goes down a floor, never up or sideways bet
 - `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
 - `kernels`: numba loops that trust their input.
 
-The public Python API, by name: `Sentence`, `Elimination`, `Oracle`, `sampler`, `algorithm`, `sentence_stream`,
-`DeptreeError`.
+The public Python API, by name: `Sentence`, `Elimination`, `Oracle`, `sampler`, `algorithm`, `estimate`, `maximum_tree`,
+`best_trees`, `quantity`, `sentence_stream`, `DeptreeError`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ _API = {
     "Oracle": "deptree_cli.core.oracle",
     "Sentence": "deptree_cli.core.sentence",
     "algorithm": "deptree_cli.core.swor",
+    "best_trees": "deptree_cli.core.decoding",
+    "estimate": "deptree_cli.core.estimate",
+    "maximum_tree": "deptree_cli.core.decoding",
+    "quantity": "deptree_cli.core.expectations",
     "sampler": "deptree_cli.core.samplers",
     "sentence_stream": "deptree_cli.core.streams",
 }

@@ -29,7 +29,7 @@ K_BEST = "k-best"
     "--method",
     type=click.Choice(list(METHODS)),
     default="mst",
-    help="mst: the most probable tree. mbr: the tree with the most right heads to expect.  [default: mst]",
+    help="The most probable tree (mst) or the one with most right heads to expect (mbr).  [default: mst]",
 )
 @click.option(
     "--k-best", "size", type=click.IntRange(1), metavar="K", help="The K most probable trees, the best first."

@@ -16,7 +16,7 @@ import pytest
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
-COMMANDS = ["sample", "swor", "marginals", "partition", "check-bias", "inspect"]
+COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect"]
 
 
 @dataclass(frozen=True)

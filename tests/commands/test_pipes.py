@@ -34,7 +34,8 @@ def test_nobody_reads_at_all(shell, options):
 
 
 @pytest.mark.parametrize(
-    "command", ["swor", "marginals", "marginals --format npz", "partition", "check-bias", "inspect"]
+    "command",
+    ["swor", "decode", "expect entropy", "marginals", "marginals --format npz", "partition", "check-bias", "inspect"],
 )
 def test_every_command_into_a_closed_pipe(shell, command):
     assert shell(f"deptree {command} {SCORES} | true").err == ""
