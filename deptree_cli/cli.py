@@ -23,6 +23,7 @@ COMMANDS = {
     "marginals": "Compute the probability of every arc.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
+    "diff": "Compare two score files of the same sentences.",
     "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",
     "inspect": "Say how a score file is understood.",
 }

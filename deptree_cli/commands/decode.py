@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 import numpy as np
@@ -11,14 +13,21 @@ from numpy.typing import NDArray
 from deptree_cli.commands.options import Inputs, format_option, header_option, input_options, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
 from deptree_cli.core.sentence import Sentence
+from deptree_cli.io.conllu import read_blocks
+from deptree_cli.io.inputs import open_input
 from deptree_cli.io.pairing import Record
+from deptree_cli.io.report import table, talk
 from deptree_cli.io.signature import signature
 from deptree_cli.io.trees import Note, Trees, log_prob_note, to_jsonl
 
 Heads = NDArray[np.int32]
+
+Writer = Callable[[Sentence, Record, Heads, bool], bytes]
 
 K_BEST = "k-best"
 
@@ -34,81 +43,118 @@ K_BEST = "k-best"
 @click.option(
     "--k-best", "size", type=click.IntRange(1), metavar="K", help="The K most probable trees, the best first."
 )
+@click.option("--calibration", metavar="GOLD", help="Hold heads and their probabilities against these HEADs (a table).")
 @output_option
 @format_option("conllu", "jsonl", "npz")
 @header_option
 def decode(
-    inputs: Inputs, method: str, size: int | None, output: str | None, form: str | None, header: bool | None
+    inputs: Inputs,
+    method: str,
+    size: int | None,
+    calibration: str | None,
+    output: str | None,
+    form: str | None,
+    header: bool | None,
 ) -> int:
     """Find the best tree of each sentence, or the K best: always valid, with a single root unless --multi-root.
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
-    comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n).
+    comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
+    --calibration a table on stderr says how often heads of each tenth of probability are right, the attachment score
+    that the parser expects and the one that it has, and the expected calibration error.
     """
     if size and method != "mst":
         raise click.UsageError("--k-best goes with --method mst.")
+    if size and calibration:
+        raise click.UsageError("--calibration is of one tree per sentence, not of --k-best.")
     form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
     pipeline = Pipeline(inputs)
     made = signature("decode", {"method": K_BEST if size else method, **inputs.signature_fields, "size": size})
+    held = Calibration()
+    results = pipeline.map(Decode(WRITERS[form], method, size))
+    if calibration:
+        results = _held_against(results, calibration, held)
     if form == "npz":
-        write_arrays(pipeline.map(DecodeHeads(method, size)), output, made, inputs.quiet)
+        write_arrays(((done.sent_id, done.heads) for done in results), output, made, inputs.quiet)
     else:
-        work = DecodeConllu(method, size) if form == "conllu" else DecodeJson(method, size)
-        write_chunks(pipeline.map(work), form, output, made, header, inputs.quiet)
+        write_chunks((done.chunk for done in results), form, output, made, header, inputs.quiet)
+    if calibration:
+        _say(held)
     return pipeline.exit_code
 
 
-@dataclass(frozen=True)
-class Decoder:
-    """Which trees are looked for."""
+def _held_against(results: Iterator[Decoded], path: str, held: Calibration) -> Iterator[Decoded]:
+    """The results as they pass, their heads counted in `held` against those in a CoNLL-U file of the same sentences."""
+    with open_input(path) as file:
+        blocks = enumerate(read_blocks(file.stream, file.place), 1)
+        for done in results:
+            block = next((block for number, block in blocks if number == done.number), None)
+            if block is None or block.n != len(done.probs):
+                problem = "has no sentence" if block is None else f"has {block.n} words"
+                remedy = "Give the same sentences in the same order, with the same tokens"
+                what = f"{file.place} {problem} where there are scores of {len(done.probs)} words"
+                raise DeptreeError(what, remedy, sent_id=done.sent_id)
+            known = np.array([head is not None for head in block.heads])
+            gold = np.array([-1 if head is None else head for head in block.heads])
+            held.add(done.probs[known], (done.heads == gold)[known])
+            yield done
 
+
+def _say(held: Calibration) -> None:
+    table("calibration of heads", ["probability", "words", "confidence", "accuracy"], held.rows())
+    talk(f"attachment score {held.attachment:.4f}, expected by the parser {held.mean_confidence:.4f}")
+    talk(f"expected calibration error {held.error:.4f} over {int(held.words.sum())} words")
+
+
+class Decoded(NamedTuple):
+    """A sentence's trees: bytes to write, heads (n,) or (K, n), and the probability of each head of a single one."""
+
+    sent_id: str
+    number: int
+    chunk: bytes
+    heads: Heads
+    probs: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decode:
+    """One tree of a sentence, or up to K."""
+
+    write: Writer
     method: str
     size: int | None
 
-    def trees(self, sentence: Sentence) -> Heads:
-        """One, or up to K: (k, n)."""
-        return best_trees(sentence, self.size) if self.size else METHODS[self.method](sentence)[None]
-
-
-class DecodeHeads(Decoder):
-    """Heads as an array, with the sentence's name."""
-
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Heads]:
+    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> Decoded:
         """The work on one sentence."""
-        heads = self.trees(sentence)
-        return record.sent_id, heads if self.size else heads[0]
+        trees = best_trees(sentence, self.size) if self.size else METHODS[self.method](sentence)[None]
+        chunk = self.write(sentence, record, trees, bool(self.size))
+        heads = trees if self.size else trees[0]
+        probs = sentence.elimination.marginals()[trees[0], np.arange(1, sentence.n + 1)]
+        return Decoded(record.sent_id, record.number, chunk, heads, probs)
 
 
-class DecodeJson(Decoder):
-    """Trees as JSON Lines, with what is known of them."""
-
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
-        """The work on one sentence."""
-        heads = self.trees(sentence)
-        return to_jsonl(
-            Trees(record, heads, [log_prob_note(sentence.log_probs(heads)), _entropy_note(sentence, heads)])
-        )
+def _to_jsonl(sentence: Sentence, record: Record, trees: Heads, _: bool) -> bytes:
+    entropies = Note("entropy", "entropy", [entropy(sentence)] * len(trees))
+    return to_jsonl(Trees(record, trees, [log_prob_note(sentence.log_probs(trees)), entropies]))
 
 
-class DecodeConllu(Decoder):
-    """Trees as CoNLL-U; a single one keeps the sentence's name."""
-
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
-        """The work on one sentence."""
-        assert record.block is not None  # choose_format asks for --conllu
-        heads, marginals = self.trees(sentence), sentence.elimination.marginals()
-        log_probs = sentence.log_probs(heads)
-        words = np.arange(1, sentence.n + 1)
-        chunks = []
-        for rank, (tree, log_prob) in enumerate(zip(heads, log_probs, strict=True), 1):
-            misc = {word: f"HeadProb={p:.4g}" for word, p in enumerate(marginals[tree, words].tolist(), 1)}
-            sent_id = f"{record.sent_id}/sample_{rank}" if self.size else record.sent_id
-            comments = {"tree_logprob": f"{log_prob:.6f}", "tree_prob": f"{np.exp(log_prob):.6g}"}
-            comments["entropy"] = f"{entropy(sentence):.6f}"
-            block = record.block.noting(misc)
-            chunks.append(block.with_trees(tree[None], [sent_id], {key: [text] for key, text in comments.items()}))
-        return b"".join(chunks)
+def _to_conllu(sentence: Sentence, record: Record, trees: Heads, several: bool) -> bytes:
+    """A single tree keeps the sentence's name."""
+    assert record.block is not None  # choose_format asks for --conllu
+    marginals, words = sentence.elimination.marginals(), np.arange(1, sentence.n + 1)
+    chunks = []
+    for rank, (tree, log_prob) in enumerate(zip(trees, sentence.log_probs(trees), strict=True), 1):
+        misc = {word: f"HeadProb={p:.4g}" for word, p in enumerate(marginals[tree, words].tolist(), 1)}
+        sent_id = f"{record.sent_id}/sample_{rank}" if several else record.sent_id
+        comments = {"tree_logprob": f"{log_prob:.6f}", "tree_prob": f"{np.exp(log_prob):.6g}"}
+        comments["entropy"] = f"{entropy(sentence):.6f}"
+        block = record.block.noting(misc)
+        chunks.append(block.with_trees(tree[None], [sent_id], {key: [text] for key, text in comments.items()}))
+    return b"".join(chunks)
 
 
-def _entropy_note(sentence: Sentence, heads: Heads) -> Note:
-    return Note("entropy", "entropy", [entropy(sentence)] * len(heads), "{:.6f}")
+def _nothing(sentence: Sentence, record: Record, trees: Heads, _: bool) -> bytes:
+    return b""
+
+
+WRITERS: dict[str, Writer] = {"conllu": _to_conllu, "jsonl": _to_jsonl, "npz": _nothing}

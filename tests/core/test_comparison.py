@@ -1,0 +1,49 @@
+"""Two distributions side by side: Jensen-Shannon against enumeration, and the arcs that moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.comparison import jensen_shannon, moved_arcs
+from deptree_cli.core.oracle import Oracle
+
+BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [1, 5])
+def test_jensen_shannon(single_root: bool, scale: int, graphs) -> None:
+    """H0: the estimate is right; 4,000 trees of each side; within five of its standard errors, and those below 0.01."""
+    first, second = (graphs.sentence(graphs.gaussian(4, scale, seed=seed), single_root) for seed in (1, 2))
+    p, trees = np.exp(Oracle(first).log_probs), Oracle(first).trees
+    q = np.exp(second.log_probs(trees))
+    exact = 0.5 * (p @ np.log(2 * p / (p + q)) + q @ np.log(2 * q / (p + q)))
+    found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
+    assert error < 0.01
+    assert abs(found - exact) < 5 * error
+
+
+def test_of_the_same_and_of_what_has_nothing_in_common(graphs) -> None:
+    sentence = graphs.sentence(graphs.gaussian(4))
+    assert jensen_shannon(sentence, sentence, 10, np.random.default_rng(1)) == pytest.approx((0.0, 0.0), abs=1e-12)
+    ones, twos = (graphs.sentence(np.where(np.eye(3, k=k) > 0, 0.0, -np.inf)) for k in (1, 1))
+    assert jensen_shannon(ones, twos, 5, np.random.default_rng(1))[0] == pytest.approx(0.0)
+    chain, star = np.full((4, 4), -np.inf), np.full((4, 4), -np.inf)
+    chain[0, 1] = chain[1, 2] = chain[2, 3] = 0.0
+    star[0, 1] = star[1, 2] = star[1, 3] = 0.0
+    apart = jensen_shannon(graphs.sentence(chain), graphs.sentence(star), 5, np.random.default_rng(1))
+    assert apart == pytest.approx((np.log(2), 0.0))
+    assert jensen_shannon(graphs.sentence(chain), graphs.sentence(star), 1, np.random.default_rng(1))[1] == np.inf
+
+
+def test_moved_arcs(graphs) -> None:
+    first, second = graphs.sentence(graphs.gaussian(5)), graphs.sentence(graphs.gaussian(5, seed=9))
+    ours, theirs = first.elimination.marginals(), second.elimination.marginals()
+    moved = moved_arcs(first, second, 4)
+    gaps = [abs(before - after) for _, _, before, after in moved]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] == pytest.approx(np.abs(ours - theirs).max())
+    head, word, before, after = moved[0]
+    assert (before, after) == (ours[head, word], theirs[head, word])
+    assert moved_arcs(first, first, 4) == []
