@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.matrix_tree import arc_covariances
 from deptree_cli.core.sentence import Sentence
 
 Float = NDArray[np.float64]
@@ -32,10 +33,24 @@ def expected_features(sentence: Sentence, features: Float) -> Float:
     return np.tensordot(sentence.elimination.marginals(), features, axes=2)
 
 
+def expected_features_gradient(sentence: Sentence, features: Float) -> Float:
+    """The covariance of each arc with each feature's sum, (R, n+1, n+1): O(R n^3)."""
+    return np.array([_covariance(sentence, features[:, :, r]) for r in range(features.shape[2])])
+
+
 def feature_covariance(sentence: Sentence, features: Float) -> Float:
     """The covariance of the features' sums over a tree, (R, R), by R products with a Hessian (their T2^v): O(R n^3)."""
-    rows = [_covariance(sentence, features[:, :, r]) for r in range(features.shape[2])]
-    return np.tensordot(np.array(rows), features, axes=2)
+    return np.tensordot(expected_features_gradient(sentence, features), features, axes=2)
+
+
+def feature_covariance_by_hessian(sentence: Sentence, features: Float) -> Float:
+    """The same through the covariances of all pairs of arcs (their T2^h): O(n^4 R), by the textbook's inverse.
+
+    Dense features never pay for it, and it is no better than `matrix_tree`: kept to compare.
+    """
+    flat = features.reshape(-1, features.shape[2])
+    covariances = arc_covariances(sentence.log_scores, sentence.single_root)
+    return flat.T @ covariances @ flat
 
 
 def entropy(sentence: Sentence) -> float:
@@ -150,27 +165,31 @@ class Quantity:
     """A line of the register.
 
     Attributes:
-        value, gradient: functions of a sentence and what else is `needed`.
-        needed: the name of that: nothing, `alpha`, `other` (a sentence) or `gold` (heads).
+        value, gradient: functions of a sentence and what else is `needed`; without gradient None.
+        needed: names of that, out of `alpha`, `other` (a sentence), `gold` (heads), `features` (n+1, n+1, R), `target`
+            (R,).
     """
 
     name: str
-    value: Callable[..., float]
-    gradient: Callable[..., Float]
-    needed: str | None = None
+    value: Callable[..., Any]
+    gradient: Callable[..., Float] | None
+    needed: tuple[str, ...] = ()
 
     def given(self, **known: Any) -> tuple[Any, ...]:
         """What the functions take besides the sentence, out of what is known."""
-        return (known[self.needed],) if self.needed else ()
+        return tuple(known[name] for name in self.needed)
 
 
 _LINES = (
     Quantity("entropy", entropy, entropy_gradient),
-    Quantity("renyi", renyi, renyi_gradient, "alpha"),
-    Quantity("kl", kl, kl_gradient, "other"),
-    Quantity("cross-entropy", cross_entropy, cross_entropy_gradient, "other"),
-    Quantity("risk", risk, risk_gradient, "gold"),
-    Quantity("attachment", attachment, attachment_gradient, "gold"),
+    Quantity("renyi", renyi, renyi_gradient, ("alpha",)),
+    Quantity("kl", kl, kl_gradient, ("other",)),
+    Quantity("cross-entropy", cross_entropy, cross_entropy_gradient, ("other",)),
+    Quantity("risk", risk, risk_gradient, ("gold",)),
+    Quantity("attachment", attachment, attachment_gradient, ("gold",)),
+    Quantity("features", expected_features, expected_features_gradient, ("features",)),
+    Quantity("covariance", feature_covariance, None, ("features",)),
+    Quantity("ge", generalised_expectation, generalised_expectation_gradient, ("features", "target")),
 )
 
 QUANTITIES: dict[str, Quantity] = {line.name: line for line in _LINES}

@@ -70,7 +70,7 @@ def _from_conllu(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
             raise DeptreeError(problem, "Every word of a sample needs one", place=block.place, sent_id=sent_id)
         said = {"log_prob": block.comment("tree_logprob"), "tau": block.comment("swor_tau")}
         said["exhausted"] = block.comment("swor_exhausted")
-        yield DrawnTree(sent_id, heads, _count_in(block), block.place, *_log_prob_and_tau(said, block.place, sent_id))
+        yield DrawnTree(sent_id, heads, _count_in(block), block.place, *_log_prob_and_tau(said))
 
 
 def _count_in(block: Block) -> int:
@@ -95,7 +95,7 @@ def _from_jsonl(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
         if type(count) is not int or count < 1:
             raise _miscounted(count, here, sent_id)
         heads = _heads(value.get("heads"), here, sent_id)
-        yield DrawnTree(sent_id, heads, count, here, *_log_prob_and_tau(value, here, sent_id))
+        yield DrawnTree(sent_id, heads, count, here, *_log_prob_and_tau(value))
 
 
 def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
@@ -109,15 +109,10 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
     return tuple(heads)
 
 
-def _log_prob_and_tau(said: Mapping[str, Any], place: str, sent_id: str) -> tuple[float | None, float | None]:
-    """What `deptree swor` says of a tree, and of all on the last."""
-    log_prob, tau = _number(said.get("log_prob")), _number(said.get("tau"))
-    if said.get("exhausted") in (True, "yes"):
-        tau = math.inf
-    if (log_prob is not None and not log_prob <= 0) or (tau is not None and not tau > 0):
-        problem = f"log_prob is {said.get('log_prob')!r}, tau {said.get('tau')!r}"
-        raise DeptreeError(problem, "Give the output of deptree swor as it is", place=place, sent_id=sent_id)
-    return log_prob, tau
+def _log_prob_and_tau(said: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """What `deptree swor` says of a tree, and of all on the last; NaN for what is no number."""
+    tau = math.inf if said.get("exhausted") in (True, "yes") else _number(said.get("tau"))
+    return _number(said.get("log_prob")), tau
 
 
 def _number(said: Any) -> float | None:
@@ -138,6 +133,9 @@ def _miscounted(count: object, place: str, sent_id: str) -> DeptreeError:
     return DeptreeError(f"the count is {count!r}", "Give a positive integer", place=place, sent_id=sent_id)
 
 
+_REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
+
+
 class DrawnTrees(NamedTuple):
     """All different trees drawn of one sentence: heads (k, n), log_probs (k,), and when the next would have come."""
 
@@ -155,14 +153,27 @@ def read_draws(path: str) -> Iterator[DrawnTrees]:
     """
     trees: list[DrawnTree] = []
     for tree in read_samples(path):
-        if tree.log_prob is None or (trees and _of(tree) != _of(trees[0])):
-            raise _not_from_swor((trees or [tree])[-1])
+        _check_numbers(tree)
+        if trees and _of(tree) != _of(trees[0]):
+            raise _broken_off(trees[-1])
         trees.append(tree)
         if tree.tau is not None:
             yield _together(trees)
             trees = []
     if trees:
-        raise _not_from_swor(trees[-1])
+        raise _broken_off(trees[-1])
+
+
+def _check_numbers(tree: DrawnTree) -> None:
+    if tree.log_prob is None:
+        problem = "log_prob is missing"
+    elif not tree.log_prob <= 0:
+        problem = "log_prob is not the logarithm of a probability"
+    elif tree.tau is not None and not tree.tau > 0:
+        problem = "tau is not a time"
+    else:
+        return
+    raise DeptreeError(problem, _REMEDY, place=tree.place, sent_id=tree.sent_id)
 
 
 def _of(tree: DrawnTree) -> tuple[str, int]:
@@ -175,7 +186,6 @@ def _together(trees: list[DrawnTree]) -> DrawnTrees:
     return DrawnTrees(trees[0].names[-1], heads, log_probs, float(trees[-1].tau or 0.0))
 
 
-def _not_from_swor(tree: DrawnTree) -> DeptreeError:
-    problem = "log_prob is missing" if tree.log_prob is None else "the sentence's last tree, which says tau, is missing"
-    remedy = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
-    return DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
+def _broken_off(tree: DrawnTree) -> DeptreeError:
+    problem = "the sentence's last tree, which says tau, is missing"
+    return DeptreeError(problem, _REMEDY, place=tree.place, sent_id=tree.sent_id)

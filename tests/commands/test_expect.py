@@ -12,12 +12,14 @@ from deptree_cli.core.expectations import QUANTITIES
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = ("--conllu", DATA / "gold.conllu")
-NEEDS = {"alpha": ("--alpha", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD, None: ()}
+NEEDS = {"alpha": ("--alpha", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
+SIMPLE = [name for name, line in QUANTITIES.items() if "features" not in line.needed]
 
 
-@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("name", SIMPLE)
 def test_every_quantity_with_gradient(done, name):
-    ran = done("expect", name, *SCORES, *NEEDS[QUANTITIES[name].needed], "--grad")
+    given = (option for needed in QUANTITIES[name].needed for option in NEEDS[needed])
+    ran = done("expect", name, *SCORES, *given, "--grad")
     assert f"|expect|quantity:{name}|" in ran.signature
     shapes = {key: np.array(value).shape for key, value in np.load(DATA / "scores.npz").items()}
     for row in ran.rows:
@@ -80,6 +82,55 @@ def test_what_is_missing_or_too_much(deptree, args, said):
     assert ran.code == 2
     assert said in ran.err
     assert len(ran.said) == 1
+
+
+@pytest.fixture
+def features(put):
+    """Two features per arc, laid out as the scores: its head's number, and 1."""
+    with np.load(DATA / "scores.npz") as scores:
+        arrays = {
+            key: np.stack([np.tile(np.arange(s.shape[1]), (len(s), 1)), np.ones(s.shape)], -1)
+            for key, s in scores.items()
+        }
+    return put("features.npz", arrays)
+
+
+def test_features(done, features, put):
+    """The second feature counts arcs: n whatever the tree, so that it varies with nothing."""
+    put("target.txt", "3\n4\n")
+    given = (*SCORES, "--features", features)
+    means = done("expect", "features", *given, "--grad").rows
+    for row, spread in zip(means, done("expect", "covariance", *given).rows, strict=True):
+        assert row["features"][1] == pytest.approx(row["n"])
+        assert np.array(row["gradient"]).shape[0] == 2
+        covariance = np.array(spread["covariance"])
+        assert covariance[0, 0] >= 0
+        np.testing.assert_allclose(covariance[1], 0.0, atol=1e-9)
+    for row, mean in zip(done("expect", "ge", *given, "--target", "target.txt", "--grad").rows, means, strict=True):
+        assert row["ge"] == pytest.approx(-0.5 * sum((np.array(mean["features"]) - [3, 4]) ** 2))
+        assert np.isfinite(row["gradient"]).all()
+
+
+def test_features_that_do_not_fit(deptree, put, features):
+    put("small.npz", {"en-1": np.ones((2, 3, 1))})
+    put("nan.npz", {"en-1": np.full((8, 9, 1), np.nan)})
+    put("one.npy", np.ones(3))
+    put("words.txt", "a\n")
+    put("three.txt", "1\n2\n3\n")
+    for args, said in [
+        (("features", "--features", "nowhere.npz"), "nowhere.npz"),
+        (("features", "--features", "one.npy"), "is a single array"),
+        (("features", "--features", "small.npz"), "the features have shape (2, 3, 1), the scores (8, 9)"),
+        (("features", "--features", "nan.npz"), "not a finite number"),
+        (("covariance", "--features", features, "--grad"), "covariance has no --grad"),
+        (("ge", "--features", features), "ge needs --target"),
+        (("ge", "--features", features, "--target", "words.txt"), "cannot be read as numbers"),
+        (("ge", "--features", features, "--target", "three.txt"), "there are 2 features and 3 targets"),
+    ]:
+        ran = deptree("expect", args[0], *SCORES, *args[1:])
+        assert ran.code == 2, args
+        assert said in ran.err
+        assert len(ran.said) == 1
 
 
 def test_files_out_of_step(deptree, put):

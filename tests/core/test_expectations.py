@@ -18,7 +18,10 @@ from deptree_cli.core.sentence import Sentence
 Float = NDArray[np.float64]
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-EACH = pytest.mark.parametrize("name", sorted(QUANTITIES))
+# those with one number and a gradient; features have tests of their own
+EACH = pytest.mark.parametrize(
+    "name", sorted(line.name for line in QUANTITIES.values() if "features" not in line.needed)
+)
 N = pytest.mark.parametrize("n", [1, 2, 4, 5])
 
 
@@ -114,7 +117,7 @@ def test_finite_and_in_range_on_saturated_scores(name: str, single_root: bool, s
 
 def test_the_gradient_of_a_divergence_in_the_other(graphs) -> None:
     sentence, other = graphs.sentence(graphs.gaussian(4)), graphs.sentence(graphs.gaussian(4, seed=8))
-    line = Quantity("", lambda q, p: expectations.kl(p, q), expectations.other_gradient, "other")
+    line = Quantity("", lambda q, p: expectations.kl(p, q), expectations.other_gradient, ("other",))
     expected = finite_differences(line, other, {"other": sentence})
     np.testing.assert_allclose(expectations.other_gradient(sentence, other), expected, rtol=1e-6, atol=1e-9)
 
@@ -151,11 +154,27 @@ def test_features_against_enumeration(single_root: bool, scale: int, graphs) -> 
         "ge",
         lambda s, f: expectations.generalised_expectation(s, f, target),
         lambda s, f: expectations.generalised_expectation_gradient(s, f, target),
-        "features",
+        ("features",),
     )
+    means = Quantity("", lambda s, f: expectations.expected_features(s, f)[1], lambda s, f: np.zeros(0), ("features",))
+    gradient = expectations.expected_features_gradient(sentence, features)
+    expected = finite_differences(means, sentence, {"features": features})
+    np.testing.assert_allclose(gradient[1], expected, rtol=1e-6, atol=1e-8)
     expected = finite_differences(objective, sentence, {"features": features})
     assert objective.value(sentence, features) == pytest.approx(-0.5 * ((mean - target) ** 2).sum(), rel=1e-10)
     np.testing.assert_allclose(objective.gradient(sentence, features), expected, rtol=1e-6, atol=1e-8)
+
+
+@BOTH
+def test_both_routes_to_a_covariance_agree_on_flat_scores(single_root: bool, graphs) -> None:
+    sentence = graphs.sentence(graphs.gaussian(7), single_root)
+    features = np.random.default_rng(2).normal(size=(8, 8, 4))
+    np.testing.assert_allclose(
+        expectations.feature_covariance_by_hessian(sentence, features),
+        expectations.feature_covariance(sentence, features),
+        rtol=1e-9,
+        atol=1e-12,
+    )
 
 
 def test_names() -> None:

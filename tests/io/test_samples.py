@@ -29,7 +29,13 @@ def test_only_the_last_part_of_a_name_is_the_sample(scratch) -> None:
 
 def test_json_lines(scratch) -> None:
     path = scratch("a.txt", b'{"sent_id": "a/b", "heads": [2, 0]}\n\n{"sent_id": 7, "heads": [0], "count": 3}\n')
-    assert list(read_samples(path)) == [("a/b", (2, 0), 1, "a.txt:1"), ("7", (0,), 3, "a.txt:3")]
+    assert list(read_samples(path)) == [DrawnTree("a/b", (2, 0), 1, "a.txt:1"), DrawnTree("7", (0,), 3, "a.txt:3")]
+
+
+def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
+    path = scratch("a", b'{"sent_id": "a", "heads": [0], "log_prob": 3.5, "tau": "x"}\n')
+    (tree,) = read_samples(path)
+    assert (tree.heads, tree.log_prob) == ((0,), 3.5)
 
 
 @pytest.mark.parametrize(
