@@ -21,6 +21,7 @@ from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.conllu import read_blocks
 from deptree_cli.io.inputs import open_input
 from deptree_cli.io.pairing import Record
+from deptree_cli.io.plots import check_plot, plot_calibration
 from deptree_cli.io.report import table, talk
 from deptree_cli.io.signature import signature
 from deptree_cli.io.trees import Note, Trees, log_prob_note, to_jsonl
@@ -44,6 +45,7 @@ K_BEST = "k-best"
     "--k-best", "size", type=click.IntRange(1), metavar="K", help="The K most probable trees, the best first."
 )
 @click.option("--calibration", metavar="GOLD", help="Hold heads and their probabilities against these HEADs (a table).")
+@click.option("--plot", metavar="FILE", help="The calibration as a picture (.svg, .png, .pdf).")
 @output_option
 @format_option("conllu", "jsonl", "npz")
 @header_option
@@ -52,6 +54,7 @@ def decode(
     method: str,
     size: int | None,
     calibration: str | None,
+    plot: str | None,
     output: str | None,
     form: str | None,
     header: bool | None,
@@ -65,6 +68,10 @@ def decode(
     """
     if size and method != "mst":
         raise click.UsageError("--k-best goes with --method mst.")
+    if plot and not calibration:
+        raise click.UsageError("--plot draws what --calibration GOLD finds.")
+    if plot:
+        check_plot(plot)
     if size and calibration:
         raise click.UsageError("--calibration is of one tree per sentence, not of --k-best.")
     form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
@@ -80,6 +87,8 @@ def decode(
         write_chunks((done.chunk for done in results), form, output, made, header, inputs.quiet)
     if calibration:
         _say(held)
+    if plot:
+        plot_calibration(held.rows(), f"expected calibration error {held.error:.3f}", plot)
     return pipeline.exit_code
 
 

@@ -85,5 +85,24 @@ def test_calibration_against_other_sentences(deptree, put, gold, said):
     assert said in ran.err
 
 
+@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_calibration_as_a_picture(done, put, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    put("unrelated", b"")
+    done("decode", *SCORES, "--calibration", DATA / "gold.conllu", "--plot", name)
+    start = (tmp_path / name).read_bytes()[:200]
+    assert b"<svg" in start or b"<?xml" in start or start.startswith(b"\x89PNG")
+
+
+def test_pictures_that_cannot_be(deptree):
+    pytest.importorskip("matplotlib")
+    gold = ("--calibration", DATA / "gold.conllu")
+    for options, said in [(("--plot", "a.svg"), "--plot draws what"), ((*gold, "--plot", "a.xyz"), "as 'xyz'")]:
+        ran = deptree("decode", *SCORES, *options)
+        assert ran.code == 2
+        assert said in ran.err
+        assert ran.out == b""
+
+
 def test_calibration_is_of_one_tree(deptree):
     assert deptree("decode", *SCORES, "--calibration", DATA / "gold.conllu", "--k-best", 2).code == 2

@@ -1,0 +1,48 @@
+"""Pictures, with the extra `deptree-cli[plot]`; the suffix of the file decides the format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from deptree_cli.core.errors import DeptreeError
+
+
+def check_plot(path: str) -> None:
+    """Raise before any work is done where a picture cannot be drawn."""
+    pyplot = _pyplot(path)
+    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    known = pyplot.figure().canvas.get_supported_filetypes()
+    pyplot.close()
+    if suffix not in known:
+        raise DeptreeError(f"no picture can be drawn as {suffix!r}", "Choose .svg, .png or .pdf", place=path)
+
+
+def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> None:
+    """Accuracy over confidence (`core/calibration.py`), the size of a point by its share of words."""
+    pyplot = _pyplot(path)
+    words, confidence, accuracy = zip(*(row[1:] for row in rows), strict=True)
+    figure, axes = pyplot.subplots(figsize=(4.5, 4.5), layout="constrained")
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=1)
+    axes.plot(confidence, accuracy, color="C0", linewidth=1, zorder=2)
+    axes.scatter(confidence, accuracy, s=[20 + 300 * count / sum(words) for count in words], zorder=3)
+    axes.set(title=title, xlabel="probability of the head", ylabel="share of right heads", xlim=(0, 1), ylim=(0, 1))
+    axes.set_aspect("equal")
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise DeptreeError(f"cannot be written ({error.strerror})", "Check the path", place=path) from None
+    finally:
+        pyplot.close(figure)
+
+
+def _pyplot(path: str) -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise DeptreeError("matplotlib is not installed", "pip install 'deptree-cli[plot]'", place=path) from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
