@@ -96,7 +96,8 @@ def _draw_picture(speeds: dict[tuple[str, int, str], list[object]]) -> None:
             right.loglog(LENGTHS, [_number(value) for value in speeds[kind, 1000, name]], "o-", label=name)
         left.set(title=f"{kind} scores, n = 14", xlabel="k", ylabel="different trees per second")
         right.set(title=f"{kind} scores, k = 1,000", xlabel="n", xticks=LENGTHS, xticklabels=LENGTHS)
-    panels[0][0].legend()
+        right.minorticks_off()
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     figure.savefig(PICTURE)
 
 
