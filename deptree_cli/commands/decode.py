@@ -100,13 +100,17 @@ def _held_against(results: Iterator[Decoded], path: str, held: Calibration) -> I
             block = next((block for number, block in blocks if number == done.number), None)
             if block is None or block.n != len(done.probs):
                 problem = "has no sentence" if block is None else f"has {block.n} words"
-                remedy = "Give the same sentences in the same order, with the same tokens"
                 what = f"{file.place} {problem} where there are scores of {len(done.probs)} words"
-                raise DeptreeError(what, remedy, sent_id=done.sent_id)
+                raise DeptreeError(what, SAME, sent_id=done.sent_id)
+            if done.sent_id not in (block.sent_id, str(done.number)):
+                raise DeptreeError(f"{block.place} is {block.sent_id!r}", SAME, sent_id=done.sent_id)
             known = np.array([head is not None for head in block.heads])
             gold = np.array([-1 if head is None else head for head in block.heads])
             held.add(done.probs[known], (done.heads == gold)[known])
             yield done
+
+
+SAME = "Give the same sentences in the same order, with the same tokens"
 
 
 def _say(held: Calibration) -> None:

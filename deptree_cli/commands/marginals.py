@@ -31,7 +31,8 @@ def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool
     """Compute the probability of every arc, by elimination: each word's probabilities sum to 1 whatever the scores.
 
     Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
-    as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob and entropy (nats).
+    as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob, tree_prob and entropy
+    (nats).
     """
     form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
     pipeline = Pipeline(inputs)
@@ -83,7 +84,8 @@ class AsConllu:
         comments = [f"# entropy = {entropy(sentence):.6f}"]
         tree = np.array([[-1 if head is None else head for head in heads]])
         if are_trees(tree, sentence.single_root)[0] and np.isfinite(sentence.log_weights(tree)[0]):
-            comments.insert(0, f"# tree_logprob = {sentence.log_probs(tree)[0]:.6f}")
+            log_prob = float(sentence.log_probs(tree)[0])
+            comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {np.exp(log_prob):.6g}", *comments]
         return record.block.with_misc(misc, comments)
 
 

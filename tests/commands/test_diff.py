@@ -78,7 +78,7 @@ def test_calibration_of_decoded_heads(done):
 )
 def test_calibration_against_other_sentences(deptree, put, gold, said):
     word = "{0}\tf\t_\t_\t_\t_\t0\t_\t_\t_\n"
-    put("one.conllu", "".join(word.format(i) for i in range(1, 9)) + "\n")
+    put("one.conllu", "# sent_id = en-1\n" + "".join(word.format(i) for i in range(1, 9)) + "\n")
     put("long.conllu", "".join(word.format(i) for i in range(1, 3)) + "\n")
     ran = deptree("decode", *SCORES, "--calibration", gold)
     assert ran.code == 2
@@ -102,6 +102,14 @@ def test_pictures_that_cannot_be(deptree):
         assert ran.code == 2
         assert said in ran.err
         assert ran.out == b""
+
+
+def test_calibration_against_sentences_of_other_names(deptree, put):
+    gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
+    ran = deptree("decode", *SCORES, "--calibration", put("gold.conllu", gold.replace("= en-2", "= en-9")))
+    assert ran.code == 2
+    assert "(en-2)" in ran.err or "en-2" in ran.err
+    assert "'en-9'" in ran.err
 
 
 def test_calibration_is_of_one_tree(deptree):

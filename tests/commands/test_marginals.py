@@ -134,7 +134,7 @@ def test_sentences_without_heads_get_their_entropy_only(done):
 
 def test_all_but_head_probability_and_comments_stays(done):
     out = done("marginals", *SCORES, "--conllu", DATA / "gold.conllu", "--no-header").out
-    kept = re.sub(rb"# (entropy|tree_logprob) = .*\n", b"", out)
+    kept = re.sub(rb"# (entropy|tree_logprob|tree_prob) = .*\n", b"", out)
     kept = re.sub(rb"\|HeadProb=[^|\n]+", b"", re.sub(rb"\tHeadProb=[^|\n]+", b"\t_", kept))
     assert kept == (DATA / "gold.conllu").read_bytes()
 
