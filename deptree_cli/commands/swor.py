@@ -30,11 +30,11 @@ from deptree_cli.io.trees import TO_BYTES, Note, Trees, log_prob_note
 
 HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
 
-Where a sentence has fewer trees of positive weight, all of them come, and a line on stderr says so. Writes CoNLL-U if
---conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON Lines, its
-arrival time; the last of a sentence says when the next tree would have come (tau), the probability of all drawn (mass)
-and whether there are no others (exhausted). Weights are unbiased for a given K; with --mass, which looks at the trees
-to stop, use the normalised ones.
+Where a sentence has fewer trees of positive weight, all of them come; a line on stderr counts such sentences. Writes
+CoNLL-U if --conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON
+Lines, its arrival time; the last of a sentence says when the next tree would have come (tau), the probability of all
+drawn (mass) and whether there are no others (exhausted). Weights are unbiased for a given K; with --mass, which looks
+at the trees to stop, use the normalised ones.
 
 Algorithms, with the cost of k trees of n words:
 
@@ -76,9 +76,12 @@ def swor(
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     pipeline = Pipeline(inputs)
     fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "mass": mass, "seed": seed}
+    short: list[str] = []
     results = pipeline.map(Draw(line, size, mass or 1.0, form), seed)
-    chunks = (_said(draw, size, mass, inputs.quiet) for draw in results)
+    chunks = (_noted(drawn, size, mass, short) for drawn in results)
     write_chunks(chunks, form, output, signature("swor", fields), header, inputs.quiet)
+    if short and not inputs.quiet:
+        _say(short, size, mass)
     return pipeline.exit_code
 
 
@@ -108,15 +111,21 @@ class Draw:
         return Drawn(record.sent_id, len(draws.heads), draws.mass, draws.exhausted, chunk)
 
 
-def _said(drawn: Drawn, size: int, mass: float | None, quiet: bool) -> bytes:
-    """The bytes, once the user knows where it is not what was asked for."""
-    if quiet:
-        return drawn.chunk
-    if mass is None and drawn.trees < size:
-        talk(f"{drawn.sent_id} has {drawn.trees} trees of positive weight, fewer than {size}; all were drawn")
-    if mass is not None and drawn.trees == size and not drawn.exhausted and drawn.mass < mass:
-        talk(f"{drawn.sent_id}: {size} trees have probability {drawn.mass:.3g}, less than --mass {mass:g}; raise -k")
+def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
+    """The bytes; the sentence's name goes into `short` where they are not what was asked for."""
+    if drawn.trees < size if mass is None else drawn.mass < mass and not drawn.exhausted:
+        short.append(drawn.sent_id)
     return drawn.chunk
+
+
+def _say(short: list[str], size: int, mass: float | None) -> None:
+    """How many sentences gave less than was asked for, and the first of them."""
+    names = ", ".join(short[:3]) + ", ..." * (len(short) > 3)
+    sentences = f"{len(short)} sentence{'s' * (len(short) > 1)} ({names})"
+    if mass is None:
+        talk(f"{sentences} with fewer than {size} trees of positive weight: all were drawn")
+    else:
+        talk(f"{sentences} where {size} trees have less probability than --mass {mass:g}: raise -k")
 
 
 def _trees(record: Record, draws: Draws) -> Trees:

@@ -19,9 +19,10 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Float, Kind, shift_columns
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import elimination as kernel
+from deptree_cli.kernels.arithmetic import Dual
 from deptree_cli.kernels.dual import arc_covariances
 from deptree_cli.kernels.elimination_sampler import normalise, put_back
-from deptree_cli.kernels.wide import Dual, wide_log
+from deptree_cli.kernels.wide import wide_log
 
 Heads = NDArray[np.int32]
 

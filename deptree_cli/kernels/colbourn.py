@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.elimination_sampler import NONE
-from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import (
+from deptree_cli.kernels.arithmetic import (
     add,
     divide,
     get,
@@ -30,6 +28,8 @@ from deptree_cli.kernels.wide import (
     subtract,
     zero,
 )
+from deptree_cli.kernels.elimination_sampler import NONE
+from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
 

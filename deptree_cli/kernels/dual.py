@@ -1,4 +1,4 @@
-"""Dual numbers for the sweeps: a number of either kind (`wide.py`) and its derivative in one direction.
+"""Dual numbers for the sweeps: a number of either kind (`arithmetic.py`) and its derivative in one direction.
 
 Compiled for these, elimination and its reverse sweep differentiate the marginals: one sweep of each gives the
 covariance of every arc with an additive function of trees (Zmigrod et al. 2021b's second-order quantities), O(n^3).
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from numba.extending import overload
 
-from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import (
+from deptree_cli.kernels.arithmetic import (
     Dual,
     add,
     as_float,
@@ -28,6 +27,7 @@ from deptree_cli.kernels.wide import (
     subtract,
     zero,
 )
+from deptree_cli.kernels.flags import kernel
 
 
 @overload(get)

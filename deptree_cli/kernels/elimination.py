@@ -1,6 +1,6 @@
 """Elimination of words one by one (Grassmann-Taksar-Heyman): the factors behind log Z, marginals and exact samples.
 
-All arrays hold float64 or wide numbers (`wide.py`). The arc matrix `A` has shape (n+1, n): rows are heads, the words
+All arrays hold numbers of one kind (`arithmetic.py`). The arc matrix `A` has shape (n+1, n): rows are heads, the words
 first and ROOT last; columns are dependents; the diagonal is 0. `eliminate` reorders it in place so that the m-th
 eliminated word sits at position m; row m and column m keep the values they had when m left, and `S[m]` its pivot: these
 are the factors. Numbers are added, multiplied and divided, never subtracted (but once, in `reverse`, where it does no
@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import (
+from deptree_cli.kernels.arithmetic import (
     add,
     as_float,
     divide,
@@ -29,6 +28,7 @@ from deptree_cli.kernels.wide import (
     subtract,
     zero,
 )
+from deptree_cli.kernels.flags import kernel
 
 
 @kernel

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import (
+from deptree_cli.kernels.arithmetic import (
     divide,
     get,
     is_less,
@@ -25,6 +24,7 @@ from deptree_cli.kernels.wide import (
     scale,
     subtract,
 )
+from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
 DIRECT = -1

@@ -11,20 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.arithmetic import add, divide, from_wide, get, is_positive, logarithm, multiply, put, row, zero
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import (
-    SAFE_LOG,
-    add,
-    divide,
-    from_wide,
-    get,
-    is_positive,
-    logarithm,
-    multiply,
-    put,
-    row,
-    zero,
-)
+from deptree_cli.kernels.wide import SAFE_LOG
 
 FREE = -1
 

@@ -1,11 +1,8 @@
 """Different trees, in the order in which drawing with replacement would first meet them: the adaptive partition tree.
 
 Drawing with replacement and dropping repeats gives that order, and is quick until repeats pile up; so the space of
-trees is divided where they do, and only there. A *cell* holds all trees that share their first choices: the root (under
-the single-root constraint), then the heads of words in a fixed order. A cell divided by one more choice is a row of the
-arrays in `Cells`, entry h standing for the cell below with choice h. What is left of a cell, as a share of it, is
-one minus the probabilities of the trees drawn from it while that is far from 0, and from then on a sum over the cells
-below it: never a subtraction that cancels (algorithm and proof: README, "How it works").
+trees is divided into cells where they do, and only there. The choices that a cell's trees share are the root (under the
+single-root constraint), then the heads of words in a fixed order (algorithm and proof: README, "How it works").
 """
 
 from __future__ import annotations
@@ -15,35 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.arithmetic import as_float, get, is_positive, logarithm, reaches, row
+from deptree_cli.kernels.cells import NONE, note, open_cell, pass_upwards, pick, refresh, take_over
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.head_distribution import FREE, sound_head_probs
-from deptree_cli.kernels.wide import (
-    add,
-    as_float,
-    get,
-    is_less,
-    is_positive,
-    length,
-    logarithm,
-    multiply,
-    put,
-    reaches,
-    row,
-    scale,
-    subtract,
-    zero,
-)
+from deptree_cli.kernels.tree_set import hash_table, place_of
 from deptree_cli.kernels.wilson import walk_with_fixed
-from deptree_cli.kernels.xoshiro import uniform
-
-NONE = -1
 
 # The cell of all trees. Typed, for numba would compile everything again for a literal 0.
 TOP = np.int64(0)
 
 
 class Problem(NamedTuple):
-    """A sentence's distribution as the kernel wants it; "numbers" are float64 or wide (`wide.py`).
+    """A sentence's distribution as the kernel wants it; "numbers" are float64 or wide (`arithmetic.py`).
 
     weights: (n+1, n+1) numbers, ``[head, dependent]``, columns shifted; wide_weights: the same as wide numbers.
     log_weights, log_z: their logarithms, and that of the partition function of these weights.
@@ -81,30 +62,6 @@ class Drawn(NamedTuple):
     heads: object
     log_probs: object
     log_left: object
-
-
-class Cells(NamedTuple):
-    """Room for divided cells, the first being that of all trees; `used` (1,) says how many there are.
-
-    share, left: (cells, n+1) numbers, P(choice | cell) and how much of that is left; total: (cells,) the sum of what is
-    left. below: (cells, n+1) the divided cell below or NONE. newest: (cells, n+1) the last tree drawn from the
-    undivided cell below or NONE; `following` (k,) leads to the one before. drawn: (cells, n+1) the share of the
-    undivided cell below that was drawn. above, choice: (cells,) which entry of which cell this one is; level: how many
-    choices its trees share. log_prob: (cells,) of the cell.
-    """
-
-    used: object
-    share: object
-    left: object
-    total: object
-    below: object
-    newest: object
-    drawn: object
-    above: object
-    choice: object
-    level: object
-    log_prob: object
-    following: object
 
 
 class Workspace(NamedTuple):
@@ -153,56 +110,6 @@ def draw_different(problem, rules, top, state, cells, drawn, count, work):
                     count += 1
                     break
             r = cells.below[r, h]
-
-
-@kernel
-def open_cell(cells, above, h, probs):
-    """A new divided cell, entry h of `above`, whose choice has probabilities `probs`; NONE where there is no room."""
-    new = cells.used[0]
-    if new == cells.above.shape[0]:
-        return NONE
-    cells.used[0] += 1
-    for choice in range(cells.drawn.shape[1]):
-        put(row(cells.share, new), choice, get(probs, choice))
-        put(row(cells.left, new), choice, get(probs, choice))
-    put(cells.total, new, total_of(probs))
-    cells.below[new] = NONE
-    cells.newest[new] = NONE
-    cells.drawn[new] = 0.0
-    cells.above[new] = above
-    cells.choice[new] = h
-    if above == NONE:
-        cells.level[new] = 0
-        cells.log_prob[new] = 0.0
-    else:
-        cells.level[new] = cells.level[above] + 1
-        cells.log_prob[new] = cells.log_prob[above] + logarithm(get(row(cells.share, above), h))
-        cells.below[above, h] = new
-    return new
-
-
-@kernel
-def total_of(left):
-    """The sum of a row."""
-    total = zero(left)
-    for h in range(length(left)):
-        total = add(total, get(left, h))
-    return total
-
-
-@kernel
-def pick(left, total, state):
-    """A choice by what is left of it, `total` in all; never one of which nothing is."""
-    rest = scale(total, uniform(state))
-    last = 0
-    for h in range(length(left)):
-        x = get(left, h)
-        if is_positive(x):
-            last = h
-            if is_less(rest, x):
-                break
-            rest = subtract(rest, x)
-    return last
 
 
 @kernel
@@ -281,28 +188,6 @@ def accept(cells, problem, rules, drawn, r, h, met, count, work):
 
 
 @kernel
-def note(cells, drawn, r, h, tree):
-    """Add a tree to those drawn from the undivided cell (r, h)."""
-    cells.following[tree] = cells.newest[r, h]
-    cells.newest[r, h] = tree
-    log_cell = cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
-    cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_cell)
-
-
-@kernel
-def refresh(cells, rules, r, h, depth):
-    """Work out what is left of the undivided cell (r, h); False where that would take a subtraction too many."""
-    rest = 1.0 - cells.drawn[r, h]
-    if cells.newest[r, h] == NONE:
-        return True
-    if cells.level[r] == depth - 1 or rest < rules.least:
-        put(row(cells.left, r), h, zero(row(cells.left, r)))
-        return cells.level[r] == depth - 1
-    put(row(cells.left, r), h, scale(get(row(cells.share, r), h), rest))
-    return True
-
-
-@kernel
 def divide_until_safe(cells, problem, rules, drawn, r, h, work):
     """Divide cell (r, h), and what below it has hardly anything left, until each rest is safe to tell.
 
@@ -345,53 +230,3 @@ def hand_over(cells, problem, rules, drawn, count, work):
             return False
     pass_upwards(cells, TOP)
     return True
-
-
-@kernel
-def take_over(cells, r):
-    """What is left of a divided cell is what is left below it."""
-    above, h = cells.above[r], cells.choice[r]
-    put(cells.total, r, total_of(row(cells.left, r)))
-    put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
-
-
-@kernel
-def pass_upwards(cells, r):
-    """Tell all cells above item r what is left of it."""
-    while r > 0:
-        take_over(cells, r)
-        r = cells.above[r]
-    put(cells.total, r, total_of(row(cells.left, r)))
-
-
-@kernel
-def hash_table(heads, count):
-    """The numbers of the first `count` trees by the hash of their heads, at most a quarter full."""
-    capacity = 64
-    while capacity < 4 * (count + 1):
-        capacity *= 2
-    table = np.full(capacity, NONE, np.int64)
-    for tree in range(count):
-        table[place_of(heads, heads[tree], table)] = tree
-    return table
-
-
-@kernel
-def place_of(heads, row, table):
-    """Where in a hash table a tree is, or should be."""
-    hashed = np.uint64(14695981039346656037)  # FNV-1a, then its high bits mixed in
-    for word in range(row.shape[0]):
-        hashed = (hashed ^ np.uint64(row[word])) * np.uint64(1099511628211)
-    place = np.int64((hashed ^ (hashed >> np.uint64(32))) & np.uint64(table.shape[0] - 1))
-    while table[place] != NONE and not same(heads[table[place]], row):
-        place = (place + 1) & (table.shape[0] - 1)
-    return place
-
-
-@kernel
-def same(first, second):
-    """Whether two trees have the same heads."""
-    word = 0
-    while word < first.shape[0] and first[word] == second[word]:
-        word += 1
-    return word == first.shape[0]

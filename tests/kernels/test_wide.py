@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from deptree_cli.kernels import arithmetic as ops
 from deptree_cli.kernels import wide as w
 
 LOGS = st.one_of(st.floats(-5, 5), st.floats(-3000, 3000), st.floats(-1e6, 1e6), st.sampled_from([0.0, -177.4456782]))
@@ -19,45 +20,45 @@ Number = tuple[float, int]
 
 @njit
 def add(x, y):
-    return w.add(x, y)
+    return ops.add(x, y)
 
 
 @njit
 def subtract(x, y):
-    return w.subtract(x, y)
+    return ops.subtract(x, y)
 
 
 @njit
 def multiply(x, y):
-    return w.multiply(x, y)
+    return ops.multiply(x, y)
 
 
 @njit
 def divide(x, y):
-    return w.divide(x, y)
+    return ops.divide(x, y)
 
 
 @njit
 def is_less(x, y):
-    return w.is_less(x, y)
+    return ops.is_less(x, y)
 
 
 @njit
 def unary(x, factor):
-    return w.scale(x, factor), w.is_positive(x), w.is_negative(x), w.as_float(x)
+    return ops.scale(x, factor), ops.is_positive(x), ops.is_negative(x), ops.as_float(x)
 
 
 @njit
 def through_arrays(array, i, x):
     """What is put can be got; a row and a part are views."""
-    w.put(w.row(array, i), 1, x)
-    w.put(w.part(w.row(array, i), 2, 4), 1, w.one(array))
-    return w.get(w.row(array, i), 1), w.get(w.row(array, i), 3), w.zero(array)
+    ops.put(ops.row(array, i), 1, x)
+    ops.put(ops.part(ops.row(array, i), 2, 4), 1, ops.one(array))
+    return ops.get(ops.row(array, i), 1), ops.get(ops.row(array, i), 3), ops.zero(array)
 
 
 @njit
 def inner(x, y):
-    return w.inner(x, y)
+    return ops.inner(x, y)
 
 
 def number(log: float) -> Number:

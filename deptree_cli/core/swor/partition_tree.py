@@ -17,6 +17,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor import Draws, clock_of
 from deptree_cli.core.swor.conditionals import room, some_are_improbable
 from deptree_cli.kernels import partition_tree as kernel
+from deptree_cli.kernels.cells import NONE, Cells
 from deptree_cli.kernels.head_distribution import FREE, sound_head_probs
 
 # After so many repeats in a cell it is divided: walks are cheap beside a division, m^3/3 for m words left.
@@ -55,14 +56,14 @@ def _draw(
     while True:
         room_for_cells = _cells(cells, len(drawn.heads), sentence.n, kind)
         found = kernel.draw_different(problem, rules, top, state.copy(), room_for_cells, drawn, count, work)
-        if found != kernel.NONE:
+        if found != NONE:
             return int(found)
         cells *= 4  # and the same again, from the same state
 
 
 def _cells(cells: int, size: int, n: int, kind: Kind) -> Any:
     """Room for so many divided cells."""
-    return kernel.Cells(
+    return Cells(
         used=np.zeros(1, dtype=np.int64),
         share=kind.zeros((cells, n + 1)),
         left=kind.zeros((cells, n + 1)),
