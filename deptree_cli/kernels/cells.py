@@ -14,19 +14,15 @@ from typing import NamedTuple
 from deptree_cli.kernels.arithmetic import (
     add,
     get,
-    is_less,
-    is_positive,
     length,
     logarithm,
     multiply,
     put,
     row,
     scale,
-    subtract,
     zero,
 )
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.xoshiro import uniform
 
 NONE = -1
 
@@ -88,21 +84,6 @@ def total_of(left):
     for h in range(length(left)):
         total = add(total, get(left, h))
     return total
-
-
-@kernel
-def pick(left, total, state):
-    """A choice by what is left of it, `total` in all; never one of which nothing is."""
-    rest = scale(total, uniform(state))
-    last = 0
-    for h in range(length(left)):
-        x = get(left, h)
-        if is_positive(x):
-            last = h
-            if is_less(rest, x):
-                break
-            rest = subtract(rest, x)
-    return last
 
 
 @kernel

@@ -24,6 +24,7 @@ from deptree_cli.kernels.arithmetic import (
     scale,
     subtract,
 )
+from deptree_cli.kernels.choosing import choose
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
@@ -66,21 +67,6 @@ def draw_via(Ai, Bj, direct, j, m, state):
 
 
 @kernel
-def draw_head(Bm, start, stop, state):
-    """A head among positions start..stop-1 by the probabilities Bm."""
-    rest = scale(one(Bm), uniform(state))
-    last = NONE
-    for i in range(start, stop):
-        x = get(Bm, i)
-        if is_positive(x):
-            last = i
-            if is_less(rest, x):
-                break
-            rest = subtract(rest, x)
-    return last
-
-
-@kernel
 def put_back(A, B, W, order, single_root, state, heads):
     """Fill heads, shape (k, n), with k independent trees.
 
@@ -99,7 +85,7 @@ def put_back(A, B, W, order, single_root, state, heads):
             if m == n - 1:
                 new_head = n
             elif j == NONE:
-                new_head = draw_head(row(B, m), m + 1, n if single_root else n + 1, state)
+                new_head = choose(row(B, m), m + 1, n if single_root else n + 1, one(B), state)
             else:
                 new_head = head[nearest_root(lowest(j, following), m, head, via, n)]
             while j != NONE:

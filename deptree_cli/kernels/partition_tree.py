@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.arithmetic import as_float, get, is_positive, logarithm, reaches, row
-from deptree_cli.kernels.cells import NONE, note, open_cell, pass_upwards, pick, refresh, take_over
+from deptree_cli.kernels.cells import NONE, note, open_cell, pass_upwards, refresh, take_over
+from deptree_cli.kernels.choosing import choose
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.head_distribution import FREE, sound_head_probs
 from deptree_cli.kernels.tree_set import hash_table, place_of
@@ -99,7 +100,7 @@ def draw_different(problem, rules, top, state, cells, drawn, count, work):
             met = hash_table(drawn.heads, count)
         r = TOP
         while is_positive(get(cells.total, r)):  # rounding may promise more than there is: then from the top
-            h = pick(row(cells.left, r), get(cells.total, r), state)
+            h = choose(row(cells.left, r), 0, cells.drawn.shape[1], get(cells.total, r), state)
             if cells.below[r, h] == NONE:
                 walks, found = try_to_draw(cells, problem, rules, drawn, r, h, met, state, walks, work)
                 safe = found and accept(cells, problem, rules, drawn, r, h, met, count, work)

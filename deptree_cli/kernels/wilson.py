@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.choosing import choose
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.xoshiro import U64, step, uniform
+from deptree_cli.kernels.xoshiro import U64, step
 
 ROOT = U64(0)
 ONE = U64(1)
@@ -164,21 +165,6 @@ def draw_roots(tables, bits, state, roots):
 
 
 @kernel
-def scan(weights, first, total, state):
-    """An index from `first` on drawn by weight; `total` is the sum of the weights."""
-    rest = total * uniform(state)
-    last = first
-    for v in range(first, weights.shape[0]):
-        weight = weights[v]
-        if weight > 0.0:
-            last = v
-            if rest < weight:
-                break
-            rest -= weight
-    return last
-
-
-@kernel
 def walk_without_tables(weights, single_root, state, budget, heads, roots, abandoned):
     """`draw_roots` (if `single_root`) and `walk` for a few trees: draws scan columns of weights, not tables."""
     n = heads.shape[1]
@@ -191,12 +177,12 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
     for i in range(heads.shape[0]):
         row = heads[i]
         left = budget
-        roots[i] = scan(weights[:, 0], first_head, totals[0], state) if single_root else 0
+        roots[i] = choose(weights[:, 0], first_head, n + 1, totals[0], state) if single_root else 0
         stamp[roots[i]] = i
         for start in range(1, n + 1):
             u = start
             while stamp[u] != i and left >= 0:
-                row[u - 1] = scan(weights[:, u], first_head, totals[u], state)
+                row[u - 1] = choose(weights[:, u], first_head, n + 1, totals[u], state)
                 u = row[u - 1]
                 left -= 1
             if left < 0:
