@@ -125,7 +125,7 @@ class Step(Generic[Result]):
 def _start(quiet: bool) -> None:
     """Load numba, once in every process; say so where there is more to wait for than that."""
     if not (quiet or is_filled() or parent_process()):
-        talk("compiling the kernels, this once: a few seconds")
+        talk("compiling the kernels, this once: a few seconds, for swor fifteen")
     from deptree_cli.kernels.flags import start_quickly
 
     start_quickly()
