@@ -41,7 +41,7 @@ Algorithms, with the cost of k trees of n words:
 """
 
 SIZE = 10
-SIZE_FOR_MASS = 100_000
+SIZE_FOR_MASS = 10_000
 
 LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line in ALGORITHMS.values())
 
