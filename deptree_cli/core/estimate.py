@@ -67,7 +67,10 @@ def estimate(heads: Heads, log_probs: Float, tau: float, functional: Functional)
 
 
 def arcs(heads: Heads) -> Float:
-    """Whether a tree has each arc, (k, n+1, n+1), ``[head, dependent]``: expectations are arc marginals."""
+    """Each arc: its expectation is its marginal probability.
+
+    (k, n+1, n+1), ``[head, dependent]``, 1 where a tree has the arc.
+    """
     k, n = heads.shape
     values = np.zeros((k, n + 1, n + 1))
     values[np.arange(k)[:, None], heads, np.arange(1, n + 1)] = 1.0
@@ -75,19 +78,19 @@ def arcs(heads: Heads) -> Float:
 
 
 def depth(heads: Heads) -> Float:
-    """Arcs from ROOT to the deepest word, (k,)."""
+    """Arcs from ROOT to the deepest word."""
     return _steps_to_root(heads).max(axis=1).astype(np.float64)
 
 
 def dependency_length(heads: Heads) -> Float:
-    """The mean distance of words from their heads, (k,); ROOT stands nowhere, so its arcs do not count."""
+    """The mean distance of words from their heads, ROOT's arcs left out."""
     words = np.arange(1, heads.shape[1] + 1)
     counted = heads > 0
     return (np.abs(heads - words) * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
 
 
 def non_projective_arcs(heads: Heads) -> Float:
-    """Arcs with a word between their ends that does not descend from the head, (k,); ROOT stands in front."""
+    """Arcs with a word between their ends that does not descend from the head."""
     k, n = heads.shape
     trees, words = np.arange(k)[:, None], np.arange(1, n + 1)
     above = np.zeros((k, n + 1, n + 1), dtype=bool)  # [tree, ancestor or self, word]
@@ -116,7 +119,8 @@ def _steps_to_root(heads: Heads) -> NDArray[np.int64]:
 
 Functional = Callable[[Heads], Float]
 
-# What can be estimated, by name: a function of trees (k, n) that gives a number or an array for each.
+# What can be estimated, by name: a function of trees (k, n) that gives a number (k,) or an array for each. The first
+# line of its docstring is shown to users.
 FUNCTIONALS: dict[str, Functional] = {
     "non_projective_arcs": non_projective_arcs,
     "depth": depth,

@@ -29,7 +29,10 @@ def expected_sum(sentence: Sentence, values: Float) -> float:
 
 
 def expected_features(sentence: Sentence, features: Float) -> Float:
-    """E[sum of the tree's arcs' features], (R,), for features (n+1, n+1, R) (their T1)."""
+    """The expected sums of arcs' features over a tree.
+
+    (R,), for features (n+1, n+1, R): their T1.
+    """
     return np.tensordot(sentence.elimination.marginals(), features, axes=2)
 
 
@@ -39,7 +42,10 @@ def expected_features_gradient(sentence: Sentence, features: Float) -> Float:
 
 
 def feature_covariance(sentence: Sentence, features: Float) -> Float:
-    """The covariance of the features' sums over a tree, (R, R), by R products with a Hessian (their T2^v): O(R n^3)."""
+    """The covariances of the sums of arcs' features over a tree.
+
+    (R, R), by R products with a Hessian (their T2^v): O(R n^3).
+    """
     return np.tensordot(expected_features_gradient(sentence, features), features, axes=2)
 
 
@@ -108,7 +114,10 @@ def other_gradient(sentence: Sentence, other: Sentence) -> Float:
 
 
 def risk(sentence: Sentence, gold: Heads) -> float:
-    """The expected number of words with another head than in `gold`, (n,) heads, -1 where unknown."""
+    """The expected number of words with a wrong head.
+
+    gold: (n,) heads, -1 where unknown; such words do not count.
+    """
     return expected_sum(sentence, _wrong(sentence, gold))
 
 
@@ -128,7 +137,7 @@ def attachment_gradient(sentence: Sentence, gold: Heads) -> Float:
 
 
 def generalised_expectation(sentence: Sentence, features: Float, target: Float) -> float:
-    """The generalised expectation objective: minus half the squared distance of E[features] from `target`, (R,)."""
+    """The generalised expectation objective: minus half the squared distance of the features' means from a target."""
     distance = expected_features(sentence, features) - target
     return -0.5 * float(distance @ distance)
 
