@@ -18,19 +18,15 @@ from deptree_cli.kernels.arithmetic import (
     add,
     divide,
     get,
-    is_less,
     is_positive,
     multiply,
     one,
     put,
     row,
-    scale,
-    subtract,
     zero,
 )
-from deptree_cli.kernels.elimination_sampler import NONE
+from deptree_cli.kernels.choosing import choose
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.xoshiro import uniform
 
 
 @kernel
@@ -122,16 +118,7 @@ def draw_position(weights, root, words, head_at, d, reach, state, pick):
             weight = multiply(weight, get(reach, top))
         put(pick, x, weight)
         total = add(total, weight)
-    rest = scale(total, uniform(state))
-    chosen = NONE
-    for x in range(count + 1):
-        weight = get(pick, x)
-        if is_positive(weight):
-            chosen = x
-            if is_less(rest, weight):
-                break
-            rest = subtract(rest, weight)
-    head_at[d] = chosen
+    head_at[d] = choose(pick, 0, count + 1, total, state)
 
 
 @kernel
