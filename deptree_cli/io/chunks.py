@@ -1,48 +1,55 @@
-"""Where the sentences of a CoNLL-U file begin and end: its lines cut at the empty ones, nothing lost."""
+"""Where the sentences of a CoNLL-U file begin and end: its bytes cut behind the empty lines, nothing lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import takewhile
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.kernels.columns import BEGUN, EMPTY, LINE_START
 
 BOM = b"\xef\xbb\xbf"
 
+_READ = 1 << 18
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """The lines of one sentence with the empty lines around it.
 
-    Attributes:
-        lines: as read; a byte order mark is an item of its own.
-        line: the number of the first line that is not empty.
-    """
+class Chunk(NamedTuple):
+    """The bytes of one sentence with the empty lines around it, and the number of its first line in the file."""
 
-    lines: list[bytes]
+    data: bytes
     line: int
 
-    def parts(self) -> tuple[list[bytes], list[bytes], list[bytes], list[bytes]]:
-        """The empty lines in front, the comments, the other lines, the empty lines behind."""
-        lead = list(takewhile(lambda line: line == BOM or not line.strip(), self.lines))
-        comments = list(takewhile(lambda line: line.startswith(b"#"), self.lines[len(lead) :]))
-        body = self.lines[len(lead) + len(comments) :]
-        rows = list(takewhile(bytes.strip, body))
-        return lead, comments, rows, body[len(rows) :]
+
+def split_chunks(stream: BinaryIO) -> Iterator[Chunk]:
+    """Cut a file into sentences, as they come in. Together the chunks are the file, unless it is nothing but space.
+
+    Every byte is looked at once, in however small pieces it comes.
+    """
+    buffer = bytearray(stream.read(len(BOM)))
+    scanned = len(BOM) if buffer == BOM else 0
+    state = np.zeros(4, dtype=np.int64)
+    state[LINE_START], state[EMPTY] = scanned, 1
+    line, more = 1, True
+    while more:
+        start = 0
+        for end in _ends(buffer, scanned, state):
+            yield Chunk(bytes(buffer[start:end]), line)
+            line += buffer.count(b"\n", start, end)
+            start = end
+        del buffer[:start]
+        state[LINE_START] -= start
+        scanned = len(buffer)
+        buffer += stream.read1(_READ)  # type: ignore[attr-defined]
+        more = len(buffer) > scanned
+    if state[BEGUN]:
+        yield Chunk(bytes(buffer), line)
 
 
-def split_chunks(stream: Iterable[bytes]) -> Iterator[Chunk]:
-    """Cut a file into sentences. Together the chunks are the file, unless it holds nothing but empty lines."""
-    lines: list[bytes] = []
-    start = 0
-    for number, line in enumerate(stream, 1):
-        if number == 1 and line.startswith(BOM):
-            lines.append(BOM)
-            line = line.removeprefix(BOM)
-        content = bool(line.strip())
-        if content and start and not lines[-1].strip():
-            yield Chunk(lines, start)
-            lines, start = [], 0
-        start = start or number * content
-        lines.append(line)
-    if start:
-        yield Chunk(lines, start)
+def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
+    """Where sentences end in the bytes behind those that were scanned."""
+    from deptree_cli.kernels.conllu import sentence_ends  # compiled: loaded when there is something to read
+
+    ends = np.empty(len(buffer) - scanned + 1, dtype=np.int64)
+    return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()

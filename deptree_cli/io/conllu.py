@@ -1,104 +1,151 @@
-"""CoNLL-U, byte for byte: blocks of lines that are written back as read, except HEAD, DEPREL and DEPS of words.
+"""CoNLL-U, byte for byte: a sentence is its bytes and where in them each word has its columns.
 
-A block is split into columns once; a tree is then spliced into it by joining ready pieces. Only what is asked for is
-decoded, so whatever stands in the other columns survives.
+Trees are spliced in by copying those bytes around HEAD, DEPREL and DEPS, so whatever stands elsewhere survives.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.chunks import Chunk, split_chunks
+from deptree_cli.io.chunks import BOM, Chunk, split_chunks
+from deptree_cli.kernels.columns import (
+    BAD_COLUMNS,
+    BAD_HEAD,
+    BAD_ID,
+    BAD_NUMBER,
+    DEPREL_END,
+    DEPREL_START,
+    FINE,
+    HEAD,
+    WORD_FACTS,
+)
 
-_SENT_ID = re.compile(rb"#\s*sent_id\s*=\s*(\S|\S.*\S)\s*")
-_NOT_A_WORD = re.compile(rb"\d+([-.])\d+")
-_HEAD, _DEPREL, _MISC = 6, 7, 9
-_NO_HEAD = -1
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+# What becomes of DEPS where HEAD may change, numbered as in kernels/columns.py.
+DEPS = ("drop", "basic", "keep")
+
+_MISC = COLUMNS.index("misc")
+_SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 _NOTHING: Mapping[str, Any] = {}
 
-Packed = NDArray[np.uint8]
-Cuts = NDArray[np.int64]
 
-
-def read_blocks(stream: Iterable[bytes], place: str) -> Iterator[Block]:
+def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     """The sentences of a binary stream, one in memory at a time.
 
     Raises:
         DeptreeError: with ``file:line``, where a block is not a sentence.
     """
-    return (Block.parse(chunk, place) for chunk in split_chunks(stream))
+    return (Block(chunk, place) for chunk in split_chunks(stream))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Block:
     """One sentence.
 
     Attributes:
+        chunk: its bytes, and the number of their first line.
+        file: what messages call the file.
         sent_id: from the comment ``# sent_id = ...``, else empty.
         n: the number of words with an integer id.
-        heads: of the words, 0 = ROOT, None where the column is ``_``.
-        deprels: of the words.
-        line: the number of the first line.
-        place: ``file:line``, for messages.
+
+    Raises:
+        DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
     """
 
-    sent_id: str
-    n: int
-    heads: list[int | None]
-    deprels: list[str]
-    line: int
-    place: str
-    _lead: bytes
-    _comments: list[bytes]
-    _rows: list[list[bytes]]
-    _tail: bytes
+    chunk: Chunk
+    file: str
+    sent_id: str = field(init=False)
+    n: int = field(init=False)
 
-    @classmethod
-    def parse(cls, chunk: Chunk, place: str) -> Block:
-        """Look into a chunk.
+    def __post_init__(self) -> None:
+        data = self.chunk.data
+        rows = np.empty((data.count(b"\n") + 1, WORD_FACTS), dtype=np.int64)
+        self._bytes = np.frombuffer(data, dtype=np.uint8)
+        wrong, *found = _kernels().scan(self._bytes, len(BOM) if data.startswith(BOM) else 0, rows)
+        if wrong != FINE:
+            raise self._problem(wrong, *found)
+        self._start, self._rows_start, self._rows_end, self.n, empty_nodes = found
+        if not self.n:
+            what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
+            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
+        self._words, self._empty_nodes = rows[: self.n], rows[: -empty_nodes - 1 : -1]
+        match = _SENT_ID.search(self._comments)
+        self._id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
+        self.sent_id = _text(match[1], self.place) if match else ""
 
-        Raises:
-            DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
-        """
-        lead, comments, lines, tail = chunk.parts()
-        rows = [line.split(b"\t") for line in lines]
-        words = _words(rows, chunk.line + len(comments), place)
-        if not words:
-            what = "no words" if rows else "comments without a sentence"
-            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=f"{place}:{chunk.line}")
-        here = f"{place}:{chunk.line}"
-        return cls(
-            sent_id=_text(_sent_id(comments), here),
-            n=len(words),
-            heads=[_head(row[_HEAD], len(words), f"{place}:{line}") for line, row in words],
-            deprels=[_text(row[_DEPREL], f"{place}:{line}") for line, row in words],
-            line=chunk.line,
-            place=here,
-            _lead=b"".join(lead),
-            _comments=comments,
-            _rows=rows,
-            _tail=b"".join(tail),
-        )
+    def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str]]:
+        """Between processes the bytes travel; looking at them again is quicker than carrying what was seen."""
+        return Block, (self.chunk, self.file)
+
+    def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
+        text = _shown(self.raw[start:end])
+        problem, remedy = {
+            BAD_COLUMNS: (
+                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                "Repair the line; an empty line ends a sentence",
+            ),
+            BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
+            BAD_NUMBER: (f"HEAD is {text}, not _ or the number of a word", "Repair the line"),
+            BAD_HEAD: (f"HEAD is {text}, not _ or 0 to {n}", "Repair the line"),
+        }[wrong]
+        return DeptreeError(problem, remedy, place=f"{self.file}:{self.chunk.line + line}")
 
     @property
     def raw(self) -> bytes:
         """The block as read, with the empty lines around it."""
-        return b"".join([self._lead, *self._comments, *map(b"\t".join, self._rows), self._tail])
+        return self.chunk.data
+
+    @property
+    def line(self) -> int:
+        """The number of the first line that is not empty."""
+        return self.chunk.line + self.raw.count(b"\n", 0, self._start)
+
+    @property
+    def place(self) -> str:
+        """``file:line``, for messages."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def heads(self) -> list[int | None]:
+        """The words' heads, 0 = ROOT, None where the column is ``_``."""
+        return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
+
+    @property
+    def deprels(self) -> list[str]:
+        """The words' labels, ``_`` where there is none."""
+        return [
+            _text(self.raw[start:end], self.place) for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
+        ]
+
+    def column(self, name: str) -> list[str]:
+        """A column of the words, by its name in `COLUMNS`."""
+        index = COLUMNS.index(name)
+        rows = [line.split(b"\t") for line in self._rows]
+        return [_text(row[index].rstrip(b"\r\n"), self.place) for row in rows if row[0].isdigit()]
 
     def comment(self, key: str) -> str | None:
         """The value of the first comment ``# key = value``, None where there is none."""
-        pattern = re.compile(rb"#\s*%b\s*=\s*(.*?)\s*" % re.escape(key.encode()))
-        match = next(filter(None, map(pattern.fullmatch, self._comments)), None)
-        return _text(match[1], self.place) if match else None
+        pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
+        match = re.search(pattern, self._comments, re.MULTILINE)
+        return _text(match[1].strip(), self.place) if match else None
+
+    @property
+    def _comments(self) -> bytes:
+        return self.chunk.data[self._start : self._rows_start]
+
+    @property
+    def _rows(self) -> list[bytes]:
+        return _lines(self.raw[self._rows_start : self._rows_end])
 
     def with_trees(
         self,
@@ -106,10 +153,11 @@ class Block:
         sent_ids: Sequence[str],
         comments: Mapping[str, Sequence[str]] = _NOTHING,
         closing: Mapping[str, str] = _NOTHING,
+        deprels: Deprels | None = None,
+        deps: str = "drop",
     ) -> bytes:
-        """The block once for each tree: HEAD, DEPREL and DEPS of its words change, empty nodes go, all else stays.
+        """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
-        A word whose HEAD is what it was keeps its DEPREL; another one is `dep`; `root` stands exactly where HEAD is 0.
         A byte order mark and empty lines in front stay where they are; the last copy ends as the block did.
 
         Args:
@@ -117,70 +165,75 @@ class Block:
             sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
             comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
             closing: the same for the last tree only.
+            deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
+                `root` stands exactly where HEAD is 0.
+            deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
+                again; `keep` both as they are.
         """
-        from deptree_cli.kernels.splicing import splice, spliced_size  # compiled code: not for those who only read
+        block, newline = self, self.newline
+        notes = [""] * len(heads)
+        if comments or closing:
+            block = self._without({key.encode() for key in (*comments, *closing)})
+            template = "".join(f"# {key} = {{}}{newline}" for key in comments)
+            notes = list(map(template.format, *comments.values())) if comments else notes
+            notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
+        return block._spliced(heads, sent_ids, notes, deprels, DEPS.index(deps))
 
-        pool, cuts, old = self._without({key.encode() for key in (*comments, *closing)})._splice
-        template = "".join(f"# {key} = {{}}{self.newline}" for key in comments)
-        notes = list(map(template.format, *comments.values())) if comments else [""] * len(heads)
-        notes[-1] += "".join(f"# {key} = {value}{self.newline}" for key, value in closing.items())
-        ids, id_cuts = _packed([sent_id.encode() for sent_id in sent_ids])
-        noted, note_cuts = _packed([note.encode() for note in notes])
-        out = np.empty(spliced_size(cuts, old, id_cuts, note_cuts, heads), dtype=np.uint8)
-        splice(pool, cuts, old, ids, id_cuts, noted, note_cuts, heads, out)
-        return out.tobytes()
+    def _spliced(
+        self,
+        heads: NDArray[np.int32],
+        sent_ids: Sequence[str],
+        notes: Sequence[str],
+        deprels: Deprels | None,
+        deps: int,
+    ) -> bytes:
+        start, end = self._id_span or (self._start, self._start)
+        naming = "{}" if self._id_span else f"# sent_id = {{}}{self.newline}"
+        told = [piece.encode() for pair in zip(map(naming.format, sent_ids), notes, strict=True) for piece in pair]
+        labels, names = (deprels.index, deprels.packed) if deprels else (_NO_LABELS, _UNLABELLED)
+        gap = _GAPS[self.newline, self.chunk.data.endswith(b"\n", 0, self._rows_end)]
+        size = len(self._bytes) + len(gap) + self.n * 2 * (_DIGITS + names.longest)
+        out = np.empty(sum(map(len, told)) + len(heads) * size, dtype=np.uint8)
+        seen = self._bytes, self._start, self._rows_start, self._rows_end, self._words, self._empty_nodes
+        pool, cuts, _ = _packed(told)
+        written = _kernels().splice(
+            *seen, start, end, pool, cuts, heads, labels, names.pool, names.cuts, deps, gap, out
+        )
+        return out[:written].tobytes()
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
         """The block as it is, plus comments, and `noting` some words."""
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        kept = self._without({_key(line) for line in added})._comments
-        return replace(self.noting(word_to_misc), _comments=[*kept, *added]).raw
+        noted = self.noting(word_to_misc)._without({_key(line) for line in added})
+        return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
     def noting(self, word_to_misc: Mapping[int, str]) -> Block:
-        """The block with a `Key=value` in MISC of some words; an older value of the key goes."""
+        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go."""
+        if not word_to_misc:
+            return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
-        rows = [_with_entry(row, additions[row[0]]) if row[0] in additions else row for row in self._rows]
-        return replace(self, _rows=rows)
+        rows = [line.split(b"\t") for line in self._rows]
+        lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        return self._with(self._rows_start, lines, self._rows_end)
+
+    def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
+        """The block with other lines from start to end."""
+        data = b"".join([self.raw[:start], *lines, self.raw[end:]])
+        return Block(Chunk(data, self.chunk.line), self.file)
 
     def _without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""
-        kept = [comment for comment in self._comments if _key(comment) not in keys]
-        return self if len(kept) == len(self._comments) else replace(self, _comments=kept)
+        comments = self._comments
+        if not any(key in comments for key in keys):
+            return self
+        kept = [comment for comment in _lines(comments) if _key(comment) not in keys]
+        return self._with(self._start, kept, self._rows_start)
 
-    @cached_property
+    @property
     def newline(self) -> str:
         """How the block's lines end."""
-        first_line = self._comments[0] if self._comments else self._rows[0][-1]
-        return "\r\n" if first_line.endswith(b"\r\n") else "\n"
-
-    def _around_sent_id(self) -> tuple[bytes, bytes]:
-        """The comments up to the sentence's name, and from behind it."""
-        for number, comment in enumerate(self._comments):
-            if match := _SENT_ID.fullmatch(comment):
-                before, after = self._comments[:number], self._comments[number + 1 :]
-                start, end = match.span(1)
-                return b"".join(before) + comment[:start], comment[end:] + b"".join(after)
-        return b"# sent_id = ", self.newline.encode() + b"".join(self._comments)
-
-    @cached_property
-    def _splice(self) -> tuple[Packed, Cuts, NDArray[np.int64]]:
-        """The pieces that `kernels/splicing.py` copies, and the HEAD with which each word keeps its arc as read."""
-        before, kept, old = [], [], []
-        between = b""
-        for row in self._rows:
-            if row[0].isdigit():
-                before.append(between + b"\t".join(row[:_HEAD]) + b"\t")
-                arc = row[_HEAD : _DEPREL + 1]
-                kept.append(b"\t".join(arc))
-                old.append(_NO_HEAD if arc[0] in (b"_", b"0") or arc[1] in (b"_", b"root") else int(arc[0]))
-                between = b"\t_\t" + row[_MISC]
-            elif b"-" in row[0]:
-                between += b"\t".join(row)
-        newline = self.newline.encode()
-        closed = between if between.endswith(b"\n") else between + newline
-        arcs = [b"0\troot", *(b"%d\tdep" % head for head in range(1, self.n + 1))]
-        ends = between + self._tail, closed + newline, self._lead, *self._around_sent_id()
-        return *_packed([*before, *kept, *arcs, *ends]), np.array(old)
+        end = self.chunk.data.find(b"\n", self._start)
+        return "\r\n" if self.chunk.data[end - 1 : end] == b"\r" else "\n"
 
 
 def _key(comment: bytes) -> bytes:
@@ -188,37 +241,73 @@ def _key(comment: bytes) -> bytes:
     return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
 
 
-def _packed(pieces: Sequence[bytes]) -> tuple[Packed, Cuts]:
-    """Pieces laid end to end, and where each begins and the last ends."""
+def _lines(data: bytes) -> list[bytes]:
+    """Lines with their newlines; a lone carriage return ends none."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
+
+
+class _Kernels(NamedTuple):
+    scan: Callable[..., Any]
+    splice: Callable[..., Any]
+
+
+@cache
+def _kernels() -> _Kernels:
+    """Compiled code, loaded when there is something to read."""
+    from deptree_cli.kernels.conllu import scan
+    from deptree_cli.kernels.splicing import splice
+
+    return _Kernels(scan, splice)
+
+
+class Packed(NamedTuple):
+    """Pieces laid end to end, where each begins and the last ends, and the length of the longest."""
+
+    pool: NDArray[np.uint8]
+    cuts: NDArray[np.int64]
+    longest: int
+
+
+def _packed(pieces: Sequence[bytes]) -> Packed:
     cuts = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
-    return np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts
+    return Packed(np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts, max(map(len, pieces)))
 
 
-def _words(rows: list[list[bytes]], line: int, place: str) -> list[tuple[int, list[bytes]]]:
-    """The rows of words with an integer id, each with its line number."""
-    words: list[tuple[int, list[bytes]]] = []
-    for number, row in enumerate(rows, line):
-        if len(row) != 10:
-            problem = f"{len(row)} column{'s' * (len(row) > 1)} where a word has 10, separated by tabs"
-            raise DeptreeError(problem, "Repair the line; an empty line ends a sentence", place=f"{place}:{number}")
-        if row[0] == b"%d" % (len(words) + 1):
-            words.append((number, row))
-        elif not _NOT_A_WORD.fullmatch(row[0]):
-            problem = f"the word id is {_shown(row[0])} where {len(words) + 1} is due"
-            raise DeptreeError(problem, "Number the words 1, 2, 3, ... in order", place=f"{place}:{number}")
-    return words
+_UNKNOWN = [b"root", b"dep"]
+_UNLABELLED = _packed(_UNKNOWN)
+_NO_LABELS = np.empty((0, 0), dtype=np.int32)
+_DIGITS = 12  # of a head, and the two tabs
+
+# What stands between two trees, by the newline and whether the last line has one: what it lacks, and an empty line.
+_GAPS = {
+    (newline, whole): np.frombuffer(newline.encode() * (2 - whole), dtype=np.uint8)
+    for newline in ("\n", "\r\n")
+    for whole in (True, False)
+}
 
 
-def _head(text: bytes, n: int, place: str) -> int | None:
-    if text == b"_":
-        return None
-    if text.isdigit() and len(text) < 10 and int(text) <= n:
-        return int(text)
-    raise DeptreeError(f"HEAD is {_shown(text)}, not _ or 0 to {n}", "Repair the line", place=place)
+@dataclass(frozen=True, eq=False)
+class Deprels:
+    """The labels of k trees.
+
+    Attributes:
+        names: the names of labels.
+        index: (k, n) int32, the number of each word's name.
+    """
+
+    names: tuple[str, ...]
+    index: NDArray[np.int32]
+
+    @property
+    def packed(self) -> Packed:
+        """What a splicing copies: behind the names for words without a label these."""
+        return _packed_names(self.names)
 
 
-def _sent_id(comments: list[bytes]) -> bytes:
-    return next((match[1] for match in map(_SENT_ID.fullmatch, comments) if match), b"")
+@cache
+def _packed_names(names: tuple[str, ...]) -> Packed:
+    return _packed([*_UNKNOWN, *(name.encode() for name in names)])
 
 
 def _text(text: bytes, place: str) -> str:
@@ -232,8 +321,8 @@ def _shown(text: bytes) -> str:
     return repr(text[:20].decode("utf-8", "replace"))
 
 
-def _with_entry(row: list[bytes], entry: bytes) -> list[bytes]:
+def _with_entry(row: list[bytes], addition: bytes) -> list[bytes]:
     misc = row[_MISC].rstrip(b"\r\n")
-    key = entry.partition(b"=")[0] + b"="
-    entries = [old for old in misc.split(b"|") if old != b"_" and not old.startswith(key)]
-    return [*row[:_MISC], b"|".join([*entries, entry]) + row[_MISC][len(misc) :]]
+    keys = {entry.partition(b"=")[0] for entry in addition.split(b"|")}
+    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in keys]
+    return [*row[:_MISC], b"|".join([*entries, addition]) + row[_MISC][len(misc) :]]

@@ -143,7 +143,7 @@ def _blocks(path: str) -> _Blocks:
     with open_input(path) as file:
         for chunk in split_chunks(file.stream):
             try:
-                yield Block.parse(chunk, file.place)
+                yield Block(chunk, file.place)
             except DeptreeError as error:
                 yield error
 

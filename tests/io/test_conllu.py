@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.chunks import BOM
-from deptree_cli.io.conllu import Block, read_blocks
+from deptree_cli.io.chunks import BOM, split_chunks
+from deptree_cli.io.conllu import Block, Deprels, read_blocks
 
 SENTENCE = b"""\
 # newdoc
@@ -61,6 +61,30 @@ def test_the_tree_is_all_that_changes() -> None:
     assert with_tree(block(), [2, 0, 1]) == (
         SENTENCE.replace(b"2:nsubj", b"_").replace(b"0:root\tB", b"_\tB").replace(b"2\tobj", b"1\tdep")
     ).replace(b"1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\tCopyOf=1\n", b"")
+
+
+def test_deps_as_the_tree_or_as_they_were() -> None:
+    tree = np.array([[2, 0, 1]], dtype=np.int32)
+    basic = block().with_trees(tree, ["s1"], deps="basic")
+    expected = SENTENCE.replace(b"2\tobj\t_", b"1\tdep\t1:dep")
+    assert basic == expected.replace(b"1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\tCopyOf=1\n", b"")
+    kept = block().with_trees(tree, ["s1"], deps="keep")
+    assert kept == SENTENCE.replace(b"2\tobj", b"1\tdep")
+
+
+def test_labels() -> None:
+    trees = np.array([[2, 0, 1], [0, 1, 2]], dtype=np.int32)
+    labels = Deprels(("a", "root", "sub:č"), np.array([[0, 1, 2], [1, -1, 0]], dtype=np.int32))
+    both = block().with_trees(trees, ["x", "y"], deprels=labels, deps="basic")
+    assert arcs(both) == [
+        (b"2", b"a"),
+        (b"0", b"root"),
+        (b"1", b"sub:\xc4\x8d"),
+        (b"0", b"root"),
+        (b"1", b"dep"),
+        (b"2", b"a"),
+    ]
+    assert b"\t1\tsub:\xc4\x8d\t1:sub:\xc4\x8d\tHeadProb" in both
 
 
 def arcs(data: bytes) -> list[tuple[bytes, bytes]]:
@@ -150,7 +174,20 @@ def test_a_file_is_written_back_as_it_was(data: bytes) -> None:
 @pytest.mark.parametrize("name", ["dev", "train"])
 def test_a_treebank_is_written_back_as_it_was(name: str, shared: Path) -> None:
     data = gzip.decompress((shared / "ewt" / f"{name}.conllu.gz").read_bytes())
-    assert b"".join(each.raw for each in read_blocks(io.BytesIO(data), name)) == data
+    read = list(read_blocks(io.BytesIO(data), name))
+    assert b"".join(each.raw for each in read) == data
+    assert b"".join(each.with_misc({}) for each in read) == data
+    spliced = (each.with_trees(np.array([each.heads], dtype=np.int32), [each.sent_id], deps="keep") for each in read)
+    assert b"".join(spliced) == data
+
+
+@given(files(), st.data())
+def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.DataObject) -> None:
+    class InPieces(io.BytesIO):
+        def read1(self, size: int | None = -1) -> bytes:
+            return super().read1(draws.draw(st.integers(1, 9)))
+
+    assert list(split_chunks(InPieces(data))) == list(split_chunks(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize(
@@ -167,13 +204,19 @@ def test_a_treebank_is_written_back_as_it_was(name: str, shared: Path) -> None:
         (SENTENCE.replace(b"2\tobj", b"4\tobj"), ["a.conllu:11", "HEAD is '4', not _ or 0 to 3"]),
         (SENTENCE.replace(b"2\tobj", b"-1\tobj"), ["HEAD is '-1'"]),
         (SENTENCE.replace(b"2\tobj", b"9" * 5000 + b"\tobj"), ["HEAD is '99999999999999999999', not"]),
-        (SENTENCE.replace(b"obj", b"\xff"), ["a.conllu:11", "not UTF-8"]),
         (SENTENCE.replace(b"s1", b"\xff"), ["a.conllu:1", "not UTF-8"]),
     ],
 )
 def test_what_is_not_a_sentence(data: bytes, parts: list[str], says) -> None:
     with says(*parts):
         blocks(data)
+
+
+def test_labels_that_are_no_text_are_noticed_when_they_are_asked_for(says) -> None:
+    only = block(SENTENCE.replace(b"obj", b"\xff"))
+    assert b"\t\xff\t" in with_tree(only, [2, 0, 2])
+    with says("a.conllu:1", "not UTF-8"):
+        _ = only.deprels
 
 
 def test_an_empty_file_has_no_sentences() -> None:

@@ -1,0 +1,204 @@
+"""Where the sentences of CoNLL-U bytes end, and where a sentence's words have their columns."""
+
+from __future__ import annotations
+
+from deptree_cli.kernels.columns import (
+    AFTER_EMPTY,
+    BAD_COLUMNS,
+    BAD_HEAD,
+    BAD_ID,
+    BAD_NUMBER,
+    BEGUN,
+    DASH,
+    DEPREL_END,
+    DEPREL_START,
+    DEPS_END,
+    DOT,
+    EMPTY,
+    EMPTY_NODE,
+    FINE,
+    HASH,
+    HEAD,
+    HEAD_START,
+    KEEPS,
+    LINE,
+    LINE_FEED,
+    LINE_START,
+    NINE,
+    NO_HEAD,
+    TAB,
+    UNDERSCORE,
+    WORD,
+    ZERO,
+)
+from deptree_cli.kernels.flags import kernel
+
+_LONGEST_HEAD = 9
+_TABS = 9
+
+
+@kernel
+def is_space(byte):
+    """Whether Python's bytes.strip would take it."""
+    return byte == 32 or 9 <= byte <= 13
+
+
+@kernel
+def sentence_ends(buffer, start, state, ends):
+    """The places where a sentence ends and the next begins, from start on, into `ends`; returns their number.
+
+    state: int64 (4,), carried from call to call, places relative to `buffer`.
+    """
+    count = 0
+    for at in range(start, buffer.shape[0]):
+        byte = buffer[at]
+        if byte == LINE_FEED:
+            state[AFTER_EMPTY] = state[EMPTY] and state[BEGUN]
+            state[EMPTY] = 1
+            state[LINE_START] = at + 1
+        elif state[EMPTY] and not is_space(byte):
+            if state[AFTER_EMPTY]:
+                ends[count] = state[LINE_START]
+                count += 1
+            state[EMPTY] = 0
+            state[AFTER_EMPTY] = 0
+            state[BEGUN] = 1
+    return count
+
+
+@kernel
+def line_end(data, start):
+    """Behind the newline of the line that begins at start, or the end of the data."""
+    for at in range(start, data.shape[0]):
+        if data[at] == LINE_FEED:
+            return at + 1
+    return data.shape[0]
+
+
+@kernel
+def is_empty(data, start, end):
+    """Whether there is nothing but space."""
+    for at in range(start, end):  # noqa: SIM110 (numba has no all)
+        if not is_space(data[at]):
+            return False
+    return True
+
+
+@kernel
+def number_at(data, start, end):
+    """The number written there, -1 where something else is or too long a one."""
+    if start == end or end - start > _LONGEST_HEAD:
+        return -1
+    number = 0
+    for at in range(start, end):
+        if not ZERO <= data[at] <= NINE:
+            return -1
+        number = 10 * number + data[at] - ZERO
+    return number
+
+
+@kernel
+def is_between(data, start, end, sign):
+    """Whether digits stand on both sides of a sign: 3-4 or 3.1."""
+    signs = 0
+    for at in range(start, end):
+        if data[at] == sign:
+            signs += 1
+            if at == start or at == end - 1:
+                return False
+        elif not ZERO <= data[at] <= NINE:
+            return False
+    return signs == 1
+
+
+@kernel
+def may_keep(data, start, end):
+    """Whether a DEPREL says something that holds as long as the word has its head: not _ and not root."""
+    size = end - start
+    if size == 1 and data[start] == UNDERSCORE:
+        return False
+    if size != 4:
+        return True
+    return not (data[start] == 114 and data[start + 1] == 111 and data[start + 2] == 111 and data[start + 3] == 116)
+
+
+@kernel
+def scan(data, start, rows):
+    """Look a sentence's bytes over, from start on (behind a byte order mark).
+
+    Returns what is wrong with it, FINE if nothing; where its comments, its other lines and the empty lines behind them
+    begin; the number of words and of empty nodes. Where something is wrong: what, the line (from 0), where the wrong
+    text begins and ends, the number of words before it, and the number of columns.
+
+    rows: int64 (lines, 7); words are written from the top, empty nodes (where their lines begin and end) from the
+    bottom.
+    """
+    size = data.shape[0]
+    line, at = 0, start
+    end = line_end(data, at)
+    while at < size and is_empty(data, at, end):
+        line, at = line + 1, end
+        end = line_end(data, at)
+    comments = at
+    while at < size and data[at] == HASH:
+        line, at = line + 1, end
+        end = line_end(data, at)
+    first = at
+    n = empty_nodes = 0
+    while at < size and not is_empty(data, at, end):
+        wrong, from_, to, columns = scan_row(data, at, end, n + 1, rows[n], rows[rows.shape[0] - 1 - empty_nodes])
+        if wrong == EMPTY_NODE:
+            empty_nodes += 1
+        elif wrong == WORD:
+            rows[n, LINE] = line
+            n += 1
+        elif wrong != FINE:
+            return wrong, line, from_, to, n, columns
+        line, at = line + 1, end
+        end = line_end(data, at)
+    for word in range(n):
+        if rows[word, HEAD] > n:
+            return BAD_HEAD, rows[word, LINE], rows[word, HEAD_START], rows[word, DEPREL_START] - 1, n, 10
+    return FINE, comments, first, at, n, empty_nodes
+
+
+@kernel
+def scan_row(data, start, end, due, word, empty_node):
+    """One line of a sentence, into the row `word` or `empty_node`.
+
+    Returns WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends, and the
+    number of columns.
+    """
+    tabs = 0
+    id_end = head_start = deprel_start = deps_start = deps_end = start
+    for at in range(start, end):
+        if data[at] == TAB:
+            tabs += 1
+            if tabs == 1:
+                id_end = at
+            elif tabs == 6:
+                head_start = at + 1
+            elif tabs == 7:
+                deprel_start = at + 1
+            elif tabs == 8:
+                deps_start = at + 1
+            elif tabs == 9:
+                deps_end = at
+    if tabs != _TABS:
+        return BAD_COLUMNS, start, end, tabs + 1
+    if data[start] == ZERO or number_at(data, start, id_end) != due:
+        if is_between(data, start, id_end, DASH):
+            return FINE, start, end, 10
+        if is_between(data, start, id_end, DOT):
+            empty_node[0], empty_node[1] = start, end
+            return EMPTY_NODE, start, end, 10
+        return BAD_ID, start, id_end, 10
+    missing = deprel_start - head_start == 2 and data[head_start] == UNDERSCORE
+    head = NO_HEAD if missing else number_at(data, head_start, deprel_start - 1)
+    if head < 0 and not missing:
+        return BAD_NUMBER, head_start, deprel_start - 1, 10
+    word[HEAD_START], word[DEPREL_START] = head_start, deprel_start
+    word[DEPREL_END], word[DEPS_END] = deps_start - 1, deps_end
+    word[HEAD] = head
+    word[KEEPS] = head > 0 and may_keep(data, deprel_start, deps_start - 1)
+    return WORD, start, end, 10
