@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test laws lint types bench clean
+.PHONY: help install demo test laws lint types bench share clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -75,6 +75,9 @@ types: $(DEV_STAMP)  ## mypy, strict
 
 bench: $(DEV_STAMP)  ## benchmarks, as a table
 	python -m benchmarks
+
+share: $(DEV_STAMP)  ## the man page and the completion files, generated anew
+	python -m deptree_cli.share
 
 clean:  ## remove what make made, .venv too
 	rm -rf $(VENV) build dist *.egg-info demo_output .pytest_cache .mypy_cache .ruff_cache .hypothesis

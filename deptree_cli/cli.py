@@ -26,6 +26,9 @@ COMMANDS = {
     "diff": "Compare two score files of the same sentences.",
     "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",
     "inspect": "Say how a score file is understood.",
+    "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
+    "convert": "Write scores in another container or layout.",
+    "dump": "Write the scores of a parser: natasha, stanza, supar, spacy, hanlp.",
 }
 
 DONE, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from deptree_cli.core.sentence import Sentence, check_feasible
+from deptree_cli.core.feasibility import check_feasible
+from deptree_cli.core.sentence import Sentence
 
 Float = NDArray[np.float64]
 

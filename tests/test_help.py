@@ -54,7 +54,8 @@ def test_the_help_lists_every_command():
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_command_has_help(name):
     text = help_of(name)
-    assert re.match(f"Usage: deptree {name} \\[OPTIONS\\] (QUANTITY )?(SCORES|DRAWS)( OTHER)?\n", text)
+    arguments = r"((QUANTITY )?(SCORES|DRAWS)( OTHER)?|PARSER \[INPUT\])"
+    assert re.match(rf"Usage: deptree {name} \[OPTIONS\] {arguments}\n", text)
     assert len(command(name).help.split()) > 10
     assert (
         CliRunner().invoke(cli.deptree, [name, "-h"]).output == CliRunner().invoke(cli.deptree, [name, "--help"]).output

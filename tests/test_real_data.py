@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.layout import layout, to_head_dep
+from deptree_cli.io.layout import to_head_dep
+from deptree_cli.io.presets import layout
 
 DIGITS = 150
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "sample_data"
-NOT_DATA = {"README.md", "make_sample_data.py"}
+NOT_DATA = {"README.md", "make_sample_data.py", "paragraphs.txt"}
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,20 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.commands.options import Inputs, header_option, input_options, output_option, seed_option, size_option
+from deptree_cli.commands.options import (
+    Inputs,
+    completes,
+    header_option,
+    input_options,
+    output_option,
+    seed_option,
+    size_option,
+)
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.samplers import Sampler, sampler
+from deptree_cli.core.samplers import SAMPLERS, Sampler, sampler
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.inputs import STDIN
 from deptree_cli.io.jsonl import dump
@@ -56,7 +64,14 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
 )
 @input_options
 @size_option(2000, "Trees per sentence.")
-@click.option("--sampler", "name", default="auto", metavar="NAME", help="See deptree sample --help.  [default: auto]")
+@click.option(
+    "--sampler",
+    "name",
+    default="auto",
+    metavar="NAME",
+    shell_complete=completes(SAMPLERS),
+    help="See deptree sample --help.  [default: auto]",
+)
 @click.option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @click.option(
     "--alpha",

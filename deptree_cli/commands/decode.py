@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs, format_option, header_option, input_options, output_option
+from deptree_cli.commands.options import (
+    Inputs,
+    format_option,
+    header_option,
+    input_options,
+    label_scores_option,
+    output_option,
+    style_fields,
+    style_options,
+)
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.calibration import Calibration
@@ -24,17 +33,22 @@ from deptree_cli.io.pairing import Record
 from deptree_cli.io.plots import check_plot, plot_calibration
 from deptree_cli.io.report import table, talk
 from deptree_cli.io.signature import signature
-from deptree_cli.io.trees import Note, Trees, log_prob_note, to_jsonl
+from deptree_cli.io.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
 
 Heads = NDArray[np.int32]
 
-Writer = Callable[[Sentence, Record, Heads, bool], bytes]
+Writer = Callable[[Sentence, Record, Heads, Style], bytes]
 
 K_BEST = "k-best"
 
 
+# A single tree keeps the sentence's name.
+_UNNAMED = "{id}"
+
+
 @click.command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @input_options
+@label_scores_option
 @click.option(
     "--method",
     type=click.Choice(list(METHODS)),
@@ -49,6 +63,7 @@ K_BEST = "k-best"
 @output_option
 @format_option("conllu", "jsonl", "npz")
 @header_option
+@style_options
 def decode(
     inputs: Inputs,
     method: str,
@@ -58,11 +73,13 @@ def decode(
     output: str | None,
     form: str | None,
     header: bool | None,
+    style: Style,
 ) -> int:
     """Find the best tree of each sentence, or the K best: always valid, with a single root unless --multi-root.
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
+    --labels every word gets its most probable label given the tree, with LabelProb in MISC. With
     --calibration a table on stderr says how often heads of each tenth of probability are right, the attachment score
     that the parser expects and the one that it has, and the expected calibration error.
     """
@@ -76,9 +93,12 @@ def decode(
         raise click.UsageError("--calibration is of one tree per sentence, not of --k-best.")
     form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
     pipeline = Pipeline(inputs)
-    made = signature("decode", {"method": K_BEST if size else method, **inputs.signature_fields, "size": size})
+    said = {"method": K_BEST if size else method, **inputs.signature_fields, "size": size, **style_fields(style)}
+    made = signature("decode", said)
     held = Calibration()
-    results = pipeline.map(Decode(WRITERS[form], method, size))
+    if size is None:
+        style = replace(style, sent_id_format=_UNNAMED)
+    results = pipeline.map(Decode(WRITERS[form], method, size, style))
     if calibration:
         results = _held_against(results, calibration, held)
     if form == "npz":
@@ -136,37 +156,50 @@ class Decode:
     write: Writer
     method: str
     size: int | None
+    style: Style
 
     def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> Decoded:
         """The work on one sentence."""
         trees = best_trees(sentence, self.size) if self.size else METHODS[self.method](sentence)[None]
-        chunk = self.write(sentence, record, trees, bool(self.size))
+        chunk = self.write(sentence, record, trees, self.style)
         heads = trees if self.size else trees[0]
         probs = sentence.elimination.marginals()[trees[0], np.arange(1, sentence.n + 1)]
         return Decoded(record.sent_id, record.number, chunk, heads, probs)
 
 
-def _to_jsonl(sentence: Sentence, record: Record, trees: Heads, _: bool) -> bytes:
-    entropies = Note("entropy", "entropy", [entropy(sentence)] * len(trees))
-    return to_jsonl(Trees(record, trees, [log_prob_note(sentence.log_probs(trees)), entropies]))
+def _to_jsonl(sentence: Sentence, record: Record, trees: Heads, _: Style) -> bytes:
+    labels = sentence.labels.best(trees) if sentence.labels else None
+    notes = [log_prob_note(sentence.log_probs(trees)), *label_notes(sentence, trees, labels)]
+    notes.append(Note("entropy", "entropy", [entropy(sentence)] * len(trees)))
+    return to_jsonl(Trees(record, trees, notes, deprels=deprels_of(sentence, labels)))
 
 
-def _to_conllu(sentence: Sentence, record: Record, trees: Heads, several: bool) -> bytes:
-    """A single tree keeps the sentence's name."""
-    assert record.block is not None  # choose_format asks for --conllu
-    marginals, words = sentence.elimination.marginals(), np.arange(1, sentence.n + 1)
+def _to_conllu(sentence: Sentence, record: Record, trees: Heads, style: Style) -> bytes:
+    sent_ids = style.sent_ids(record.sent_id, len(trees))
     chunks = []
-    for rank, (tree, log_prob) in enumerate(zip(trees, sentence.log_probs(trees), strict=True), 1):
-        misc = {word: f"HeadProb={p:.4g}" for word, p in enumerate(marginals[tree, words].tolist(), 1)}
-        sent_id = f"{record.sent_id}/sample_{rank}" if several else record.sent_id
-        comments = {"tree_logprob": f"{log_prob:.6f}", "tree_prob": f"{np.exp(log_prob):.6g}"}
-        comments["entropy"] = f"{entropy(sentence):.6f}"
-        block = record.block.noting(misc)
-        chunks.append(block.with_trees(tree[None], [sent_id], {key: [text] for key, text in comments.items()}))
+    for tree, sent_id, log_prob in zip(trees, sent_ids, sentence.log_probs(trees), strict=True):
+        labels = sentence.labels.best(tree[None]) if sentence.labels else None
+        comments = {"tree_logprob": [f"{log_prob:.6f}"], "tree_prob": [f"{np.exp(log_prob):.6g}"]}
+        comments |= {note.key: note.texts for note in label_notes(sentence, tree[None], labels) if note.key}
+        comments["entropy"] = [f"{entropy(sentence):.6f}"]
+        block = record.sentence.noting(_probs(sentence, tree, labels))
+        deprels = deprels_of(sentence, labels)
+        chunks.append(block.with_trees(tree[None], [sent_id], comments, deprels=deprels, deps=style.deps))
     return b"".join(chunks)
 
 
-def _nothing(sentence: Sentence, record: Record, trees: Heads, _: bool) -> bytes:
+def _probs(sentence: Sentence, tree: Heads, labels: Heads | None) -> dict[int, str]:
+    """What is noted in MISC of every word."""
+    words = np.arange(1, sentence.n + 1)
+    arcs = sentence.elimination.marginals()[tree, words]
+    misc = [f"HeadProb={prob:.4g}" for prob in arcs.tolist()]
+    if sentence.labels and labels is not None:
+        probs = arcs * sentence.labels.probs[tree, words, labels[0]]
+        misc = [f"{entry}|LabelProb={prob:.4g}" for entry, prob in zip(misc, probs.tolist(), strict=True)]
+    return dict(enumerate(misc, 1))
+
+
+def _nothing(sentence: Sentence, record: Record, trees: Heads, _: Style) -> bytes:
     return b""
 
 

@@ -9,7 +9,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs, header_option, input_options, output_option
+from deptree_cli.commands.options import Inputs, completes, header_option, input_options, output_option
 from deptree_cli.commands.pipeline import Pipeline, to_other_sentence
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.errors import DeptreeError
@@ -39,7 +39,7 @@ LISTING = "\n\n".join(
 
 
 @click.command(help=HELP + LISTING, epilog="\b\nTry: deptree expect entropy scores.npz --from natasha")
-@click.argument("name", metavar="QUANTITY")
+@click.argument("name", metavar="QUANTITY", shell_complete=completes(QUANTITIES))
 @input_options
 @click.option("--other", metavar="FILE", help="The scores to compare with, for kl and cross-entropy.")
 @click.option("--alpha", type=click.FloatRange(0, min_open=True), help="The order, for renyi.")

@@ -13,7 +13,8 @@ import numpy as np
 from deptree_cli.commands.options import Inputs, header_option, input_options, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
-from deptree_cli.core.sentence import Sentence, possible_roots
+from deptree_cli.core.feasibility import possible_roots
+from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.signature import signature

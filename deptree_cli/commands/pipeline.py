@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing import parent_process
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Pipeline:
         Raises:
             DeptreeError: the first sentence that cannot be used, unless errors are skipped; or reading cannot go on.
         """
-        results = ordered_map(Step(self.inputs, work, seed), self._tasks(), self.inputs.engine, self.inputs.workers)
+        results = ordered_map(Step(self.inputs, work, seed), self.tasks(), self.inputs.engine, self.inputs.workers)
         for result in progress(results, quiet=self.inputs.quiet):
             if isinstance(result, DeptreeError):
                 self._skip(result)
@@ -54,9 +54,14 @@ class Pipeline:
                 yield result
         self._report()
 
-    def _tasks(self) -> Iterator[Task | DeptreeError]:
-        """Records with how often their sent_id came before, counted here because here they are still in order."""
+    def tasks(self) -> Iterator[Task | DeptreeError]:
+        """Records with how often their sent_id came before, counted here because here they are still in order.
+
+        A subclass may choose among them.
+        """
         inputs, occurrences = self.inputs, Occurrences()
+        if inputs.conllu:
+            _load_numba()
         shard, shards = inputs.shard
         for number, record in enumerate(_records(inputs)):
             occurrence = 0 if isinstance(record, DeptreeError) else occurrences.before(record.sent_id)
@@ -92,7 +97,7 @@ class Pipeline:
 
 def _records(inputs: Inputs) -> Iterator[Record | DeptreeError]:
     if inputs.other is None:
-        return read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths)
+        return read_records(inputs.scores, inputs.layout, inputs.conllu, inputs.lengths, inputs.label_file)
     return read_both(inputs.scores, inputs.other, inputs.layout, inputs.conllu, inputs.lengths)
 
 
@@ -126,6 +131,10 @@ def _start(quiet: bool) -> None:
     """Load numba, once in every process; say so where there is more to wait for than that."""
     if not (quiet or is_filled() or parent_process()):
         talk("compiling the kernels, this once: a few seconds, for swor fifteen")
+    _load_numba()
+
+
+def _load_numba() -> None:
     from deptree_cli.kernels.flags import start_quickly
 
     start_quickly()
@@ -156,14 +165,16 @@ def to_other_sentence(record: Record, inputs: Inputs) -> Sentence:
 
 
 def _checked(scores: NDArray[np.generic], record: Record, inputs: Inputs, layout: Layout) -> Sentence:
+    read: dict[str, Any] = {"scale": layout.scale, "temperature": inputs.temperature, "nan_forbids": inputs.nan_forbids}
     sentence = Sentence.from_scores(
         to_head_dep(scores, layout),
         id=record.sent_id,
-        scale=layout.scale,
         single_root=inputs.single_root,
-        temperature=inputs.temperature,
-        nan_forbids=inputs.nan_forbids,
+        labels=inputs.labels if layout.labels else None,
+        **read,
     )
+    if record.labels is not None and inputs.labels is not None:
+        sentence = sentence.with_labels(inputs.labels, to_head_dep(record.labels, inputs.label_layout), **read)
     if inputs.fix_heads and record.block is not None:
         return sentence.with_heads(record.block.heads)
     return sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import click
@@ -11,22 +11,27 @@ from numpy.typing import NDArray
 
 from deptree_cli.commands.options import (
     Inputs,
+    completes,
     format_option,
     header_option,
     input_options,
+    label_scores_option,
     output_option,
     seed_option,
     size_option,
+    style_fields,
+    style_options,
 )
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
+from deptree_cli.io.conllu import Deprels
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
-from deptree_cli.io.trees import TO_BYTES, Note, Trees, log_prob_note
+from deptree_cli.io.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
 
 HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
 
@@ -48,6 +53,7 @@ LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line 
 
 @click.command(help=HELP + LISTING, epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7")
 @input_options
+@label_scores_option
 @size_option(None, "Different trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @click.option(
     "--mass",
@@ -55,29 +61,43 @@ LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line 
     metavar="P",
     help="Stop as soon as the trees of a sentence have this probability together.",
 )
-@click.option("--sampler", "name", default="auto", metavar="NAME", help="See above.  [default: auto]")
+@click.option(
+    "--sampler",
+    "name",
+    default="auto",
+    metavar="NAME",
+    shell_complete=completes(ALGORITHMS),
+    help="See above.  [default: auto]",
+)
+@click.option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
 @seed_option
 @output_option
 @format_option("conllu", "jsonl")
 @header_option
+@style_options
 def swor(
     inputs: Inputs,
     size: int | None,
     mass: float | None,
     name: str,
+    by_label: bool,
     seed: int,
     output: str | None,
     form: str | None,
     header: bool | None,
+    style: Style,
 ) -> int:
     """Draw up to K different trees per sentence."""
+    if by_label and inputs.labels is None:
+        raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     line = algorithm(name)
     form = choose_format(form, output, inputs, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     pipeline = Pipeline(inputs)
     fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "mass": mass, "seed": seed}
+    fields |= {"unit": "labelled" if by_label else None, **style_fields(style)}
     short: list[str] = []
-    results = pipeline.map(Draw(line, size, mass or 1.0, form), seed)
+    results = pipeline.map(Draw(line, size, mass or 1.0, by_label, form, style), seed)
     chunks = (_noted(drawn, size, mass, short) for drawn in results)
     write_chunks(chunks, form, output, signature("swor", fields), header, inputs.quiet)
     if short and not inputs.quiet:
@@ -102,13 +122,27 @@ class Draw:
     line: Algorithm
     size: int
     mass: float
+    by_label: bool
     form: str
+    style: Style
 
     def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        draws = self.line.draw(sentence, self.size, rng, self.mass)
-        chunk = TO_BYTES[self.form](_trees(record, draws))
+        draws, labels = self._drawn(sentence, rng)
+        trees = _trees(record, draws, deprels_of(sentence, labels))
+        if not self.by_label:
+            trees = replace(trees, notes=[*trees.notes, *label_notes(sentence, draws.heads, labels)])
+        chunk = TO_BYTES[self.form](trees, self.style)
         return Drawn(record.sent_id, len(draws.heads), draws.mass, draws.exhausted, chunk)
+
+    def _drawn(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Draws, NDArray[np.int32] | None]:
+        """The trees and their labels."""
+        if self.by_label:
+            from deptree_cli.core.swor import labelled  # loads kernels: when there is work
+
+            return labelled.draw(self.line, sentence, self.size, rng, self.mass)
+        draws = self.line.draw(sentence, self.size, rng, self.mass)
+        return draws, sentence.labels.draw(draws.heads, rng) if sentence.labels else None
 
 
 def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
@@ -128,7 +162,7 @@ def _say(short: list[str], size: int, mass: float | None) -> None:
         talk(f"{sentences} where {size} trees have less probability than --mass {mass:g}: raise -k")
 
 
-def _trees(record: Record, draws: Draws) -> Trees:
+def _trees(record: Record, draws: Draws, deprels: Deprels | None) -> Trees:
     weight = weights(draws.log_probs, draws.tau)
     notes = [
         log_prob_note(draws.log_probs),
@@ -142,7 +176,7 @@ def _trees(record: Record, draws: Draws) -> Trees:
         Note("mass", "swor_mass", [draws.mass], "{:.6f}"),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
-    return Trees(record, draws.heads, notes, closing)
+    return Trees(record, draws.heads, notes, closing, deprels)
 
 
 def _finite(times: NDArray[np.float64]) -> list[float | None]:

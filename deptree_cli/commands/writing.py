@@ -28,7 +28,7 @@ def choose_format(form: str | None, output: str | None, inputs: Inputs, *allowed
     """--format, else what the suffix of -o says, else CoNLL-U where there are sentences, else JSON Lines.
 
     Raises:
-        DeptreeError: the suffix promises what is not among the `allowed` formats, or CoNLL-U without sentences.
+        DeptreeError: the suffix promises what is not among the `allowed` formats.
     """
     suffix = PurePath(output or "").suffix.lower()
     said = SUFFIXES.get(suffix)
@@ -37,10 +37,7 @@ def choose_format(form: str | None, output: str | None, inputs: Inputs, *allowed
         raise DeptreeError("output is not compressed", remedy, place=output or "")
     if form is None and said and said not in allowed:
         raise DeptreeError(f"this command does not write {said}", f"Choose {' or '.join(allowed)}", place=output or "")
-    form = form or said or ("conllu" if inputs.conllu and "conllu" in allowed else "jsonl")
-    if form == "conllu" and inputs.conllu is None:
-        raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
-    return form
+    return form or said or ("conllu" if inputs.conllu and "conllu" in allowed else "jsonl")
 
 
 def write_chunks(

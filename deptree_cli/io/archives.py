@@ -66,14 +66,7 @@ class Archive(Mapping[str, RawScores]):
         return key in self._names
 
     def __getitem__(self, key: str) -> RawScores:
-        scores = self.load(key)
-        if scores.ndim == 3:
-            raise DeptreeError(
-                f"the array has shape {scores.shape}: a label axis, which is not supported yet",
-                "Save arc scores of two dimensions; a padded batch goes under the keys scores and lengths",
-                place=f"{self.place}[{key}]",
-            )
-        return RawScores(key, scores, f"{self.place}[{key}]")
+        return RawScores(key, self.load(key), f"{self.place}[{key}]")
 
     def load(self, key: str) -> Array:
         """The array under a key, of any number of dimensions."""

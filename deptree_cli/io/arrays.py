@@ -44,11 +44,11 @@ def read_npy(stream: BinaryIO, place: str, layout: Layout) -> Iterator[RawScores
     """The matrices of a `.npy` stream; slices of a batch are marked as padded.
 
     Raises:
-        DeptreeError: not a `.npy`, cut short, not numbers, or an array that is neither a matrix nor a padded batch.
+        DeptreeError: not a `.npy`, cut short, not numbers, or a batch that is none of sentences.
     """
     number = 0
     while (header := read_header(stream, place)) is not None:
-        batched = len(header.shape) == 3
+        batched = len(header.shape) == layout.dimensions + 1
         for scores in _slices(stream, header, layout, place) if batched else (read_data(stream, header, place),):
             number += 1
             yield RawScores(None, scores, f"{place}, matrix {number}", batched)
@@ -98,14 +98,13 @@ def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
 
 
 def _slices(stream: BinaryIO, header: Header, layout: Layout, place: str) -> Iterator[Array]:
-    """The matrices of a batch (sentences, rows, columns), one at a time unless it is stored column by column."""
+    """The arrays of a batch (sentences, rows, columns[, labels]), one at a time unless stored column by column."""
     shape = header.shape[1:]
     try:
         words_in(shape, layout)
-    except DeptreeError:
-        problem = f"an array of shape {header.shape} is not a padded batch (sentences, n+1, n+1)"
+    except DeptreeError as error:
         raise DeptreeError(
-            problem, "Save one matrix per sentence; label axes are not supported yet", place=place
+            f"an array of shape {header.shape} is not a padded batch of sentences", error.remedy, place=place
         ) from None
     if header.fortran_order:
         yield from read_data(stream, header, place)

@@ -48,6 +48,13 @@ def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     return (Block(chunk, place) for chunk in split_chunks(stream))
 
 
+def block_of(sent_id: str, forms: Sequence[str]) -> Block:
+    """A sentence of which nothing is known but its words."""
+    rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
+    text = f"# sent_id = {sent_id}\n# text = {' '.join(forms)}\n{rows}\n"
+    return Block(Chunk(text.encode(), 1), sent_id)
+
+
 @dataclass(eq=False)
 class Block:
     """One sentence.

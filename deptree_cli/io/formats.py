@@ -20,7 +20,8 @@ from deptree_cli.io.jsonl import read_jsonl
 from deptree_cli.io.layout import Layout
 from deptree_cli.io.lengths import read_lengths, with_lengths
 from deptree_cli.io.raw import Raw, Source, in_order
-from deptree_cli.io.refusals import REFUSALS, SAFETENSORS, Refusal, refuse
+from deptree_cli.io.refusals import REFUSALS, Refusal, refuse
+from deptree_cli.io.tensors import read_safetensors
 
 Reader = Callable[[BinaryIO, str, Layout], AbstractContextManager[Source]]
 
@@ -59,7 +60,7 @@ def _refused(container: Refusal) -> Reader:
 FORMATS = (
     Format((".npy", ".npys"), _starting(arrays.MAGIC), _plain(read_npy)),
     Format((".npz",), _starting(b"PK\x03\x04", b"PK\x05\x06"), read_npz, keyed=True),
-    Format((), _looks_like_safetensors, _refused(SAFETENSORS)),
+    Format((".safetensors",), _looks_like_safetensors, read_safetensors, keyed=True),
     Format((".jsonl", ".ndjson", ".json"), _looks_like_json, _plain(read_jsonl)),
     *(Format(known.suffixes, _starting(*known.magics), _refused(known)) for known in REFUSALS),
 )
@@ -90,7 +91,7 @@ def open_source(path: str, layout: Layout, lengths: str | None = None) -> Iterat
             if lengths is None:
                 yield source
             elif form.keyed:
-                raise DeptreeError("--lengths is for a padded .npy", "Leave it out: an .npz has one shape per key")
+                raise DeptreeError("--lengths is for a padded .npy", "Leave it out: here every key has its own shape")
             else:
                 yield with_lengths(in_order(source), read_lengths(lengths), layout, file.place)
 
@@ -103,7 +104,7 @@ def _format(file: Input, path: str) -> Format:
     if not found:
         raise DeptreeError(
             "neither the name nor the first bytes tell what container of scores this is",
-            "Save the scores as .npz, .npy or .jsonl",
+            "Save the scores as .npz, .npy, .safetensors or .jsonl",
             place=file.place,
         )
     return found[0]

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -21,6 +21,9 @@ STDIN = "-"
 
 # Enough to tell any container by its first bytes.
 _HEAD = 64
+
+# Enough for a first line with a signature.
+_FIRST = 8192
 _GZIP = b"\x1f\x8b"
 
 
@@ -122,3 +125,33 @@ def seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
         shutil.copyfileobj(stream, spool)
         spool.seek(0)
         yield spool
+
+
+@contextmanager
+def path_of(stream: BinaryIO) -> Iterator[str]:
+    """A path under which a library can open the stream's bytes: the file's own, or that of a temporary copy."""
+    raw = getattr(stream, "raw", None)
+    if isinstance(raw, io.FileIO) and isinstance(raw.name, str):
+        yield raw.name
+        return
+    with tempfile.NamedTemporaryFile() as spool:
+        shutil.copyfileobj(stream, spool)
+        spool.flush()
+        yield spool.name
+
+
+def first_bytes(path: str) -> bytes:
+    """What a file begins with, unpacked if it is gzipped; nothing is taken from standard input, nor from a pipe.
+
+    Empty where that cannot be seen: opening the file for good will say why.
+    """
+    head = b""
+    with suppress(OSError, ValueError, AttributeError, zlib.error):
+        if path == STDIN:
+            head = cast(io.BufferedReader, _stdin()).peek(_FIRST)
+        elif Path(path).is_file():
+            with Path(path).open("rb") as file:
+                head = file.read(_FIRST)
+        if head.startswith(_GZIP):
+            head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head)
+    return head

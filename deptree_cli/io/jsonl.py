@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,6 +12,9 @@ import numpy as np
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.layout import Layout
 from deptree_cli.io.raw import Array, Raw, RawScores
+
+# What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
+_COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")
 
 
 def dump(obj: Any) -> bytes:
@@ -64,10 +68,17 @@ def _utf8(text: str, place: str) -> str:
 
 
 def read_jsonl(stream: Iterable[bytes], place: str, layout: Layout) -> Iterator[Raw]:
-    """The scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is the forbidden score."""
+    """The scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is the forbidden score.
+
+    With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
+    written without a file of sentences. Our own first line with a signature is skipped.
+    """
     for here, value in objects(stream, place):
         try:
-            yield value if isinstance(value, DeptreeError) else _raw(value, layout, here)
+            if isinstance(value, DeptreeError):
+                yield value
+            elif value.keys() != {"signature"}:
+                yield _raw(value, layout, here)
         except DeptreeError as error:
             yield error
 
@@ -75,23 +86,42 @@ def read_jsonl(stream: Iterable[bytes], place: str, layout: Layout) -> Iterator[
 def _raw(value: dict[str, Any], layout: Layout, place: str) -> RawScores:
     sent_id = sent_id_of(value, place)
     try:
-        return RawScores(sent_id, _matrix(value.get("scores"), layout.forbidden), place)
+        return RawScores(sent_id, _array(value.get("scores"), layout), place, forms=_forms(value.get("forms")))
     except DeptreeError as error:
         raise error.at(place, sent_id or "") from None
 
 
-def _matrix(rows: Any, forbidden: float) -> Array:
-    """A list of lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise DeptreeError("the field scores is not a list of lists", 'Give {"scores": [[...], ...]}')
-    if len({len(row) for row in rows}) > 1:
-        raise DeptreeError("the rows of the field scores differ in length", "Give a rectangle of numbers")
-    cells = [[forbidden if cell is None else cell for cell in row] for row in rows]
-    if not all(isinstance(cell, int | float) for row in cells for cell in row):
+def _forms(forms: Any) -> tuple[str, ...]:
+    """The words, as far as they can stand in a column; nothing asks for them but output with words."""
+    sound = isinstance(forms, list) and all(isinstance(form, str) and _COLUMN.fullmatch(form) for form in forms)
+    return tuple(forms) if sound else ()
+
+
+def _array(rows: Any, layout: Layout) -> Array:
+    """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
+    shape, cells = _flattened(rows, layout.dimensions)
+    numbers = [layout.forbidden if cell is None else cell for cell in cells]
+    if not all(isinstance(number, int | float) for number in numbers):
         raise DeptreeError(
             "the field scores holds something that is not a number", "Give numbers, or null for a forbidden arc"
         )
     try:
-        return np.array(cells, dtype=np.float64)
+        return np.array(numbers, dtype=np.float64).reshape(shape)
     except OverflowError:
         raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
+
+
+def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
+    """The shape of lists in lists, and what is in the innermost ones."""
+    shape, items = [1], [rows]
+    for level in range(dimensions):
+        if not all(isinstance(item, list) for item in items):
+            kind = "list of lists" + " of lists" * (dimensions - 2)
+            raise DeptreeError(f"the field scores is not a {kind}", 'Give {"scores": [[...], ...]}')
+        sizes = {len(item) for item in items} or {0}
+        if len(sizes) > 1:
+            what = "rows" if level == 1 else "lists of labels"
+            raise DeptreeError(f"the {what} of the field scores differ in length", "Give a rectangle of numbers")
+        shape.append(sizes.pop())
+        items = [cell for item in items for cell in item]
+    return shape[1:], items

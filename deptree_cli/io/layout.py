@@ -1,13 +1,13 @@
 """How an array as read becomes ``[head, dependent]`` with ROOT first, and back.
 
-Three questions: which axis is the head, where ROOT stands, on which scale the numbers are; `PRESETS` has the answers of
-known parsers. A matrix that leaves out ROOT as a dependent is a rectangle and so decides its own orientation.
+Three questions: which axis is the head, where ROOT stands, on which scale the numbers are; `presets.py` has the answers
+of known parsers. A matrix that leaves out ROOT as a dependent is a rectangle and so decides its own orientation. An
+axis of labels may stand behind the two, or in front of them.
 """
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,12 +37,35 @@ class Layout:
         root: ``first``, ``last``, or ``diagonal``: (n, n) with the scores of ROOT arcs on the diagonal.
         scale: ``weight`` or ``log``.
         preset: the parser whose habit this is, for messages.
+        labels: where an axis of labels stands, ``last`` or ``first``, None if there is none.
+        rectangle: whether a matrix to be written leaves out ROOT as a dependent; one that is read says so itself.
+        asked: what the user wrote that means this orientation, for messages.
     """
 
     orient: str | None = None
     root: str = "first"
     scale: str = "weight"
     preset: str = ""
+    labels: str | None = None
+    rectangle: bool = False
+    asked: str = field(default="", compare=False)
+
+    @property
+    def dimensions(self) -> int:
+        """Of one sentence's array."""
+        return 2 if self.labels is None else 3
+
+    def arcs(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape without the axis of labels."""
+        return shape if self.labels is None else shape[1:] if self.labels == "first" else shape[:-1]
+
+    def shape(self, n: int, labels: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """That of a sentence of n words, as it is written; labels: (L,) or nothing."""
+        size = n if self.root == "diagonal" else n + 1
+        arcs = (size, size)
+        if self.rectangle and self.root != "diagonal":
+            arcs = (n, n + 1) if self.orient == "dep-head" else (n + 1, n)
+        return (*labels, *arcs) if self.labels == "first" else (*arcs, *labels)
 
     @property
     def forbidden(self) -> float:
@@ -51,68 +74,27 @@ class Layout:
 
     def is_assumed(self, shape: tuple[int, ...]) -> bool:
         """Whether the orientation of such a matrix is an assumption, which the user must hear of (`ASSUMPTION`)."""
-        return self.orient is None and len(shape) == 2 and shape[0] == shape[1]
-
-
-_SUPAR = Layout("dep-head", "first", "log")
-
-# What these parsers hold in memory, as people dump it.
-PRESETS = {
-    name: replace(known, preset=name)
-    for name, known in {
-        "supar": _SUPAR,
-        "diaparser": _SUPAR,
-        "hanlp": _SUPAR,
-        "supar-probs": Layout("dep-head", "first", "weight"),
-        "stanza": Layout("dep-head", "first", "log"),
-        "trankit": Layout("dep-head", "first", "log"),
-        "udpipe2": Layout("dep-head", "first", "log"),
-        "natasha": Layout("dep-head", "first", "log"),
-        "spacy": Layout("dep-head", "diagonal", "log"),
-        "torch-struct": Layout("head-dep", "diagonal", "log"),
-        "synjax": Layout("head-dep", "first", "log"),
-        "treesample": Layout("head-dep", "first", "weight"),
-    }.items()
-}
-
-
-def layout(
-    preset: str | None = None, orient: str | None = None, root: str | None = None, scale: str | None = None
-) -> Layout:
-    """The layout of a preset (or the default one) with single answers overridden.
-
-    Raises:
-        DeptreeError: an unknown preset or answer.
-    """
-    if preset is not None and preset not in PRESETS:
-        near = difflib.get_close_matches(preset, PRESETS, 1)
-        remedy = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(PRESETS)}"
-        raise DeptreeError(f"unknown preset --from {preset}", remedy)
-    overrides = {
-        name: said for name, said in (("orient", orient), ("root", root), ("scale", scale)) if said is not None
-    }
-    for name, said in overrides.items():
-        if said not in CHOICES[name]:
-            raise DeptreeError(f"unknown --{name} {said}", f"Choose one of {', '.join(CHOICES[name])}")
-    return replace(PRESETS[preset] if preset else Layout(), **overrides)
+        rows, columns = self.arcs(shape)
+        return self.orient is None and rows == columns
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
-    """The number of words n of a matrix of this shape.
+    """The number of words n of an array of this shape.
 
     Raises:
         DeptreeError: no sentence has scores of this shape under this layout.
     """
-    if len(shape) != 2 or abs(shape[0] - shape[1]) > 1:
-        remedy = "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --root diagonal"
-        raise DeptreeError(f"the scores have shape {shape}, which is not that of a sentence", remedy)
-    square = shape[0] == shape[1]
+    _check_dimensions(shape, layout)
+    rows, columns = layout.arcs(shape)
+    if abs(rows - columns) > 1:
+        raise _no_sentence(shape)
+    square = rows == columns
     if layout.root == "diagonal" and not square:
         raise DeptreeError(
             f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}",
             "A rectangle has a row or column for ROOT: say --root first or --root last",
         )
-    n = min(shape) - (square and layout.root != "diagonal")
+    n = min(rows, columns) - (square and layout.root != "diagonal")
     if n < 1:
         raise DeptreeError(
             f"the scores have shape {shape}: a sentence without words",
@@ -121,25 +103,47 @@ def words_in(shape: tuple[int, ...], layout: Layout) -> int:
     return n
 
 
-def _orientation(shape: tuple[int, int], layout: Layout) -> str:
-    if shape[0] == shape[1]:
+def _check_dimensions(shape: tuple[int, ...], layout: Layout) -> None:
+    if len(shape) == layout.dimensions:
+        return
+    if len(shape) == 2:
+        problem = f"the scores have shape {shape}: no axis of labels"
+        remedy = "Give the scores of labels with --label-scores FILE, or leave out --labels"
+        raise DeptreeError(problem, remedy)
+    if len(shape) == 3:
+        problem = f"the scores have shape {shape}: is one of the axes labels?"
+        remedy = "Name them with --labels FILE (their axis is the last), or give one matrix per sentence"
+        raise DeptreeError(problem, remedy)
+    raise _no_sentence(shape)
+
+
+def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:
+    return DeptreeError(
+        f"the scores have shape {shape}, which is not that of a sentence",
+        "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --root diagonal",
+    )
+
+
+def _orientation(rows: int, columns: int, layout: Layout) -> str:
+    if rows == columns:
         return layout.orient or "head-dep"
-    own = "dep-head" if shape[0] < shape[1] else "head-dep"
+    own = "dep-head" if rows < columns else "head-dep"
     if layout.orient not in (None, own):
-        by_preset = layout.preset and PRESETS[layout.preset].orient == layout.orient
-        said = f"--from {layout.preset} reads {layout.orient}" if by_preset else f"--orient {layout.orient}"
+        asked = layout.asked or f"--orient {layout.orient}"
         raise DeptreeError(
-            f"{said}, but the matrix has shape {shape}, which is {_MEANING[own]}",
+            f"{asked}, but the matrix has shape {(rows, columns)}, which is {_MEANING[own]}",
             f"Say --orient {own}, or nothing: a rectangle decides its own orientation",
         )
     return own
 
 
 def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
-    """The scores as (n+1, n+1), ``[head, dependent]``, ROOT first; column 0 and the diagonal hold the forbidden score.
+    """The scores as (n+1, n+1[, L]), ``[head, dependent]``, ROOT first; column 0 and the diagonal hold the forbidden
+    score.
 
     Args:
-        array: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with ROOT on the diagonal.
+        array: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with ROOT on the diagonal, with or without an axis of L
+            labels, as the layout says.
 
     Raises:
         DeptreeError: not numbers, not the shape of a sentence, or a rectangle that contradicts `layout.orient`.
@@ -150,37 +154,41 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
             f"the scores are of type {scores.dtype}, not real numbers", "Save them as float32 or float64"
         )
     n = words_in(scores.shape, layout)
-    if _orientation((scores.shape[0], scores.shape[1]), layout) == "dep-head":
-        scores = scores.T
+    scores = np.moveaxis(scores, 0, -1) if layout.labels == "first" else scores
+    if _orientation(scores.shape[0], scores.shape[1], layout) == "dep-head":
+        scores = scores.swapaxes(0, 1)
     # What becomes NaN or infinite here is judged, with its place, where the sentence is made.
     with np.errstate(invalid="ignore", over="ignore"):
         scores = scores.astype(np.float64)
-    matrix = np.full((n + 1, n + 1), layout.forbidden)
+    matrix = np.full((n + 1, n + 1, *scores.shape[2:]), layout.forbidden)
     if layout.root == "diagonal":
+        own = np.arange(n)
         matrix[1:, 1:] = scores
-        matrix[0, 1:] = scores.diagonal()
+        matrix[0, 1:] = scores[own, own]
     else:
         matrix[:, n + 1 - scores.shape[1] :] = _root_moved(scores, 1) if layout.root == "last" else scores
     return _blanked(matrix, layout.forbidden)
 
 
-def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...]) -> Float:
-    """The inverse of `to_head_dep` for an array that had `shape`; cells that carry no arc are 0.
+def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: float = 0.0) -> Float:
+    """The inverse of `to_head_dep` for an array of that shape; cells that carry no arc are `blank`.
 
     Args:
-        matrix: (n+1, n+1), ``[head, dependent]``, ROOT first.
+        matrix: (n+1, n+1[, L]), ``[head, dependent]``, ROOT first; without labels also where the array had some.
     """
     n = words_in(shape, layout)
-    dep_head = _orientation((shape[0], shape[1]), layout) == "dep-head"
-    scores = _blanked(matrix.copy(), 0.0)
+    rows, columns = layout.arcs(shape)
+    dep_head = _orientation(rows, columns, layout) == "dep-head"
+    scores = _blanked(matrix.copy(), blank)
     if layout.root == "diagonal":
         scores[np.arange(1, n + 1), np.arange(1, n + 1)] = scores[0, 1:]
         scores = scores[1:, 1:]
     else:
-        dependents = shape[0] if dep_head else shape[1]
+        dependents = rows if dep_head else columns
         scores = scores[:, n + 1 - dependents :]
         scores = _root_moved(scores, -1) if layout.root == "last" else scores
-    return np.ascontiguousarray(scores.T if dep_head else scores)
+    scores = scores.swapaxes(0, 1) if dep_head else scores
+    return np.ascontiguousarray(np.moveaxis(scores, -1, 0) if layout.labels == "first" and matrix.ndim == 3 else scores)
 
 
 def _root_moved(scores: Array, step: int) -> Array:
@@ -190,8 +198,8 @@ def _root_moved(scores: Array, step: int) -> Array:
 
 
 def _blanked(matrix: Float, value: float) -> Float:
-    matrix[:, 0] = value
-    np.fill_diagonal(matrix, value)
+    own = np.arange(len(matrix))
+    matrix[:, 0] = matrix[own, own] = value
     return matrix
 
 
@@ -214,4 +222,6 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
             "with ROOT last nobody can tell where it stands in a padded matrix",
             "Save one matrix per sentence, unpadded",
         )
-    return scores[: scores.shape[0] - surplus, : scores.shape[1] - surplus]
+    rows, columns = layout.arcs(scores.shape)
+    kept = slice(rows - surplus), slice(columns - surplus)
+    return scores[:, *kept] if layout.labels == "first" else scores[kept]

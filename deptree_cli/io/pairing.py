@@ -8,9 +8,10 @@ from itertools import chain, zip_longest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.chunks import split_chunks
-from deptree_cli.io.conllu import Block
+from deptree_cli.io.conllu import Block, block_of
 from deptree_cli.io.formats import open_source
 from deptree_cli.io.inputs import STDIN, open_input, place_of
+from deptree_cli.io.labels import LabelScores
 from deptree_cli.io.layout import Layout, cut, words_in
 from deptree_cli.io.raw import Array, Raw, RawScores, Source, in_order
 
@@ -30,11 +31,12 @@ class Record:
         sent_id: the CoNLL-U's, else the key of the scores, else the running number.
         number: the running number, from 1.
         scores: as read (any orientation), cut to the sentence's length.
-        block: the CoNLL-U sentence if there is one.
+        block: the CoNLL-U sentence if there is one, else the words if they stand beside the scores.
         place: of the scores, for messages.
         key: the name of the scores, where they have one.
         padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
         other: the same sentence's scores from another file, if there is one.
+        labels: the scores of its labels from a file of their own, if there is one.
     """
 
     sent_id: str
@@ -45,6 +47,18 @@ class Record:
     key: str | None = None
     padded: bool = False
     other: Array | None = None
+    labels: Array | None = None
+
+    @property
+    def sentence(self) -> Block:
+        """The CoNLL-U sentence.
+
+        Raises:
+            DeptreeError: there is none.
+        """
+        if self.block is None:
+            raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+        return self.block
 
 
 def read_both(
@@ -76,9 +90,13 @@ def read_both(
 
 
 def read_records(
-    scores_path: str, layout: Layout, conllu_path: str | None = None, lengths: str | None = None
+    scores_path: str,
+    layout: Layout,
+    conllu_path: str | None = None,
+    lengths: str | None = None,
+    labels: LabelScores | None = None,
 ) -> Iterator[Record | DeptreeError]:
-    """Every sentence of a score file, with its CoNLL-U block if there is such a file.
+    """Every sentence of a score file, with its CoNLL-U block and the scores of its labels if there are such files.
 
     Yields:
         a Record, or the DeptreeError of a sentence that cannot be used.
@@ -86,12 +104,31 @@ def read_records(
     Raises:
         DeptreeError: reading cannot begin or go on, or the two files are out of step.
     """
-    if [scores_path, conllu_path, lengths].count(STDIN) > 1:
+    if [scores_path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     with open_source(scores_path, layout, lengths) as source:
         pairs = _alone(source) if conllu_path is None else _paired(source, place_of(scores_path), conllu_path)
-        for number, pair in enumerate(pairs, 1):
-            yield pair if isinstance(pair, DeptreeError) else _record(number, *pair, layout)
+        records = (
+            pair if isinstance(pair, DeptreeError) else _record(number, *pair, layout)
+            for number, pair in enumerate(pairs, 1)
+        )
+        yield from _labelled(records, labels, layout) if labels else records
+
+
+def _labelled(
+    records: Iterator[Record | DeptreeError], labels: LabelScores, layout: Layout
+) -> Iterator[Record | DeptreeError]:
+    with labels.open() as opened:
+        for record in records:
+            if isinstance(record, DeptreeError):
+                opened.skip()
+                yield record
+                continue
+            try:
+                n = words_in(record.scores.shape, layout)
+                yield replace(record, labels=opened.of(record.key, record.sent_id, n))
+            except DeptreeError as error:
+                yield error.at(sent_id=record.sent_id)
 
 
 def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Record | DeptreeError:
@@ -101,7 +138,10 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
         return raw.at(sent_id=sent_id)
     try:
         padded = raw.padded and block is None
-        return Record(sent_id, number, _fitted(raw, block, layout), block, raw.place, raw.key, padded)
+        scores = _fitted(raw, block, layout)
+        if block is None and len(raw.forms) == words_in(scores.shape, layout):
+            block = block_of(sent_id, raw.forms)
+        return Record(sent_id, number, scores, block, raw.place, raw.key, padded)
     except DeptreeError as error:
         return error.at(raw.place, sent_id)
 

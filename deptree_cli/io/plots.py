@@ -11,7 +11,7 @@ from deptree_cli.core.errors import DeptreeError
 
 def check_plot(path: str) -> None:
     """Raise before any work is done where a picture cannot be drawn."""
-    pyplot = _pyplot(path)
+    pyplot = pyplot_for(path)
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     known = pyplot.figure().canvas.get_supported_filetypes()
     pyplot.close()
@@ -21,7 +21,7 @@ def check_plot(path: str) -> None:
 
 def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> None:
     """Accuracy over confidence (`core/calibration.py`), the size of a point by its share of words."""
-    pyplot = _pyplot(path)
+    pyplot = pyplot_for(path)
     words, confidence, accuracy = zip(*(row[1:] for row in rows), strict=True)
     figure, axes = pyplot.subplots(figsize=(4.5, 4.5), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=1)
@@ -29,15 +29,25 @@ def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> No
     axes.scatter(confidence, accuracy, s=[20 + 300 * count / sum(words) for count in words], zorder=3)
     axes.set(title=title, xlabel="probability of the head", ylabel="share of right heads", xlim=(0, 1), ylim=(0, 1))
     axes.set_aspect("equal")
+    save(figure, path)
+
+
+def save(figure: Any, path: str) -> None:
+    """Write a figure and let it go.
+
+    Raises:
+        DeptreeError: the file cannot be written.
+    """
     try:
         figure.savefig(path)
     except OSError as error:
         raise DeptreeError(f"cannot be written ({error.strerror})", "Check the path", place=path) from None
     finally:
-        pyplot.close(figure)
+        pyplot_for(path).close(figure)
 
 
-def _pyplot(path: str) -> Any:
+def pyplot_for(path: str) -> Any:
+    """Matplotlib's pyplot, drawing into files; `path` is for the message where it is missing."""
     try:
         import matplotlib
     except ImportError:

@@ -24,12 +24,14 @@ class RawScores:
         scores: two-dimensional, any number type, orientation and ROOT place as in the file.
         place: where it was read, for messages.
         padded: True for one slice of a batch whose own length is not known yet.
+        forms: the words, where the container has them.
     """
 
     key: str | None
     scores: Array
     place: str
     padded: bool = False
+    forms: tuple[str, ...] = ()
 
 
 # A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.

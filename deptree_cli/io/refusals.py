@@ -44,13 +44,6 @@ HDF5 = Refusal(
     "Convert it in Python with np.savez('scores.npz', **{k: v[()] for k, v in h5py.File('FILE.h5').items()})",
 )
 
-SAFETENSORS = Refusal(
-    (".safetensors",),
-    (),
-    "safetensors is not read yet",
-    "Convert it in Python with np.savez('scores.npz', **safetensors.numpy.load_file('FILE.safetensors'))",
-)
-
 CONLLU = Refusal(
     (".conllu", ".conll"),
     (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
@@ -58,7 +51,7 @@ CONLLU = Refusal(
     "Name the file of scores first and the sentences with --conllu",
 )
 
-REFUSALS = (TORCH, PICKLE, HDF5, SAFETENSORS, CONLLU)
+REFUSALS = (TORCH, PICKLE, HDF5, CONLLU)
 
 
 def refuse(container: Refusal, place: str) -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def read_samples(path: str) -> Iterator[DrawnTree]:
         yield from (_from_jsonl if json else _from_conllu)(file.stream, file.place)
 
 
-def _from_conllu(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
+def _from_conllu(stream: BinaryIO, place: str) -> Iterator[DrawnTree]:
     for block in read_blocks(stream, place):
         sent_id = block.sent_id
         heads = tuple(head for head in block.heads if head is not None)

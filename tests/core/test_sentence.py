@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.feasibility import check_feasible, possible_roots, words
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.sentence import Sentence, check_feasible, possible_roots, words
+from deptree_cli.core.sentence import Sentence
 
 INF, NAN = float("inf"), float("nan")
 ALL = ~np.eye(6, dtype=bool)  # the complete pattern of five words, column 0 aside

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.formats import open_scores
-from deptree_cli.io.layout import Layout, layout, to_head_dep
+from deptree_cli.io.labels import read_labels
+from deptree_cli.io.layout import Layout, to_head_dep
+from deptree_cli.io.pairing import Record, read_records
+from deptree_cli.io.presets import layout
 from deptree_cli.io.raw import RawScores
 
 MATRICES = [np.arange(6.0).reshape(2, 3) + 1, np.ones((1, 2))]
@@ -65,12 +71,12 @@ def test_the_first_bytes_decide(
         ("a.npy", b"\x80\x04\x95abc", ["a pickle runs code"]),
         ("a.pt", b"\x00\x00", ["a torch file runs code", "torch.load"]),
         ("a", b"\x89HDF\r\n\x1a\n", ["HDF5", "h5py"]),
-        ("a", (40).to_bytes(8, "little") + b'{"a"', ["safetensors is not read yet", "np.savez"]),
+        ("a", (40).to_bytes(8, "little") + b'{"a"', ["the file is damaged or cut short"]),
         ("a", b"# sent_id = 1\n1\ta", ["sentences (CoNLL-U)", "--conllu"]),
         ("a.conllu", b"\xef\xbb\xbf1\ta", ["sentences (CoNLL-U)", "--conllu"]),
         ("a.npy", b"1.5 2.5", ["not a .npy header"]),
         ("a.npz", b"1.5 2.5", ["damaged"]),
-        ("a.txt", b"1.5 2.5", ["a.txt: neither the name nor the first bytes", ".npz, .npy or .jsonl"]),
+        ("a.txt", b"1.5 2.5", ["a.txt: neither the name nor the first bytes", ".npz, .npy, .safetensors or .jsonl"]),
         ("a", b"1", ["neither the name nor"]),
     ],
 )
@@ -89,31 +95,20 @@ def test_lengths_are_for_a_batch(scratch, says) -> None:
         read(scratch("a.npz", npz()), lengths=lengths)
 
 
-def normalised(log_scores: np.ndarray) -> np.ndarray:
-    """Log-scores (n+1, n+1) of which every column sums to 1 as probabilities, so that logits and log-softmax agree."""
-    arcs = log_scores[:, 1:]
-    with np.errstate(under="ignore"):
-        return arcs - np.log(np.exp(arcs - arcs.max(axis=0)).sum(axis=0)) - arcs.max(axis=0)
+def normalised(sentence: Sentence) -> np.ndarray:
+    """Log-probabilities of heads, (n+1, n): logits and log-softmax, joint and conditional scores then agree."""
+    arcs = sentence.log_scores[:, 1:]
+    return arcs - np.logaddexp.reduce(arcs, axis=0)
 
 
-def agree(path: Path, chosen: Layout, shared: Path, count: int = 8) -> None:
-    expected = read(str(shared / "formats" / "keys_dep_x_head_rect.npz"), layout("udpipe2"))[:count]
-    found = read(str(path), chosen)
-    assert len(expected) == len(found) == count
-    for one, other in zip(expected, found, strict=True):
-        n = len(one)
-        rows, columns = (n + 1, n + 1) if other.shape[0] > n + 1 else other.shape
-        mine = to_head_dep(other[:rows, :columns], chosen)
-        if chosen.scale == "weight":
-            with np.errstate(divide="ignore"):
-                mine = np.log(mine)
-        seen = normalised(mine)
-        wanted = normalised(to_head_dep(one, layout("udpipe2")))
-        # Weights in float32 lose the arcs of the smallest probabilities, or their last digits.
-        kept = seen > -80 if chosen.scale == "weight" else np.ones_like(seen, dtype=bool)
-        assert (np.isfinite(wanted) >= np.isfinite(seen)).all()
-        np.testing.assert_allclose(np.exp(seen), np.exp(wanted), atol=1e-5)
-        np.testing.assert_allclose(seen[kept], wanted[kept], atol=2e-4, rtol=1e-5)
+def eight(name: str, chosen: Layout, shared: Path) -> Iterator[Sentence]:
+    """The Russian sentences from one of their files."""
+    folder = shared / "formats"
+    labels = read_labels(str(folder / "labels.json")) if chosen.labels else None
+    for record in read_records(str(folder / name), chosen, str(folder / "sentences.conllu")):
+        assert isinstance(record, Record), record
+        scores = to_head_dep(record.scores, chosen)
+        yield Sentence.from_scores(scores, id=record.sent_id, scale=chosen.scale, labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -121,19 +116,56 @@ def agree(path: Path, chosen: Layout, shared: Path, count: int = 8) -> None:
     [
         ("arr_i_square.npz", layout("supar")),
         ("stream.npys", layout("stanza")),
-        ("padded_batch.npy", layout("supar")),
-        ("padded_batch_lengths.npz", layout("supar")),
+        ("padded_batch.npy", layout("hanlp")),
+        ("padded_batch_lengths.npz", layout("diaparser")),
         ("logprobs.jsonl", layout("natasha")),
+        ("scores.safetensors", layout("natasha")),
         ("spacy_diagonal_root.npz", layout("spacy")),
+        ("allennlp_energy_label_head_dep.npz", layout("allennlp")),
     ],
 )
 def test_all_containers_hold_the_same_sentences(name: str, chosen: Layout, shared: Path) -> None:
-    agree(shared / "formats" / name, chosen, shared)
+    expected = list(eight("keys_dep_x_head_rect.npz", layout("udpipe2"), shared))
+    found = list(eight(name, chosen, shared))
+    assert len(found) == len(expected) == 8
+    for one, other in zip(expected, found, strict=True):
+        agree(one, other, chosen.scale)
 
 
-def test_single_files_hold_the_first_sentence(shared: Path) -> None:
-    agree(shared / "formats" / "one_0_depmajor_square.npy", layout("supar"), shared, count=1)
-    agree(shared / "formats" / "one_0_headmajor_weights.npy", layout("treesample"), shared, count=1)
+def agree(one: Sentence, other: Sentence, scale: str) -> None:
+    """Weights in float32 lose the arcs of the smallest probabilities, or their last digits."""
+    wanted, seen = normalised(one), normalised(other)
+    assert (one.id, one.n) == (other.id, other.n)
+    assert (np.isfinite(wanted) >= np.isfinite(seen)).all()
+    np.testing.assert_allclose(np.exp(seen), np.exp(wanted), atol=1e-5)
+    kept = seen > -80 if scale == "weight" else np.ones_like(seen, dtype=bool)
+    np.testing.assert_allclose(seen[kept], wanted[kept], atol=2e-4, rtol=1e-5)
+
+
+def test_single_files_hold_a_sentence_each(shared: Path) -> None:
+    expected = list(eight("keys_dep_x_head_rect.npz", layout("udpipe2"), shared))
+    for number, one in enumerate(expected):
+        (scores,) = read(str(shared / "formats" / f"one_{number}_depmajor_square.npy"))
+        agree(one, Sentence.from_scores(to_head_dep(scores, layout("supar")), id=one.id, scale="log"), "log")
+    (weights,) = read(str(shared / "formats" / "one_0_headmajor_weights.npy"))
+    agree(expected[0], Sentence.from_scores(to_head_dep(weights, layout("treesample")), id=expected[0].id), "weight")
+
+
+def test_a_stream_of_arrays_from_a_pipe(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write((shared / "formats" / "stream.npys").read_bytes())
+    with os.fdopen(reading) as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        assert len(read("-", layout("supar"))) == 8
+
+
+def test_the_type_of_a_tensor_that_numpy_lacks_is_named(scratch, says) -> None:
+    header = json.dumps({"a": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}}).encode()
+    scratch("a.safetensors", len(header).to_bytes(8, "little") + header + bytes(8))
+    (error,) = open_scores("a.safetensors", Layout())
+    assert "a.safetensors[a]: the tensor cannot be read" in str(error)
+    assert "bfloat16" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +175,6 @@ def test_single_files_hold_the_first_sentence(shared: Path) -> None:
         ("batch_dict.pt", "torch"),
         ("object_array.npy", "object array"),
         ("scores.h5", "HDF5"),
-        ("scores.safetensors", "safetensors"),
         ("sentences.conllu", "CoNLL-U"),
         ("labels.json", "list where an object"),
     ],

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.layout import PRESETS, Layout, cut, from_head_dep, layout, to_head_dep, words_in
+from deptree_cli.io.layout import Layout, cut, from_head_dep, to_head_dep, words_in
+from deptree_cli.io.presets import PRESETS, layout
 
 
 def shape_of(n: int, orient: str, root: str, rectangle: bool) -> tuple[int, int]:
@@ -35,6 +36,27 @@ def test_what_is_written_in_a_layout_is_read_in_it(case: tuple[str, str, str, bo
     assert written.shape == shape
     assert words_in(shape, chosen) == n
     np.testing.assert_array_equal(to_head_dep(written, chosen), matrix)
+
+
+@given(case=st.sampled_from(CASES), labels=st.sampled_from(["first", "last"]), n=st.integers(1, 5))
+def test_an_axis_of_labels_is_as_many_matrices(case: tuple[str, str, str, bool], labels: str, n: int) -> None:
+    orient, root, scale, rectangle = case
+    plain, labelled = Layout(orient, root, scale), Layout(orient, root, scale, labels=labels)
+    matrices = np.random.default_rng(n).uniform(0.1, 9, (3, *shape_of(n, orient, root, rectangle)))
+    array = matrices if labels == "first" else np.moveaxis(matrices, 0, -1)
+    assert words_in(array.shape, labelled) == n
+    read = to_head_dep(array, labelled)
+    for label in range(3):
+        np.testing.assert_array_equal(read[:, :, label], to_head_dep(matrices[label], plain))
+    arcs = np.array([from_head_dep(read[:, :, label], plain, matrices[0].shape) for label in range(3)])
+    np.testing.assert_array_equal(
+        from_head_dep(read, labelled, array.shape), arcs if labels == "first" else np.moveaxis(arcs, 0, -1)
+    )
+    if n > 1 and root != "last":
+        np.testing.assert_array_equal(
+            to_head_dep(cut(array, n - 1, labelled), labelled),
+            np.stack([to_head_dep(cut(matrix, n - 1, plain), plain) for matrix in matrices], axis=-1),
+        )
 
 
 def named(rows: str, columns: str) -> np.ndarray:
@@ -90,14 +112,16 @@ def test_presets_are_those_of_the_contract() -> None:
             "trankit",
             "udpipe2",
             "natasha",
+            "allennlp",
             "spacy",
             "torch",
             "synjax",
             "treesample",
         )
     }
-    assert layout("supar-probs") == Layout("dep-head", "first", "weight", "supar-probs")
+    assert layout("supar-probs") == Layout("dep-head", "first", "weight", "supar-probs", rectangle=True)
     assert layout("torch-struct") == Layout("head-dep", "diagonal", "log", "torch-struct")
+    assert layout("allennlp") == Layout("head-dep", "first", "weight", "allennlp", labels="first")
     assert layout("spacy") == Layout("dep-head", "diagonal", "log", "spacy")
     assert layout("spacy", root="first", scale="weight") == Layout("dep-head", "first", "weight", "spacy")
     assert layout() == Layout(None, "first", "weight", "")

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.layout import Layout, layout
+from deptree_cli.io.layout import Layout
 from deptree_cli.io.pairing import Record, read_records
+from deptree_cli.io.presets import layout
 
 
 def conllu(**lengths: int) -> bytes:
@@ -168,7 +169,7 @@ def test_bad_scores_are_handed_on(pair, scratch) -> None:
     for sentences in (None, conllu(a=1, b=1, c=1), conllu(x=1, y=1, c=1)):
         label_axis, shape, good = pair(stream.getvalue(), sentences)
         assert "scores[a] (" in label_axis
-        assert "label axis" in label_axis
+        assert "is one of the axes labels" in label_axis
         assert "scores[b] (" in shape
         assert "shape (3, 9)" in shape
         assert good[0] == "c"

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.core.feasibility import possible_roots
 from deptree_cli.core.numbers import Float, shift_columns
-from deptree_cli.core.sentence import Sentence, possible_roots
+from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import wilson as kernel
 

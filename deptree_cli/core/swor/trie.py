@@ -6,12 +6,25 @@ draw stops early. Here a node's remaining mass is always the sum over its childr
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import Draws, clock_of
 from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, goes_on, log_sum, pick
+
+
+class Stepwise(Protocol):
+    """A distribution over sequences of choices, one after another."""
+
+    @property
+    def depth(self) -> int:
+        """How many choices make a sequence."""
+
+    def log_probs(self, prefix: Prefix) -> Float:
+        """Log-probability of each choice behind those of the prefix."""
 
 
 class Node:
@@ -39,15 +52,15 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 
     heads: list[NDArray[np.int32]] = []
     log_left = [0.0]
     while len(heads) < size and goes_on(log_left[-1], mass):
-        path = _walk_down(root, conditionals, rng)
+        path = walk_down(root, conditionals, rng)
         heads.append(conditionals.heads(tuple(choice for _, choice in path)))
-        _remove(path)
+        remove(path)
         log_left.append(log_sum(root.log_left))
     trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
     return Draws.timed(trees, sentence.log_probs(trees), np.array(log_left), clock)
 
 
-def _walk_down(root: Node, conditionals: Conditionals, rng: np.random.Generator) -> list[tuple[Node, int]]:
+def walk_down(root: Node, conditionals: Stepwise, rng: np.random.Generator) -> list[tuple[Node, int]]:
     """Choose among what is left, from the root to a complete tree; the nodes passed and the choices made there."""
     node, prefix, path = root, Prefix(), []
     while True:
@@ -61,7 +74,7 @@ def _walk_down(root: Node, conditionals: Conditionals, rng: np.random.Generator)
         node = node.children[choice]
 
 
-def _remove(path: list[tuple[Node, int]]) -> None:
+def remove(path: list[tuple[Node, int]]) -> None:
     """Take the tree just drawn out of all nodes above it."""
     log_left = -np.inf
     for node, choice in reversed(path):

@@ -1,0 +1,100 @@
+"""Whether there is a tree at all, and which words may be its root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+
+Bool = NDArray[np.bool_]
+
+
+def check_feasible(allowed: Bool, single_root: bool) -> None:
+    """Raise unless some tree uses allowed arcs only. allowed: (n+1, n+1), ``[head, dependent]``. O(n^2) per
+    breadth-first step.
+
+    A spanning tree exists iff ROOT reaches every word; a dependency tree iff some word that ROOT may govern reaches
+    every other word without passing ROOT.
+    """
+    kind = "single-root tree" if single_root else "tree"
+    headless = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
+    if headless.size:
+        have = "has" if headless.size == 1 else "have"
+        raise DeptreeError(
+            f"no {kind} is possible: {words(headless)} {have} no head with a finite score",
+            "Allow at least one arc into each word",
+        )
+    candidates = np.flatnonzero(allowed[0])
+    if not candidates.size:
+        raise DeptreeError(f"no {kind} is possible: no word may attach to ROOT", "Allow at least one arc from ROOT")
+    if allowed[0, 1:].all() and (not single_root or allowed[1:, 1:].sum() == (len(allowed) - 1) * (len(allowed) - 2)):
+        return
+    if not single_root:
+        _check_reached(_reached(allowed, [0]), "ROOT", kind)
+        return
+    only_root = np.flatnonzero(~allowed[1:, 1:].any(axis=0)) + 1
+    if only_root.size > 1:
+        raise DeptreeError(
+            f"no single-root tree is possible: {words(only_root)} can attach to ROOT only",
+            "Allow another head for all but one of them, or drop the constraint with --multi-root",
+        )
+    if not possible_roots(allowed).any():
+        root = int(candidates[0])
+        _check_reached(_reached(_between_words(allowed), [root]), f"the possible root {root}", kind)
+
+
+def possible_roots(allowed: Bool) -> Bool:
+    """Which words may be the one root of a single-root tree: shape (n+1,), entry 0 False.
+
+    A word that reaches every other one belongs to the one strongly connected component from which all others are
+    reached; if there is any, the word from which the last of successive searches started is one. So two sweeps suffice.
+    """
+    between = _between_words(allowed)
+    seen = np.zeros(len(allowed), dtype=bool)
+    seen[0] = True
+    last = 0
+    for word in range(1, len(allowed)):
+        if not seen[word]:
+            seen |= _reached(between, [word])
+            last = word
+    if not _reached(between, [last])[1:].all():
+        return np.zeros(len(allowed), dtype=bool)
+    return _reached(between.T, [last]) & allowed[0]
+
+
+def _between_words(allowed: Bool) -> Bool:
+    between = allowed.copy()
+    between[0] = False
+    return between
+
+
+def _reached(allowed: Bool, start: Sequence[int]) -> Bool:
+    reached = np.zeros(len(allowed), dtype=bool)
+    reached[list(start)] = True
+    while True:
+        grown = reached | allowed[reached].any(axis=0)
+        if (grown == reached).all():
+            return reached
+        reached = grown
+
+
+def _check_reached(reached: Bool, start: str, kind: str) -> None:
+    missing = np.flatnonzero(~reached[1:]) + 1
+    if missing.size:
+        remedy = "Allow more arcs" + (
+            ", or drop the constraint with --multi-root" if kind == "single-root tree" else ""
+        )
+        raise DeptreeError(f"no {kind} is possible: {words(missing)} cannot be reached from {start}", remedy)
+
+
+def words(numbers: NDArray[np.intp]) -> str:
+    """``word 4``, ``words 4 and 7``, ``words 1, 2, 3 and 9 more``: for messages."""
+    names = [str(number) for number in numbers]
+    if len(names) == 1:
+        return f"word {names[0]}"
+    if len(names) > 6:
+        return f"words {', '.join(names[:5])} and {len(names) - 5} more"
+    return f"words {', '.join(names[:-1])} and {names[-1]}"

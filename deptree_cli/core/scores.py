@@ -1,0 +1,100 @@
+"""From scores as they come to checked log-scores; the only place where numbers are judged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deptree_cli.core.errors import DeptreeError
+
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+
+SCALES = ("weight", "log")
+
+# From here on float64 no longer tells neighbouring log-scores apart: below it stand the masks that parsers pad with
+# (-1e32, the smallest float32), above it nothing that was ever a score.
+MASK = 1e15
+
+
+def checked_log_scores(
+    scores: ArrayLike, scale: str, temperature: float = 1.0, nan_forbids: bool = False, labels: int | None = None
+) -> Float:
+    """Natural logarithms of the weights of arcs, (n+1, n+1) or, with labels, (n+1, n+1, L); -inf forbids, also in
+    column 0 and on the diagonal.
+
+    Args:
+        scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
+        scale, temperature, nan_forbids: as for `Sentence.from_scores`.
+        labels: the number L, None without an axis of labels.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
+    """
+    array = _square(scores, labels)
+    ignored = np.eye(len(array), dtype=bool)
+    ignored[:, 0] = True
+    array[ignored] = 0.0
+    if nan_forbids:
+        array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
+    _check_numbers(array, scale)
+    log_scores = _tempered(_to_log(array, scale), temperature)
+    log_scores[ignored] = -np.inf
+    return log_scores
+
+
+def _square(scores: ArrayLike, labels: int | None) -> Float:
+    try:
+        array = np.array(scores, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DeptreeError("the scores are not a matrix of numbers", "Give a rectangle of real numbers") from None
+    if array.ndim != (2 if labels is None else 3) or array.shape[0] != array.shape[1]:
+        raise DeptreeError(
+            f"the scores have shape {array.shape}, not (n+1, n+1{'' if labels is None else ', labels'})",
+            "Give one square matrix per sentence, ROOT included",
+        )
+    if labels is not None and array.shape[2] != labels:
+        problem = f"there are scores of {array.shape[2]} labels, but {labels} names of labels"
+        raise DeptreeError(problem, "Name every label once, in the order of the scores")
+    if len(array) < 2:
+        raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")
+    return array
+
+
+def _tempered(log_scores: Float, temperature: float) -> Float:
+    if not (temperature > 0 and np.isfinite(temperature)):
+        raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
+    if np.abs(log_scores[np.isfinite(log_scores)]).max(initial=0.0) > MASK * temperature:
+        raise DeptreeError(f"the temperature {temperature:g} takes scores out of range", "Choose a higher one")
+    return log_scores / temperature
+
+
+def _check_numbers(matrix: Float, scale: str) -> None:
+    if scale not in SCALES:
+        raise DeptreeError(f"unknown scale {scale!r}", f"Choose one of {', '.join(SCALES)}")
+    if np.isnan(matrix).any():
+        raise DeptreeError(
+            f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
+            "Repair the scores, or forbid such arcs with --nan-forbids",
+        )
+    if (matrix > MASK).any() and (scale == "log" or np.isposinf(matrix).any()):
+        bad = matrix > MASK if scale == "log" else np.isposinf(matrix)
+        raise DeptreeError(f"the score of {arc(matrix, bad)} is too large for a score", "Repair the scores")
+    if scale == "weight" and (matrix < 0).any():
+        raise DeptreeError(
+            f"the weight of {arc(matrix, matrix < 0)} is negative", "If these are log-scores (logits), say --scale log"
+        )
+
+
+def arc(matrix: Float, where: Bool) -> str:
+    """The first arc (and label) for which `where` holds, for a message: ``3 -> 5 (-0.25)``, ROOT by name."""
+    head, dependent, *label = np.argwhere(where)[0].tolist()
+    of_label = f", label {label[0]}" if label else ""
+    return f"{head or 'ROOT'} -> {dependent}{of_label} ({matrix[head, dependent, *label]:g})"
+
+
+def _to_log(matrix: Float, scale: str) -> Float:
+    if scale == "weight":
+        with np.errstate(divide="ignore"):
+            return np.log(matrix)
+    return np.where(matrix <= -MASK, -np.inf, matrix)

@@ -1,0 +1,94 @@
+"""Different labelled trees: two labelings of one tree are two samples.
+
+With replacement, at one draw per unit of time, labelled trees come as the trees do, each with labels drawn for it. So
+the different trees in order, with their arrival times, come first, from any algorithm of the register; a tree's first
+labeling comes with it, each further one after another Exp(1) / (P(tree) times what is left of its labelings). The k
+that come first are what is asked for; no more than k trees can be among them.
+
+The order is exact while arrival times are numbers: for trees of probability above e^-700.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import label_stream
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.swor import Algorithm, Draws
+from deptree_cli.core.swor.conditionals import Prefix, log_sum
+from deptree_cli.core.swor.trie import Node, remove, walk_down
+
+Float = NDArray[np.float64]
+Heads = NDArray[np.int32]
+
+
+def draw(
+    algorithm: Algorithm, sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0
+) -> tuple[Draws, Heads]:
+    """Up to `size` different labelled trees, of which the last brings the probability of all to `mass` (if one does).
+
+    Returns:
+        draws, in which heads may repeat and log_probs are of tree and labels; and the labels (m, n).
+    """
+    if sentence.labels is None:
+        raise DeptreeError("the scores tell no labels to draw", "Give --labels")
+    trees = algorithm.draw(sentence, size, rng)
+    each = [
+        Labelings(log_probs, label_stream(rng, number))
+        for number, log_probs in enumerate(sentence.labels.of(trees.heads))
+    ]
+    waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
+    drawn: list[tuple[int, tuple[int, ...], float, float]] = []
+    covered = 0.0
+    while waiting and len(drawn) < size and (mass >= 1 or covered < mass):
+        arrival, number = waiting[0]
+        labels, log_prob = each[number].draw()
+        log_prob += float(trees.log_probs[number])
+        drawn.append((number, labels, log_prob, arrival))
+        covered += float(np.exp(log_prob))
+        wait = each[number].wait(float(trees.log_probs[number]))
+        if wait is None:
+            heapq.heappop(waiting)
+        else:
+            heapq.heapreplace(waiting, (arrival + wait, number))
+    numbers, labels_drawn, log_probs, arrivals = zip(*drawn, strict=True)
+    tau = min(waiting[0][0] if waiting else np.inf, trees.tau)
+    heads = trees.heads[list(numbers)]
+    draws = Draws(heads, np.array(log_probs), np.array(arrivals), tau, not waiting and trees.exhausted)
+    return draws, np.array(labels_drawn, dtype=np.int32)
+
+
+class Labelings:
+    """The labelings of one tree, each to be drawn once: log_probs (n, L), words independent of each other."""
+
+    def __init__(self, log_probs: Float, rng: np.random.Generator) -> None:
+        self._log_probs = log_probs
+        self._rng = rng
+        self._top = Node(log_probs[0])
+
+    @property
+    def depth(self) -> int:
+        """The number of words."""
+        return len(self._log_probs)
+
+    def log_probs(self, prefix: Prefix) -> Float:
+        """Those of the word behind the prefix."""
+        return self._log_probs[len(prefix)]
+
+    def draw(self) -> tuple[tuple[int, ...], float]:
+        """A labeling that was not drawn before, and its log-probability given the tree."""
+        path = walk_down(self._top, self, self._rng)
+        remove(path)
+        return tuple(choice for _, choice in path), float(sum(node.log_probs[choice] for node, choice in path))
+
+    def wait(self, log_prob: float) -> float | None:
+        """How long it takes until the next one comes, if the tree has this log-probability; None: never."""
+        log_left = log_sum(self._top.log_left)
+        if log_left == -np.inf:
+            return None
+        with np.errstate(over="ignore"):
+            return float(self._rng.standard_exponential() * np.exp(-log_prob - log_left))

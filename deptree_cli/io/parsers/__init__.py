@@ -1,0 +1,135 @@
+"""The register of parsers that can be asked for their edge scores: a line each.
+
+A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
+is called. The scores come out as the preset ``--from`` of that name says (`io/presets.py`). To add a parser, give it a
+preset there, a file here and a line below.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol
+from warnings import catch_warnings, simplefilter
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.parsers.sentences import Token, Word
+from deptree_cli.io.raw import Array
+
+Scores = tuple[Array, Array | None]
+
+
+class Adapter(Protocol):
+    """A parser with its model.
+
+    Attributes:
+        labels: the names of the labels in the order of the label axis, None where it gives no label scores.
+    """
+
+    @property
+    def labels(self) -> list[str] | None:
+        """See the class."""
+
+    def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:
+        """The arc scores of each sentence, without padding, and with `labelled` the label scores given the head.
+
+        Arc scores have the shape of the preset; label scores have one axis more, of length L.
+        """
+
+
+class Splitter(Adapter, Protocol):
+    """A parser that can also cut running text into sentences."""
+
+    def split(self, text: str) -> Iterable[list[Token]]:
+        """The sentences of a paragraph."""
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A line of the register.
+
+    Attributes:
+        name: also the preset that its scores are laid out by.
+        target: ``file:function`` in this folder, imported when first used.
+        package: the distribution whose version matters.
+        requirement: what pip installs.
+        models: what --model names; empty where there is one model only.
+        splits: whether the adapter is a `Splitter`.
+    """
+
+    name: str
+    target: str
+    package: str
+    requirement: str
+    models: str = ""
+    splits: bool = False
+
+    def load(self, model: str | None) -> Adapter:
+        """The parser, ready.
+
+        Raises:
+            DeptreeError: its package is missing, or the model is, or cannot be loaded.
+        """
+        if self.models and not model:
+            raise DeptreeError(f"{self.name} has many models", f"Say which with --model: {self.models}")
+        if model and not self.models:
+            raise DeptreeError(f"{self.name} has one model only", "Leave out --model")
+        file, function = self.target.split(":")
+        with self.at_work(f"loading {model or 'its model'}"):
+            adapter: Adapter = getattr(import_module(f"{__name__}.{file}"), function)(*filter(None, [model]))
+        return adapter
+
+    @contextmanager
+    def at_work(self, task: str) -> Iterator[None]:
+        """While the parser's own code runs: what it prints goes to stderr, how it fails becomes a line.
+
+        Its warnings are for its programmers.
+        """
+        try:
+            with redirect_stdout(sys.stderr), catch_warnings():
+                simplefilter("ignore")
+                yield
+        except (DeptreeError, MemoryError):
+            raise
+        except ImportError as error:
+            raise DeptreeError(f"{self.name} cannot be imported ({error})", f"pip install {self.requirement}") from None
+        except Exception as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise DeptreeError(f"{self.name} failed at {task} ({said})", "Try it in Python by itself") from None
+
+    @property
+    def version(self) -> str | None:
+        """Of its package, if that is installed."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+
+_LINES = (
+    Parser("natasha", "natasha:load", "natasha", "'deptree-cli[natasha]'", splits=True),
+    Parser(
+        "stanza",
+        "stanza:load",
+        "stanza",
+        "stanza",
+        "a language, such as en, or one with its package, such as en_gum",
+        splits=True,
+    ),
+    Parser("supar", "supar:load", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
+    Parser(
+        "spacy",
+        "spacy:load",
+        "spacy-experimental",
+        "'spacy-experimental[torch]'",
+        "a pipeline with the component experimental_arc_predicter, by name or folder",
+        splits=True,
+    ),
+    Parser("hanlp", "hanlp:load", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
+)
+
+PARSERS: dict[str, Parser] = {line.name: line for line in _LINES}

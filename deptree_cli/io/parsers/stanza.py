@@ -1,0 +1,109 @@
+"""Stanza's graph-based parser (1.8 and newer; label scores from 1.15 on)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.parsers import Scores
+from deptree_cli.io.parsers.sentences import EMPTY, Token, Word, spaced
+from deptree_cli.io.raw import Array
+
+# <PAD>, <UNK>, <EMPTY> and <ROOT> lead Stanza's vocabularies.
+_NO_LABELS = 4
+
+_SPLITTERS = ["tokenize", "mwt"]
+_TAGGERS = ("pos", "lemma")
+
+
+def load(model: str) -> Stanza:
+    """The pipeline of a language (``en``) or of one of its packages (``en_gum``), which Stanza downloads if it must."""
+    from stanza import Pipeline
+    from stanza.models.common.doc import Document
+    from stanza.models.depparse.data import DataLoader
+    from stanza.models.depparse.trainer import unpack_batch
+
+    language, _, package = model.partition("_")
+    chosen = {"package": package} if package else {}
+    pipeline = Pipeline(language, processors="tokenize,pos,lemma,depparse", verbose=False, **chosen)
+    return Stanza(pipeline, Document, DataLoader, unpack_batch)
+
+
+class Stanza:
+    """See `deptree_cli.io.parsers.Splitter`.
+
+    Args:
+        pipeline: a `stanza.Pipeline` with a parser.
+        document, loader, unpack: Stanza's classes Document and DataLoader of the parser, and its `unpack_batch`.
+    """
+
+    def __init__(
+        self, pipeline: Any, document: Callable[..., Any], loader: Callable[..., Any], unpack: Callable[..., Any]
+    ) -> None:
+        self._pipeline = pipeline
+        self._document = document
+        self._loader = loader
+        self._unpack = unpack
+        self._parser = pipeline.processors["depparse"]
+        trainer = self._parser.trainer
+        if trainer.args.get("reversed"):
+            raise DeptreeError("this model of stanza reads sentences backwards", "Choose another package")
+        # No gradients, and no dropout.
+        self._model = trainer.model.requires_grad_(False).eval()
+        relations = self._parser.vocab["deprel"]
+        self.labels: list[str] = [relations.id2unit(number) for number in range(_NO_LABELS, len(relations))]
+
+    def split(self, text: str) -> Iterable[list[Token]]:
+        """Sentences, tokens and words by Stanza's tokenizer for the language."""
+        for sentence in self._pipeline.process(text, processors=_SPLITTERS).sentences:
+            yield [_token(token, text) for token in sentence.tokens]
+
+    def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:
+        """Logarithms of head probabilities (n+1, n+1), -inf on the diagonal, and of label probabilities."""
+        document = self._tagged(self._document([list(map(_entry, range(1, len(words) + 1), words)) for words in batch]))
+        parser = self._parser
+        batches = self._loader(
+            document, parser.config["batch_size"], parser.config, parser.pretrain, vocab=parser.vocab, evaluation=True
+        )
+        return [scores for each in batches for scores in self._of_batch(each, labelled)]
+
+    def _tagged(self, document: Any) -> Any:
+        """The document, with tags and lemmas by Stanza unless all words have a tag."""
+        if all(word.upos for sentence in document.sentences for word in sentence.words):
+            return document
+        for name in _TAGGERS:
+            document = self._pipeline.processors[name].process(document)
+        return document
+
+    def _of_batch(self, batch: Any, labelled: bool) -> Iterator[Scores]:
+        """The scores of a batch of Stanza's, which sorts its sentences by length, in the order before that."""
+        inputs, order, word_order, lengths, word_lengths, forms = self._unpack(batch, self._model.get_device())
+        _, predicted = self._model(*inputs, word_order, lengths, word_lengths, forms)
+        if labelled and len(predicted) < 3:
+            raise DeptreeError("this version of stanza gives no label scores", "pip install --upgrade stanza")
+        for row in np.argsort(order):
+            size = lengths[row]
+            labels = predicted[2][row, :size, :size] if labelled else None
+            yield _normalised(predicted[0][row, :size, :size]), labels
+
+
+def _normalised(scores: Array) -> Array:
+    """The rows with sum 1 as probabilities: Stanza gives a share to padding, so to how long the others are."""
+    best = scores.max(axis=1, keepdims=True)
+    normalised: Array = scores - best - np.log(np.exp(scores - best).sum(axis=1, keepdims=True))
+    return normalised
+
+
+def _entry(number: int, word: Word) -> dict[str, object]:
+    """A word as Stanza's Document wants it: what is not known is left out."""
+    columns = {"lemma": word.lemma, "upos": word.upos, "xpos": word.xpos, "feats": word.feats}
+    return {"id": number, "text": word.form, **{key: value for key, value in columns.items() if value != EMPTY}}
+
+
+def _token(token: Any, text: str) -> Token:
+    several = len(token.words) > 1
+    forms = tuple(word.text for word in token.words) if several else ()
+    return Token(token.text, spaced(text, token.end_char), forms)

@@ -1,0 +1,138 @@
+"""What a picture of a sentence shows: its words, the arcs of a tree and the arcs that might stand in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+
+ROOT = "ROOT"
+
+TREE, OTHER = "tree", "other"
+
+# Numbers this near to 0 or 1 say nothing that the darkness of the arc does not.
+SURE = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc as it is drawn.
+
+    Attributes:
+        head, dependent: 0 is ROOT, words count from 1.
+        probability: the marginal.
+        label: the relation, empty where nobody knows.
+        kind: `TREE` or `OTHER`.
+        count, share: in how many of the samples it stands; None where none were drawn.
+    """
+
+    head: int
+    dependent: int
+    probability: float
+    label: str = ""
+    kind: str = TREE
+    count: int | None = None
+    share: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """How strongly it is drawn, 0 to 1: the share of the samples if there are any, else the probability."""
+        return self.probability if self.share is None else self.share
+
+    @property
+    def left(self) -> int:
+        """The end nearer to the beginning of the sentence; an arc from ROOT stands over its word alone."""
+        return min(self.head or self.dependent, self.dependent)
+
+    @property
+    def right(self) -> int:
+        """The other end."""
+        return max(self.head, self.dependent)
+
+    @property
+    def tag(self) -> str:
+        """What is written on it: the label, ROOT's name where that has none, and the weight if it is worth a number."""
+        number = f"{self.weight:.2f}".removeprefix("0") if 1 - SURE < self.weight < SURE else ""
+        return " ".join(filter(None, [self.label or ("" if self.head else ROOT), number]))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A sentence to be drawn.
+
+    Attributes:
+        name: the sentence's.
+        forms: the n words as they can be shown.
+        arcs: one of kind `TREE` for each word, in order, then those of kind `OTHER`.
+        caption: what is shown, in a line.
+        samples: how many samples the arcs' counts are of; 0 where none were drawn.
+    """
+
+    name: str
+    forms: Sequence[str]
+    arcs: Sequence[Arc]
+    caption: str
+    samples: int = 0
+
+    def of_kind(self, kind: str) -> list[Arc]:
+        """The arcs of a kind."""
+        return [arc for arc in self.arcs if arc.kind == kind]
+
+    def word(self, number: int) -> str:
+        """The form of a word, and ROOT's name for 0."""
+        return self.forms[number - 1] if number else ROOT
+
+    def note(self, arc: Arc) -> str:
+        """What there is to say about an arc: ``saw -> man (obj): 0.9996``."""
+        label = f" ({arc.label})" if arc.label else ""
+        number = f"{arc.probability:.4g}"
+        if arc.count is not None:
+            number = f"{arc.count} of {self.samples} samples, probability {number}"
+        return f"{self.word(arc.head)} -> {self.word(arc.dependent)}{label}: {number}"
+
+
+def arcs_of(
+    marginals: Float,
+    tree: Sequence[int],
+    labels: Mapping[tuple[int, int], str],
+    threshold: float,
+    samples: NDArray[np.integer] | None = None,
+) -> list[Arc]:
+    """The arcs of a tree, and all others of at least the threshold.
+
+    Args:
+        marginals: (n+1, n+1), ``[head, dependent]``.
+        tree: n heads, 0 = ROOT.
+        labels: of some arcs, by (head, dependent).
+        threshold: what an arc that is not the tree's must weigh.
+        samples: (k, n) heads; arcs then weigh their share of these.
+    """
+    counts = None if samples is None else _counts(samples)
+    weights = marginals if counts is None or samples is None else counts / len(samples)
+
+    def arc(head: int, dependent: int, kind: str) -> Arc:
+        probability = min(float(marginals[head, dependent]), 1.0)
+        label = labels.get((head, dependent), "")
+        if counts is None:
+            return Arc(head, dependent, probability, label, kind)
+        count, share = int(counts[head, dependent]), float(weights[head, dependent])
+        return Arc(head, dependent, probability, label, kind, count, share)
+
+    heavy = (weights > 0) & (weights >= threshold)
+    heavy[:, 0] = False
+    heavy[tree, np.arange(1, len(tree) + 1)] = False
+    return [
+        *(arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)),
+        *(arc(head, dependent, OTHER) for dependent, head in np.argwhere(heavy.T).tolist()),
+    ]
+
+
+def _counts(samples: NDArray[np.integer]) -> NDArray[np.int64]:
+    n = samples.shape[1]
+    counts = np.zeros((n + 1, n + 1), dtype=np.int64)
+    np.add.at(counts, (samples, np.arange(1, n + 1)), 1)
+    return counts

@@ -1,0 +1,83 @@
+"""Natasha with its real model: skipped where it is not installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.inputs import open_input
+from deptree_cli.io.parsers import PARSERS
+from deptree_cli.io.parsers.sentences import Word, read_sentences
+
+
+@pytest.fixture(scope="module")
+def natasha():
+    pytest.importorskip("slovnet", reason="natasha is not installed")
+    return PARSERS["natasha"].load(None)
+
+
+@pytest.fixture(scope="module")
+def words(shared):
+    with open_input(str(shared / "real_ru" / "sentences.conllu")) as file:
+        return [sentence.words for sentence in read_sentences(file, "conllu", None)]
+
+
+def test_scores_of_a_treebank(natasha, words, shared):
+    """Float32 on the same tokens: equal but for the rounding of another processor's sums."""
+    got = natasha.scores(words, False)
+    with np.load(shared / "real_ru" / "scores.npz") as known:
+        assert len(known) == len(got)
+        for key, (arcs, labels) in zip(known, got, strict=True):
+            assert labels is None
+            assert arcs.dtype == np.float32
+            np.testing.assert_allclose(arcs, known[key], rtol=1e-4, atol=1e-3)
+
+
+def test_label_scores_of_a_treebank(natasha, words, shared):
+    """The known ones are float16, so half a unit of its eleven binary digits may be lost."""
+    with np.load(shared / "real_ru" / "label_scores.npz") as known:
+        got = natasha.scores(words[: len(known)], True)
+        for key, (_, labels) in zip(known, got, strict=True):
+            assert labels.shape == known[key].shape
+            np.testing.assert_allclose(labels, known[key].astype(float), rtol=2**-10, atol=1e-3)
+    assert natasha.labels == json.loads((shared / "real_ru" / "labels.json").read_text(encoding="utf-8"))
+
+
+def test_the_labels_of_the_best_heads_are_its_own(natasha):
+    """The model itself scores the labels of one head per word."""
+    forms = ["Рыбак", "вытащил", "лодку", "на", "берег", "."]
+    ((arcs, labels),) = natasha.scores([[Word(form) for form in forms]], True)
+    given = natasha._encoder.input([natasha._encoder.item(forms)])
+    known = natasha._model(given.word_id, given.shape_id, given.pad_mask)
+    heads = arcs.argmax(axis=1)
+    np.testing.assert_allclose(labels[np.arange(len(forms)), heads], known.rel_id[0], rtol=1e-4, atol=1e-3)
+    np.testing.assert_array_equal(arcs, known.head_id[0])
+
+
+def test_scores_do_not_depend_on_the_batch(natasha):
+    long, short = ([Word(form) for form in text.split()] for text in ("Никто не знал ответа .", "Да <pad> !"))
+    together = natasha.scores([long, short], True)
+    for (arcs, labels), words in zip(together, (long, short), strict=True):
+        ((alone, labels_alone),) = natasha.scores([words], True)
+        np.testing.assert_array_equal(arcs, alone)
+        np.testing.assert_array_equal(labels, labels_alone)
+        assert arcs.shape == (len(words), len(words) + 1)
+
+
+def test_sentences_and_tokens(natasha):
+    text = "На ул. Садовой тихо.\n«Ты где?» — спросил он."
+    sentences = list(natasha.split(text))
+    assert [[token.form for token in tokens] for tokens in sentences] == [
+        ["На", "ул", ".", "Садовой", "тихо", "."],
+        ["«", "Ты", "где", "?", "»", "—", "спросил", "он", "."],
+    ]
+    assert [token.space_after for token in sentences[0]] == [True, False, True, True, False, True]
+    assert [token.space_after for token in sentences[1]] == [False, True, False, False, True, True, True, False, True]
+
+
+def test_natasha_itself_is_not_imported(natasha):
+    assert "natasha" not in sys.modules
+    assert "pymorphy2" not in sys.modules

@@ -1,0 +1,106 @@
+"""Labelled trees without replacement against exact order probabilities, and down to the last one."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.audit import chi_square
+from deptree_cli.core.estimate import weights
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.core.swor.labelled import draw
+
+pytestmark = pytest.mark.laws
+
+LEVEL = 0.001
+RUNS = 3_000
+SCALES = (0.0, 1.0, 2.0)
+TESTS = len(SCALES)
+
+
+def sentence(n: int, scale: float, labels: int = 2, gap: float = 0.0) -> Sentence:
+    """Joint scores of `labels` labels beside `root`; each label `gap` below the one before."""
+    scores = np.random.default_rng(4).normal(size=(n + 1, n + 1, labels + 1)) * scale - gap * np.arange(labels + 1)
+    names = ["root", *"abcdefgh"[:labels]]
+    return Sentence.from_scores(scores, scale="log", labels=names)
+
+
+def every(given: Sentence) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+    """All labelled trees and their probabilities."""
+    assert given.labels is not None
+    found = {}
+    for heads in Oracle(given).trees:
+        choices = [[0] if head == 0 else range(1, len(given.labels.names)) for head in heads]
+        for labels in itertools.product(*choices):
+            of_labels = given.labels.log_probs_of(heads[None], np.array([labels], dtype=np.int32))
+            log_prob = given.log_probs(heads[None]) + of_labels
+            found[tuple(heads.tolist()), labels] = float(np.exp(log_prob[0]))
+    assert sum(found.values()) == pytest.approx(1)
+    return found
+
+
+def drawn(given: Sentence, size: int, seed: int, name: str = "auto", mass: float = 1.0):
+    draws, labels = draw(ALGORITHMS[name], given, size, sentence_stream(seed, "s"), mass)
+    trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), labels.tolist(), strict=True)]
+    return draws, trees
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_ordered_pairs(scale: float) -> None:
+    """H0: P(first a, then b) = p_a p_b / (1 - p_a). Chi-square, 3,000 runs, p > 0.001 / 3."""
+    given = sentence(2, scale, labels=3)
+    exact = every(given)
+    number = {tree: index for index, tree in enumerate(exact)}
+    probs = np.array(list(exact.values()))
+    expected = probs[:, None] * probs / (1 - probs)[:, None] * (1 - np.eye(len(probs)))
+    counts = np.zeros(expected.shape, dtype=np.int64)
+    for seed in range(RUNS):
+        first, second = drawn(given, 2, seed)[1]
+        counts[number[first], number[second]] += 1
+    possible = expected.ravel() > 0
+    assert chi_square(counts.ravel()[possible], expected.ravel()[possible])[2] > LEVEL / TESTS
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_weights_are_unbiased(scale: float) -> None:
+    """H0: E[sum of weights of drawn labelled trees] = 1, as of Horvitz and Thompson; 3,000 runs, |z| < 3.9."""
+    given = sentence(3, scale)
+    sums = []
+    for seed in range(RUNS):
+        draws, _ = drawn(given, 6, seed)
+        sums.append(weights(draws.log_probs, draws.tau).sum())
+    z = (np.mean(sums) - 1) / (np.std(sums) / np.sqrt(RUNS))
+    assert abs(z) < 3.9
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("gap", [0.0, 5.0, 1000.0])
+def test_every_labelled_tree_comes_once_and_then_it_ends(name: str, gap: float) -> None:
+    given = sentence(3, 1.0, gap=gap)
+    draws, trees = drawn(given, 1000, 3, name)
+    exact = every(given)
+    assert len(trees) == len(set(trees)) == len(exact)
+    assert draws.exhausted
+    assert draws.tau == np.inf
+    assert (np.diff(draws.arrivals[np.isfinite(draws.arrivals)]) >= 0).all()
+    np.testing.assert_allclose(np.exp(draws.log_probs), [exact[tree] for tree in trees], rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize("name", [name for name, line in ALGORITHMS.items() if line.sequential])
+def test_fewer_are_the_first_of_more(name: str) -> None:
+    given = sentence(4, 1.0)
+    many, few = drawn(given, 60, 1, name), drawn(given, 9, 1, name)
+    assert many[1][:9] == few[1]
+    np.testing.assert_array_equal(many[0].arrivals[:9], few[0].arrivals)
+    assert few[0].tau == many[0].arrivals[9]
+
+
+def test_the_mass_asked_for_is_reached_and_not_passed_by_a_tree() -> None:
+    draws, _ = drawn(sentence(4, 2.0), 1000, 1, mass=0.8)
+    probs = np.exp(draws.log_probs)
+    assert probs.sum() >= 0.8 > probs[:-1].sum()
