@@ -216,6 +216,27 @@ def sample_logits(sample: Sample) -> Matrix:
     return logits
 
 
+# What a parser knows; the first is for padding and never a label of a word.
+LABELS = ["<pad>", *sorted({row[6] for sample in SAMPLES for row in sample.words})]
+
+# What a noun is called by what governs it.
+NOMINAL = {"nmod", "obl", "obj"}
+
+
+def label_logits(sample: Sample) -> Matrix:
+    """Conditional label logits `(n, n+1, labels)`: the gold label stands out, but nouns under nouns are nmod."""
+    rng = random.Random(f"labels of {sample.sent_id}")
+    upos = ["ROOT", *(row[3] for row in sample.words)]
+    logits = np.empty((len(sample.words), len(upos), len(LABELS)), np.float32)
+    for dep, row in enumerate(sample.words, start=1):
+        for head in range(len(upos)):
+            label = "nmod" if row[6] in NOMINAL and upos[head] in ("NOUN", "PROPN") else row[6]
+            logits[dep - 1, head] = [to_eighths(rng.uniform(-9, 0)) for _ in LABELS]
+            logits[dep - 1, head, LABELS.index("obl" if label == "obj" else "obj")] = to_eighths(rng.uniform(0, 2))
+            logits[dep - 1, head, LABELS.index(label)] = to_eighths(rng.uniform(3, 6))
+    return logits
+
+
 def pad_batch(squares: list[Matrix]) -> Matrix:
     """Squares of different sizes in one array `(batch, m, m)`, filled up with -inf."""
     size = max(len(square) for square in squares)
@@ -286,6 +307,12 @@ def write_scores(folder: Path) -> None:
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
+def write_labels(folder: Path) -> None:
+    tensors: dict[str, Any] = {sample.sent_id: label_logits(sample) for sample in SAMPLES}
+    np.savez(folder / "label_scores.npz", **tensors)
+    (folder / "labels.json").write_text(json.dumps(LABELS) + "\n", encoding="utf-8", newline="\n")
+
+
 def write_single_sentences(folder: Path) -> None:
     np.save(folder / "one.npy", head_probabilities(sample_logits(SAMPLES[0])))
     np.save(folder / "figure1.npy", figure1_weights())
@@ -296,6 +323,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_sentences(folder)
     write_scores(folder)
+    write_labels(folder)
     write_single_sentences(folder)
 
 

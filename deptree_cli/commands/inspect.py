@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import click
@@ -22,16 +23,15 @@ from deptree_cli.io.jsonl import dump
 from deptree_cli.io.layout import CHOICES, Layout
 from deptree_cli.io.output import Output
 from deptree_cli.io.pairing import Record
-from deptree_cli.io.report import table
+from deptree_cli.io.report import table, talk
 
 Facts = dict[str, Any]
 
-# fact about a sentence -> its name in the summary
-FITS = {
-    "fit": "log_prob_per_word",
-    "fit_head-dep": "log_prob_per_word_head_dep",
-    "fit_dep-head": "log_prob_per_word_dep_head",
-}
+# How much better, in nats a word, known heads must fit another layout for the one read to be called wrong. On trained
+# parsers the right layout is several nats ahead.
+MARGIN = 0.5
+
+FIT = "log_prob_per_word"
 
 
 @click.command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
@@ -40,8 +40,10 @@ FITS = {
 def inspect(inputs: Inputs, as_json: bool) -> int:
     """Say how a score file is understood: shapes, orientation, scale, how peaked it is, single-root mass.
 
-    With --conllu whose words have heads, also how well these fit under each orientation that the matrices allow (mean
-    log-probability of the sentences' trees per word): the right one is far ahead. A table on a terminal, else JSON.
+    With --conllu whose words have heads, also how well these fit under each orientation and place of ROOT that the
+    matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that is
+    another one than was read, a line on stderr says what to say instead, and the exit code is 1. A table on a terminal,
+    else JSON.
     """
     pipeline = Pipeline(inputs)
     facts = list(pipeline.map(partial(_facts, inputs)))
@@ -53,7 +55,10 @@ def inspect(inputs: Inputs, as_json: bool) -> int:
     else:
         with Output(None) as out:
             out.write(dump(summary))
-    return pipeline.exit_code
+    advice = _advice(facts, inputs.layout)
+    if advice:
+        talk(advice)
+    return 1 if advice else pipeline.exit_code
 
 
 def _facts(inputs: Inputs, sentence: Sentence, record: Record, _: np.random.Generator) -> Facts:
@@ -75,20 +80,33 @@ def _facts(inputs: Inputs, sentence: Sentence, record: Record, _: np.random.Gene
         "best_head": float(marginals.max(axis=0).mean()),
         "entropy": entropy(sentence) / sentence.n,
         "single_root_mass": float(np.exp(min(elimination.log_z - other.log_z, 0.0))),
-    } | _fit(record, inputs)
+        "fits": _fits(record, inputs),
+    }
 
 
-def _fit(record: Record, inputs: Inputs) -> Facts:
-    """Log-probability per word of the tree that the CoNLL-U has, under each orientation the matrix allows."""
+def _fits(record: Record, inputs: Inputs) -> dict[str, float]:
+    """Log-probability per word of the tree that the CoNLL-U has, under each layout that the matrix allows."""
     if record.block is None or None in record.block.heads:
         return {}
     heads = np.array([record.block.heads], dtype=np.int32)
     if not are_trees(heads, inputs.single_root)[0]:
         return {}
-    if record.scores.shape[0] != record.scores.shape[1]:
-        return {"fit": _log_prob_per_word(record, inputs, inputs.layout, heads)}
-    layouts = {orient: replace(inputs.layout, orient=orient) for orient in CHOICES["orient"]}
-    return {f"fit_{name}": _log_prob_per_word(record, inputs, layout, heads) for name, layout in layouts.items()}
+    rows, columns = inputs.layout.arcs(record.scores.shape)
+    return {
+        name: _log_prob_per_word(record, inputs, layout, heads)
+        for name, layout in _candidates(inputs.layout, rows == columns).items()
+    }
+
+
+def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
+    """The layouts that a matrix may have, by the name of their fit; first the one it is read in."""
+    orients = sorted(CHOICES["orient"], key=lambda orient: orient != (read.orient or CHOICES["orient"][0]))
+    roots = [read.root, *({"first", "last"} - {read.root} if read.root != "diagonal" else ())]
+    found = {}
+    for orient, root in product(orients if square else [read.orient], roots):
+        name = FIT + f"_{orient}".replace("-", "_") * square + f"_root_{root}" * (root != read.root)
+        found[name] = replace(read, orient=orient, root=root)
+    return found
 
 
 def _log_prob_per_word(record: Record, inputs: Inputs, layout: Layout, heads: NDArray[np.int32]) -> float:
@@ -99,11 +117,28 @@ def _log_prob_per_word(record: Record, inputs: Inputs, layout: Layout, heads: ND
         return -np.inf
 
 
-def _mean(facts: list[Facts], key: str) -> dict[str, float | None]:
-    """The mean fit under its name: nothing where no sentence has it, None where a tree is impossible."""
-    values = [fact[key] for fact in facts if key in fact]
-    mean = float(np.mean(values)) if values else 0.0
-    return {FITS[key]: mean if np.isfinite(mean) else None} if values else {}
+def _mean_fits(facts: list[Facts]) -> dict[str, float]:
+    """The mean of each fit over the sentences that have it; -inf where one of them cannot have its tree."""
+    names = dict.fromkeys(name for fact in facts for name in fact["fits"])
+    return {name: float(np.mean([fact["fits"][name] for fact in facts if name in fact["fits"]])) for name in names}
+
+
+def _advice(facts: list[Facts], read: Layout) -> str:
+    """What to say instead, where known heads fit another layout than the one read; else nothing."""
+    fits = _mean_fits(facts)
+    if not fits:
+        return ""
+    layouts = _candidates(read, square=True) | _candidates(read, square=False)
+    best, used = max(fits, key=fits.__getitem__), next(iter(fits))
+    if fits[best] - fits[used] < MARGIN or not np.isfinite(fits[best]):
+        return ""
+    better = layouts[best]
+    turned = better.orient not in (read.orient, None if read.orient else CHOICES["orient"][0])
+    orient = f" --orient {better.orient}" * turned
+    said = orient + f" --root {better.root}" * (better.root != read.root)
+    return (
+        f"the heads of the CoNLL-U fit{said} far better ({fits[best]:.2f} against {fits[used]:.2f} a word): say{said}"
+    )
 
 
 def _summary(facts: list[Facts], layout: Layout) -> Facts:
@@ -129,7 +164,7 @@ def _summary(facts: list[Facts], layout: Layout) -> Facts:
         "single_root_mass_mean": float(np.mean(masses)),
         "single_root_mass_median": float(np.median(masses)),
         "single_root_mass_min": min(masses),
-        **{name: mean for key in FITS for name, mean in _mean(facts, key).items()},
+        **{name: fit if np.isfinite(fit) else None for name, fit in _mean_fits(facts).items()},
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing import parent_process
 from typing import Any, Generic, TypeVar
@@ -117,7 +117,7 @@ class Step(Generic[Result]):
         try:
             sentence = to_sentence(record, self.inputs, self.inputs.layout)
         except DeptreeError as error:
-            error.remedy = _with_hints(error.remedy, record, self.inputs.layout)
+            error.remedy = _with_hints(error.remedy, record, self.inputs)
             return error.at(record.place, record.sent_id)
         _start(self.inputs.quiet)
         try:
@@ -140,13 +140,26 @@ def _load_numba() -> None:
     start_quickly()
 
 
-def _with_hints(remedy: str, record: Record, layout: Layout) -> str:
-    """The remedy, and what else may be behind scores that make no sense: what nobody said of them."""
+def _with_hints(remedy: str, record: Record, inputs: Inputs) -> str:
+    """The remedy, and what else may be behind scores that make no sense."""
+    layout = inputs.layout
     if record.padded:
         remedy += ". If this is a padded batch, give --lengths or --conllu"
     if layout.is_assumed(record.scores.shape):
-        remedy += ". The rows were taken for heads: if they are dependents, say --orient dep-head"
+        return remedy + ". The rows were taken for heads: if they are dependents, say --orient dep-head"
+    rows, columns = layout.arcs(record.scores.shape)
+    turned = replace(layout, orient="head-dep" if layout.orient == "dep-head" else "dep-head")
+    if rows == columns and _makes_sense(record, inputs, turned):
+        remedy += f". Read with --orient {turned.orient} there is one: is that meant?"
     return remedy
+
+
+def _makes_sense(record: Record, inputs: Inputs, layout: Layout) -> bool:
+    try:
+        to_sentence(record, inputs, layout)
+    except DeptreeError:
+        return False
+    return True
 
 
 def to_sentence(record: Record, inputs: Inputs, layout: Layout) -> Sentence:

@@ -125,6 +125,7 @@ class OneSentence(Pipeline):
     wanted: str | None = None
 
     def tasks(self) -> Iterator[Task | DeptreeError]:
+        """That sentence alone."""
         found: Task | DeptreeError | None = None
         names, sentences = list[str](), 0
         shard, shards = self.inputs.shard

@@ -26,8 +26,9 @@ class Refusal:
 TORCH = Refusal(
     (".pt", ".pth", ".bin"),
     (),
-    "a torch file runs code when it is loaded, so it is refused",
-    "If you trust it, convert it in Python with np.savez('scores.npz', *[s.numpy() for s in torch.load('FILE.pt')])",
+    "a torch file may run code when it is loaded, so it is refused",
+    "Convert it in Python (the README has the three lines, also for a dict): "
+    "np.savez('scores.npz', *[s.numpy() for s in torch.load('FILE.pt', weights_only=True)])",
 )
 
 PICKLE = Refusal(

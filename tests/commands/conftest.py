@@ -65,7 +65,7 @@ def deptree(monkeypatch: pytest.MonkeyPatch) -> Run:
         out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", ["deptree", *map(str, args)])
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8"))
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
             ended = _end_of_main()

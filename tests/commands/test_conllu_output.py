@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -215,3 +216,49 @@ def test_a_real_treebank(shared, done, tmp_path):
     assert findings(tmp_path / "out.conllu") <= findings(gold)
     open_heads = done("sample", folder / "scores.npz", *options, "--conllu", folder / "sentences.conllu").out
     assert_spliced((folder / "sentences.conllu").read_bytes(), open_heads, 3)
+
+
+@pytest.mark.parametrize("command", ["sample", "swor", "decode"])
+def test_deps_of_the_tree_or_as_they_were(done, nasty, put, command):
+    put("nasty.conllu", NASTY)
+    options = (nasty, "--orient=head-dep", "--conllu", "nasty.conllu", "--no-header")
+    seed = () if command == "decode" else ("--seed", 7)
+    kept = sentences(done(command, *options, *seed, "--deps", "keep").out)[0]
+    assert [row[8] for row in words(all_rows(kept))] == [b"2:aux", b"0:root", b"2:conj|2.1:x"]
+    assert any(row[0] == b"2.1" for row in all_rows(kept))
+    basic = sentences(done(command, *options, *seed, "--deps", "basic").out)[0]
+    for row in words(all_rows(basic)):
+        assert row[8] == row[6] + b":" + row[7]
+    assert not any(b"." in row[0] for row in all_rows(basic))
+
+
+def all_rows(block: list[bytes]) -> list[list[bytes]]:
+    return [line.split(b"\t") for line in block if not line.startswith(b"#")]
+
+
+def test_names_of_trees_in_another_format(done, deptree):
+    options = ("sample", *SCORES, "--conllu", GOLD, "--seed", 7)
+    ran = done(*options, "--sent-id-format", "{id}-sample_{k:02}")
+    assert b"# sent_id = en-1-sample_01\n" in ran.out
+    assert "|sentid:{id}-sample_{k:02}|" in ran.signature
+    assert b"# sent_id = en-1\n" in done("decode", *SCORES, "--conllu", GOLD, "--sent-id-format", "{k} {id}").out
+    for bad in ("{id}", "{k}", "x", "{id}{k}{z}", "{id", "{id}\n{k}", "{id.x}{k}", "{}{k}"):
+        refused = deptree(*options, "--sent-id-format", bad)
+        assert (refused.code, refused.out, len(refused.said)) == (2, b"", 1)
+        assert "is not a name with {id} and {k}" in refused.err
+
+
+def test_udapi_reads_samples_as_zones_of_one_bundle(done, tmp_path):
+    document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
+    (tmp_path / "out.conllu").write_bytes(done("sample", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out)
+    read = document.Document(str(tmp_path / "out.conllu"))
+    assert len(read.bundles) == 8
+    for bundle in read.bundles:
+        assert [tree.zone for tree in bundle.trees] == ["sample_1", "sample_2", "sample_3"]
+    assert [node.form for node in read.bundles[0].trees[2].descendants][:3] == ["She", "saw", "the"]
+
+
+def test_gzipped_sentences(done, put):
+    put("gold.conllu.gz", gzip.compress(GOLD.read_bytes()))
+    options = ("sample", *SCORES, "--seed", 7)
+    assert done(*options, "--conllu", "gold.conllu.gz").out == done(*options, "--conllu", GOLD).out

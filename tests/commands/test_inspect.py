@@ -123,3 +123,46 @@ def test_the_fit_is_the_mean_log_probability_per_word(done):
 def test_no_heads_no_fit(done):
     facts = inspected(done, *SCORES, "--conllu", DATA / "sentences.conllu")
     assert facts.get("log_prob_per_word") is None
+
+
+TURNED = "the heads of the CoNLL-U fit --orient {} far better"
+
+
+@pytest.mark.parametrize("treebank", ["real_ru", "real_en"])
+def test_a_wrong_orientation_of_a_real_parser_is_found(shared, deptree, put, treebank):
+    """Squares as they stand in a parser's memory, with numbers for ROOT as a dependent too; both ways, ROOT too."""
+    with np.load(shared / treebank / "scores.npz") as scores:
+        rectangles = {key: scores[key] for key in list(scores)[:100]}
+    noise = np.random.default_rng(0)
+    squares = {key: np.vstack([noise.normal(size=(1, len(each) + 1)) * 3, each]) for key, each in rectangles.items()}
+    put("dep-head.npz", squares)
+    put("head-dep.npz", {key: each.T for key, each in squares.items()})
+    put("last.npz", {key: np.roll(each, -1, axis=1) for key, each in rectangles.items()})
+    gold = (shared / treebank / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[:100]
+    put("gold.conllu", "\n\n".join(gold) + "\n\n")
+    options = ("--scale", "log", "--conllu", "gold.conllu", "--json")
+    for right, wrong in (("dep-head", "head-dep"), ("head-dep", "dep-head")):
+        assert deptree("inspect", f"{right}.npz", "--orient", right, *options).code == 0
+        ran = deptree("inspect", f"{right}.npz", "--orient", wrong, *options)
+        assert ran.code == 1
+        assert TURNED.format(right) in ran.err
+        assert f"say --orient {right}" in ran.err
+        fits = ran.rows[0]
+        one, other = (fits[f"log_prob_per_word_{name.replace('-', '_')}"] for name in (right, wrong))
+        assert one > other + 2
+    ran = deptree("inspect", "last.npz", *options)
+    assert ran.code == 1
+    assert "fit --root last far better" in ran.err
+    assert deptree("inspect", "last.npz", "--root", "last", *options).code == 0
+
+
+def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
+    """As stanza has it: no arcs into ROOT. Every command says so, not only inspect."""
+    with np.load(DATA / "scores.npz") as scores:
+        square = np.vstack([np.full((1, 9), -np.inf), scores["en-1"]])
+    put("square.npy", square)
+    for command in ("inspect", "sample"):
+        ran = deptree(command, "square.npy", "--orient", "head-dep", "--scale", "log")
+        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+        assert "no word may attach to ROOT" in ran.err
+        assert "Read with --orient dep-head there is one: is that meant?" in ran.err

@@ -1,0 +1,181 @@
+"""``deptree convert``: every layout and container says the same sentences, and says itself how it is to be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.presets import PRESETS
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+UNLABELLED = sorted(name for name, layout in PRESETS.items() if layout.labels is None)
+CONTAINERS = ("npz", "jsonl", "safetensors")
+
+
+@pytest.fixture
+def expected(done):
+    return {row["sent_id"]: row for row in done("partition", *SCORES).rows}
+
+
+@pytest.mark.parametrize(("preset", "container"), list(product(UNLABELLED, CONTAINERS)))
+def test_what_is_written_needs_no_options_to_be_read(done, tmp_path, expected, preset, container):
+    path = tmp_path / f"scores.{container}"
+    done("convert", *SCORES, "--to", preset, "-o", path)
+    ran = done("partition", path)
+    assert f"|from:{preset}|" in ran.signature
+    assert len(ran.rows) == 8
+    for row in ran.rows:
+        assert row["log_z"] == pytest.approx(expected[row["sent_id"]]["log_z"])
+        assert row["single_root_mass"] == pytest.approx(expected[row["sent_id"]]["single_root_mass"])
+
+
+@pytest.mark.parametrize("preset", UNLABELLED)
+def test_arrays_have_the_shape_that_the_preset_has(done, tmp_path, preset):
+    done("convert", *SCORES, "--to", preset, "-o", tmp_path / "scores.npz")
+    n, layout = 8, PRESETS[preset]
+    rectangle = preset in ("natasha", "udpipe2", "supar-probs")
+    shape = (n, n) if layout.root == "diagonal" else (n, n + 1) if rectangle else (n + 1, n + 1)
+    with np.load(tmp_path / "scores.npz") as scores:
+        assert scores["en-1"].shape == shape
+        assert scores["en-1"].dtype == (np.float64 if layout.scale == "weight" else np.float32)
+
+
+def test_there_and_back_nothing_changes(done, tmp_path):
+    """But for the numbers on the diagonal, which mean nothing."""
+    done("convert", *SCORES, "--to", "torch-struct", "-o", tmp_path / "there.npz")
+    done("convert", tmp_path / "there.npz", "--to", "natasha", "-o", tmp_path / "back.npz")
+    with np.load(DATA / "scores.npz") as old, np.load(tmp_path / "back.npz") as new:
+        for key in old:
+            self_arcs = np.eye(len(old[key]), len(old[key]) + 1, 1, dtype=bool)
+            np.testing.assert_array_equal(new[key], np.where(self_arcs, -np.inf, old[key]))
+
+
+def test_the_usual_layout_and_single_answers(done, tmp_path):
+    done("convert", *SCORES, "-o", tmp_path / "usual.npz")
+    with np.load(tmp_path / "usual.npz") as usual, np.load(DATA / "scores.npz") as scores:
+        np.testing.assert_array_equal(usual["en-1"][0, 1:], scores["en-1"][:, 0])
+    ran = done("convert", *SCORES, "--to-scale", "weight", "--to-orient", "dep-head", "--to-root", "last")
+    first = np.array(ran.rows[1]["scores"])
+    with np.load(DATA / "scores.npz") as scores:
+        np.testing.assert_allclose(first[:-1, -1], np.exp(scores["en-1"][:, 0].astype(float)))
+    assert "|orient:dep-head|rootat:last|scale:weight|" in ran.rows[0]["signature"]
+    assert done("partition", "-", stdin=ran.out).rows[0]["log_z"] == pytest.approx(
+        done("partition", *SCORES).rows[0]["log_z"]
+    )
+
+
+def test_options_of_reading_are_carried_out(done, tmp_path):
+    done("convert", *SCORES, "--temperature", 3, "-o", tmp_path / "tempered.npz")
+    expected = done("partition", *SCORES, "--temperature", 3).rows
+    for row, known in zip(done("partition", tmp_path / "tempered.npz").rows, expected, strict=True):
+        assert row["log_z"] == pytest.approx(known["log_z"], rel=1e-5)
+
+
+def test_labels_into_a_joint_array(done, tmp_path):
+    done("convert", *SCORES, *LABELS, "--to-labels", tmp_path / "l.json", "-o", tmp_path / "joint.npz")
+    names = json.loads((tmp_path / "l.json").read_text())
+    assert names == json.loads((DATA / "labels.json").read_text())
+    with np.load(tmp_path / "joint.npz") as joint:
+        assert joint["en-1"].shape == (9, 9, len(names))
+    got = done("decode", tmp_path / "joint.npz", "--labels", tmp_path / "l.json").rows
+    assert [row["deprels"] for row in got] == [row["deprels"] for row in done("decode", *SCORES, *LABELS).rows]
+
+
+def test_weights_that_no_float_holds(done, put):
+    """Columns are shifted where that helps; what is still too small is counted."""
+    put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
+    far = ("far.npy", "--orient", "head-dep", "--scale", "log")
+    shifted = done("convert", *far, "--to-scale", "weight")
+    assert "1 arcs are forbidden now" in shifted.err
+    (row,) = shifted.rows[1:]
+    np.testing.assert_allclose(row["scores"], [[0, 1, 1], [0, 0, 0], [0, np.exp(-10), 0]])
+    assert "forbidden" not in done("convert", *far, "--to-scale", "log").err
+
+
+def test_arrays_one_after_another(done, tmp_path):
+    done("convert", *SCORES, "-o", tmp_path / "scores.npy")
+    with (tmp_path / "scores.npy").open("rb") as stream:
+        arrays = [np.load(stream) for _ in range(8)]
+        assert stream.read() == b""
+    assert arrays[0].shape == (9, 9)
+
+
+def test_a_gzipped_pipe_says_its_layout_too(done):
+    lines = done("convert", *SCORES).out
+    assert done("partition", "-", stdin=gzip.compress(lines)).rows == done("partition", "-", stdin=lines).rows
+
+
+def test_an_option_overrides_what_the_file_says(deptree, done):
+    lines = done("convert", *SCORES).out
+    assert "negative" in deptree("partition", "-", "--scale", "weight", stdin=lines).err
+
+
+def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
+    """Marginals are probabilities, whatever the scores were that they were computed from."""
+    done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")
+    assert "scale:log" not in done("partition", tmp_path / "marginals.npz").signature
+
+
+def test_a_layout_of_a_later_version_is_an_error(deptree):
+    line = b'{"signature":"deptree|dump|from:parser3000|v:9"}\n{"scores":[[1,1],[1,1]]}\n'
+    ran = deptree("partition", "-", stdin=line)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "unknown preset --from parser3000" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--to", "stanz"), "Did you mean stanza?"),
+        (("--to", "allennlp"), "say where their names go with --to-labels"),
+        (("--to-labels", "l.json"), "--to-labels needs scores of labels"),
+        (("-o", "scores.conllu"), "scores are not written as .conllu"),
+        (("-o", "scores.npz.gz"), "output is not compressed"),
+        (("-o", "missing/scores.npz"), "its folder does not exist"),
+    ],
+)
+def test_what_is_said_of_mistakes(deptree, tmp_path, monkeypatch, arguments, part):
+    monkeypatch.chdir(tmp_path)
+    ran = deptree("convert", *SCORES, *arguments)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert part in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_sentences_of_one_name(deptree, put):
+    put("twice.jsonl", '{"sent_id":"a","scores":[[1,1],[1,1]]}\n' * 2)
+    for name in ("out.npz", "out.safetensors"):
+        ran = deptree("convert", "twice.jsonl", "--orient", "head-dep", "-o", name)
+        assert ran.code == 2
+        assert "cannot hold two sentences of one name" in ran.err
+        assert not Path(name).exists()
+
+
+def test_forms_stay_and_make_conllu(done):
+    """Words beside the scores are enough for CoNLL-U; without them there is an error, not a guess."""
+    lines = done("convert", DATA / "scores.jsonl", "--from", "natasha").out
+    assert json.loads(lines.splitlines()[1])["forms"][:3] == ["She", "saw", "the"]
+    out = done("decode", "-", "--format", "conllu", stdin=lines).out.decode()
+    assert "# text = She saw the man with the telescope ." in out
+    assert "\n2\tsaw\t_\t_\t_\t_\t0\troot\t_\tHeadProb=1\n" in out
+
+
+def test_without_words_there_is_no_conllu(deptree):
+    ran = deptree("sample", *SCORES, "--format", "conllu")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "there are no sentences to write as CoNLL-U. Name them with --conllu FILE." in ran.err
+
+
+def test_forms_that_cannot_stand_in_a_column_are_no_forms(deptree):
+    for forms in (["a\tb"], ["a\nb"], [""], [1], "a", ["a", "b"], ["\ud800"]):
+        line = json.dumps({"scores": [[1, 1], [1, 1]], "forms": forms}).encode()
+        assert deptree("partition", "-", "--orient", "head-dep", stdin=line).code == 0
+        ran = deptree("sample", "-", "--orient", "head-dep", "--format", "conllu", stdin=line)
+        assert "there are no sentences to write as CoNLL-U" in ran.err
