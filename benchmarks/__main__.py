@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import claims, decoding, few, growth, inference, samplers, swor, whole
+from benchmarks import claims, conllu, decoding, few, growth, inference, samplers, swor, whole
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "growth": growth.run,
     "swor": swor.run,
     "decoding": decoding.run,
+    "conllu": conllu.run,
     "claims": claims.run,
 }
 
