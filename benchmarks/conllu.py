@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.timing import print_table, seconds
 from deptree_cli.io.conllu import Block, read_blocks
+from deptree_cli.io.splicing import with_trees
 
 SENTENCES = 5_000
 WORDS = 16  # as in English newspapers and weblogs
@@ -39,7 +40,7 @@ def _actions() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _spliced(block: Block, trees: np.ndarray) -> bytes:
-    return block.with_trees(trees, [block.sent_id] * len(trees))
+    return with_trees(block, trees, [block.sent_id] * len(trees))
 
 
 def _peers(text: str) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -24,7 +24,7 @@ FORBIDDEN = {
 }
 
 # What commands share; any other module of that floor is a command.
-SHARED_BY_COMMANDS = ("options", "pipeline", "writing")
+SHARED_BY_COMMANDS = ("inputs", "options", "pipeline", "writing")
 
 
 def tree_of(module: str) -> ast.Module:

@@ -11,15 +11,8 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.commands.options import (
-    Inputs,
-    completes,
-    header_option,
-    input_options,
-    output_option,
-    seed_option,
-    size_option,
-)
+from deptree_cli.commands.inputs import Inputs, input_options
+from deptree_cli.commands.options import completes, header_option, output_option, seed_option, size_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm

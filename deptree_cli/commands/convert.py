@@ -11,14 +11,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import (
-    LABEL_AXIS,
-    Inputs,
-    completes,
-    input_options,
-    label_scores_option,
-    output_option,
-)
+from deptree_cli.commands.inputs import LABEL_AXIS, Inputs, input_options, label_scores_option
+from deptree_cli.commands.options import completes, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.io.jsonl import dump

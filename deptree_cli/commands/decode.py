@@ -10,16 +10,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import (
-    Inputs,
-    format_option,
-    header_option,
-    input_options,
-    label_scores_option,
-    output_option,
-    style_fields,
-    style_options,
-)
+from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
+from deptree_cli.commands.options import format_option, header_option, output_option, style_fields, style_options
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.calibration import Calibration
@@ -33,6 +25,7 @@ from deptree_cli.io.pairing import Record
 from deptree_cli.io.plots import check_plot, plot_calibration
 from deptree_cli.io.report import table, talk
 from deptree_cli.io.signature import signature
+from deptree_cli.io.splicing import with_trees
 from deptree_cli.io.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
 
 Heads = NDArray[np.int32]
@@ -184,7 +177,7 @@ def _to_conllu(sentence: Sentence, record: Record, trees: Heads, style: Style) -
         comments["entropy"] = [f"{entropy(sentence):.6f}"]
         block = record.sentence.noting(_probs(sentence, tree, labels))
         deprels = deprels_of(sentence, labels)
-        chunks.append(block.with_trees(tree[None], [sent_id], comments, deprels=deprels, deps=style.deps))
+        chunks.append(with_trees(block, tree[None], [sent_id], comments, deprels=deprels, deps=style.deps))
     return b"".join(chunks)
 
 

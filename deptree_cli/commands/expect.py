@@ -9,7 +9,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs, completes, header_option, input_options, output_option
+from deptree_cli.commands.inputs import Inputs, input_options
+from deptree_cli.commands.options import completes, header_option, output_option
 from deptree_cli.commands.pipeline import Pipeline, to_other_sentence
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.errors import DeptreeError

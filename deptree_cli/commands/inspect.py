@@ -13,7 +13,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs, input_options
+from deptree_cli.commands.inputs import Inputs, input_options
 from deptree_cli.commands.pipeline import Pipeline, to_sentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy

@@ -8,14 +8,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import (
-    Inputs,
-    format_option,
-    header_option,
-    input_options,
-    label_scores_option,
-    output_option,
-)
+from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
+from deptree_cli.commands.options import format_option, header_option, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.expectations import entropy

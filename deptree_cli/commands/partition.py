@@ -10,7 +10,8 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.commands.options import Inputs, header_option, input_options, output_option
+from deptree_cli.commands.inputs import Inputs, input_options
+from deptree_cli.commands.options import header_option, output_option
 from deptree_cli.commands.pipeline import Pipeline
 from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.feasibility import possible_roots

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs
+from deptree_cli.commands.inputs import Inputs
 from deptree_cli.core.corpus import Occurrences, ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.sentence import Sentence

@@ -8,13 +8,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
 from deptree_cli.commands.options import (
-    Inputs,
     completes,
     format_option,
     header_option,
-    input_options,
-    label_scores_option,
     output_option,
     seed_option,
     size_option,

@@ -15,14 +15,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import (
-    Inputs,
-    input_options,
-    label_scores_option,
-    output_option,
-    seed_option,
-    size_option,
-)
+from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
+from deptree_cli.commands.options import output_option, seed_option, size_option
 from deptree_cli.commands.pipeline import Pipeline, Task
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.errors import DeptreeError

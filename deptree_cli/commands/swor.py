@@ -9,13 +9,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
 from deptree_cli.commands.options import (
-    Inputs,
     completes,
     format_option,
     header_option,
-    input_options,
-    label_scores_option,
     output_option,
     seed_option,
     size_option,
@@ -27,10 +25,10 @@ from deptree_cli.commands.writing import choose_format, write_chunks
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
-from deptree_cli.io.conllu import Deprels
 from deptree_cli.io.pairing import Record
 from deptree_cli.io.report import talk
 from deptree_cli.io.signature import signature
+from deptree_cli.io.splicing import Deprels
 from deptree_cli.io.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
 
 HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.

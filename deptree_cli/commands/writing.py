@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.commands.options import Inputs
+from deptree_cli.commands.inputs import Inputs
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.output import NpzOutput, Output

@@ -1,6 +1,7 @@
 """CoNLL-U, byte for byte: a sentence is its bytes and where in them each word has its columns.
 
-Trees are spliced in by copying those bytes around HEAD, DEPREL and DEPS, so whatever stands elsewhere survives.
+Trees are spliced in by copying those bytes around HEAD, DEPREL and DEPS (`splicing.py`), so whatever stands elsewhere
+survives.
 """
 
 from __future__ import annotations
@@ -9,11 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.chunks import BOM, Chunk, split_chunks
@@ -31,12 +30,8 @@ from deptree_cli.kernels.columns import (
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
-# What becomes of DEPS where HEAD may change, numbered as in kernels/columns.py.
-DEPS = ("drop", "basic", "keep")
-
 _MISC = COLUMNS.index("misc")
 _SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
-_NOTHING: Mapping[str, Any] = {}
 
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
@@ -64,6 +59,8 @@ class Block:
         file: what messages call the file.
         sent_id: from the comment ``# sent_id = ...``, else empty.
         n: the number of words with an integer id.
+        id_span: where in the bytes the sent_id begins and ends, None if there is none.
+        scanned: what `kernels/splicing.py` needs to know of the bytes.
 
     Raises:
         DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
@@ -73,21 +70,24 @@ class Block:
     file: str
     sent_id: str = field(init=False)
     n: int = field(init=False)
+    id_span: tuple[int, int] | None = field(init=False)
+    scanned: tuple[Any, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         data = self.chunk.data
         rows = np.empty((data.count(b"\n") + 1, WORD_FACTS), dtype=np.int64)
-        self._bytes = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = _kernels().scan(self._bytes, len(BOM) if data.startswith(BOM) else 0, rows)
+        array = np.frombuffer(data, dtype=np.uint8)
+        wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows)
         if wrong != FINE:
             raise self._problem(wrong, *found)
-        self._start, self._rows_start, self._rows_end, self.n, empty_nodes = found
+        self._start, self._rows_start, self._rows_end, self.n, empties = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
             raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
-        self._words, self._empty_nodes = rows[: self.n], rows[: -empty_nodes - 1 : -1]
+        self._words = rows[: self.n]
+        self.scanned = array, self._start, self._rows_start, self._rows_end, self._words, rows[: -empties - 1 : -1]
         match = _SENT_ID.search(self._comments)
-        self._id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
+        self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
         self.sent_id = _text(match[1], self.place) if match else ""
 
     def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str]]:
@@ -154,64 +154,10 @@ class Block:
     def _rows(self) -> list[bytes]:
         return _lines(self.raw[self._rows_start : self._rows_end])
 
-    def with_trees(
-        self,
-        heads: NDArray[np.int32],
-        sent_ids: Sequence[str],
-        comments: Mapping[str, Sequence[str]] = _NOTHING,
-        closing: Mapping[str, str] = _NOTHING,
-        deprels: Deprels | None = None,
-        deps: str = "drop",
-    ) -> bytes:
-        """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
-
-        A byte order mark and empty lines in front stay where they are; the last copy ends as the block did.
-
-        Args:
-            heads: (k, n), 0 = ROOT.
-            sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
-            comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
-            closing: the same for the last tree only.
-            deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
-                `root` stands exactly where HEAD is 0.
-            deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
-                again; `keep` both as they are.
-        """
-        block, newline = self, self.newline
-        notes = [""] * len(heads)
-        if comments or closing:
-            block = self._without({key.encode() for key in (*comments, *closing)})
-            template = "".join(f"# {key} = {{}}{newline}" for key in comments)
-            notes = list(map(template.format, *comments.values())) if comments else notes
-            notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
-        return block._spliced(heads, sent_ids, notes, deprels, DEPS.index(deps))
-
-    def _spliced(
-        self,
-        heads: NDArray[np.int32],
-        sent_ids: Sequence[str],
-        notes: Sequence[str],
-        deprels: Deprels | None,
-        deps: int,
-    ) -> bytes:
-        start, end = self._id_span or (self._start, self._start)
-        naming = "{}" if self._id_span else f"# sent_id = {{}}{self.newline}"
-        told = [piece.encode() for pair in zip(map(naming.format, sent_ids), notes, strict=True) for piece in pair]
-        labels, names = (deprels.index, deprels.packed) if deprels else (_NO_LABELS, _UNLABELLED)
-        gap = _GAPS[self.newline, self.chunk.data.endswith(b"\n", 0, self._rows_end)]
-        size = len(self._bytes) + len(gap) + self.n * 2 * (_DIGITS + names.longest)
-        out = np.empty(sum(map(len, told)) + len(heads) * size, dtype=np.uint8)
-        seen = self._bytes, self._start, self._rows_start, self._rows_end, self._words, self._empty_nodes
-        pool, cuts, _ = _packed(told)
-        written = _kernels().splice(
-            *seen, start, end, pool, cuts, heads, labels, names.pool, names.cuts, deps, gap, out
-        )
-        return out[:written].tobytes()
-
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
         """The block as it is, plus comments, and `noting` some words."""
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.noting(word_to_misc)._without({_key(line) for line in added})
+        noted = self.noting(word_to_misc).without({_key(line) for line in added})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
     def noting(self, word_to_misc: Mapping[int, str]) -> Block:
@@ -228,7 +174,17 @@ class Block:
         data = b"".join([self.raw[:start], *lines, self.raw[end:]])
         return Block(Chunk(data, self.chunk.line), self.file)
 
-    def _without(self, keys: Set[bytes]) -> Block:
+    @property
+    def start(self) -> int:
+        """Where in the bytes the comments begin."""
+        return self._start
+
+    @property
+    def ends_with_newline(self) -> bool:
+        """Whether the last line that is not empty does."""
+        return self.raw.endswith(b"\n", 0, self._rows_end)
+
+    def without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""
         comments = self._comments
         if not any(key in comments for key in keys):
@@ -254,67 +210,12 @@ def _lines(data: bytes) -> list[bytes]:
     return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
 
 
-class _Kernels(NamedTuple):
-    scan: Callable[..., Any]
-    splice: Callable[..., Any]
-
-
 @cache
-def _kernels() -> _Kernels:
+def _scan() -> Callable[..., tuple[int, ...]]:
     """Compiled code, loaded when there is something to read."""
     from deptree_cli.kernels.conllu import scan
-    from deptree_cli.kernels.splicing import splice
 
-    return _Kernels(scan, splice)
-
-
-class Packed(NamedTuple):
-    """Pieces laid end to end, where each begins and the last ends, and the length of the longest."""
-
-    pool: NDArray[np.uint8]
-    cuts: NDArray[np.int64]
-    longest: int
-
-
-def _packed(pieces: Sequence[bytes]) -> Packed:
-    cuts = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
-    return Packed(np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts, max(map(len, pieces)))
-
-
-_UNKNOWN = [b"root", b"dep"]
-_UNLABELLED = _packed(_UNKNOWN)
-_NO_LABELS = np.empty((0, 0), dtype=np.int32)
-_DIGITS = 12  # of a head, and the two tabs
-
-# What stands between two trees, by the newline and whether the last line has one: what it lacks, and an empty line.
-_GAPS = {
-    (newline, whole): np.frombuffer(newline.encode() * (2 - whole), dtype=np.uint8)
-    for newline in ("\n", "\r\n")
-    for whole in (True, False)
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Deprels:
-    """The labels of k trees.
-
-    Attributes:
-        names: the names of labels.
-        index: (k, n) int32, the number of each word's name.
-    """
-
-    names: tuple[str, ...]
-    index: NDArray[np.int32]
-
-    @property
-    def packed(self) -> Packed:
-        """What a splicing copies: behind the names for words without a label these."""
-        return _packed_names(self.names)
-
-
-@cache
-def _packed_names(names: tuple[str, ...]) -> Packed:
-    return _packed([*_UNKNOWN, *(name.encode() for name in names)])
+    return scan
 
 
 def _text(text: bytes, place: str) -> str:

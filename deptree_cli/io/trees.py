@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.conllu import Deprels
 from deptree_cli.io.jsonl import dump
 from deptree_cli.io.pairing import Record
+from deptree_cli.io.splicing import Deprels, with_trees
 
 Value = int | float | bool | None
 
@@ -66,7 +66,7 @@ class Style:
     """How trees are written as CoNLL-U.
 
     Attributes:
-        deps: what becomes of DEPS and empty nodes, one of `io.conllu.DEPS`.
+        deps: what becomes of DEPS and empty nodes, one of `io.splicing.DEPS`.
         sent_id_format: the name of a sentence's k-th tree, from its `{id}` and `{k}`. UD reserves the slash for several
             annotations of one sentence.
     """
@@ -144,7 +144,7 @@ def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     sent_ids = style.sent_ids(record.sent_id, len(trees.heads))
     closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
     comments = {note.key: note.texts for note in trees.notes if note.key}
-    return record.sentence.with_trees(trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    return with_trees(record.sentence, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
 
 
 TO_BYTES: dict[str, Callable[[Trees, Style], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

@@ -89,7 +89,7 @@ def test_damaged_entries_are_named() -> None:
 
 
 def test_zips_that_are_no_archives_of_arrays(says) -> None:
-    with says("torch file runs code", "torch.load"):
+    with says("torch file may run code", "torch.load"):
         read(zipped(model_in_data_dot_pkl=b"x", model_in_data_in_0=b"y"))
     with says("holds 'notes.txt'", "np.savez"):
         read(zipped(notes_dot_txt=b"hello"))

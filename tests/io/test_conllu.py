@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.chunks import BOM, split_chunks
-from deptree_cli.io.conllu import Block, Deprels, read_blocks
+from deptree_cli.io.conllu import Block, read_blocks
+from deptree_cli.io.splicing import Deprels, with_trees
 
 SENTENCE = b"""\
 # newdoc
@@ -42,8 +43,11 @@ def block(data: bytes = SENTENCE) -> Block:
 
 def with_tree(each: Block, heads: list[int], sent_id: str = "", **comments: str) -> bytes:
     """One tree, under the sentence's own name unless another is given."""
-    return each.with_trees(
-        np.array([heads], dtype=np.int32), [sent_id or each.sent_id], {key: [value] for key, value in comments.items()}
+    return with_trees(
+        each,
+        np.array([heads], dtype=np.int32),
+        [sent_id or each.sent_id],
+        {key: [value] for key, value in comments.items()},
     )
 
 
@@ -65,17 +69,17 @@ def test_the_tree_is_all_that_changes() -> None:
 
 def test_deps_as_the_tree_or_as_they_were() -> None:
     tree = np.array([[2, 0, 1]], dtype=np.int32)
-    basic = block().with_trees(tree, ["s1"], deps="basic")
+    basic = with_trees(block(), tree, ["s1"], deps="basic")
     expected = SENTENCE.replace(b"2\tobj\t_", b"1\tdep\t1:dep")
     assert basic == expected.replace(b"1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\tCopyOf=1\n", b"")
-    kept = block().with_trees(tree, ["s1"], deps="keep")
+    kept = with_trees(block(), tree, ["s1"], deps="keep")
     assert kept == SENTENCE.replace(b"2\tobj", b"1\tdep")
 
 
 def test_labels() -> None:
     trees = np.array([[2, 0, 1], [0, 1, 2]], dtype=np.int32)
     labels = Deprels(("a", "root", "sub:č"), np.array([[0, 1, 2], [1, -1, 0]], dtype=np.int32))
-    both = block().with_trees(trees, ["x", "y"], deprels=labels, deps="basic")
+    both = with_trees(block(), trees, ["x", "y"], deprels=labels, deps="basic")
     assert arcs(both) == [
         (b"2", b"a"),
         (b"0", b"root"),
@@ -115,7 +119,7 @@ def test_names_and_comments() -> None:
 def test_copies_repeat_neither_bom_nor_end() -> None:
     data = BOM + b"\r\n# a\r\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_"
     only = block(data)
-    both = only.with_trees(np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"})
+    both = with_trees(only, np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"})
     tree = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
     first = BOM + b"\r\n# sent_id = x/1\r\n# a\r\n# c = 1\r\n" + tree + b"\r\n\r\n"
     assert both == first + b"# sent_id = y/23\r\n# a\r\n# c = 2\r\n# e = 3\r\n" + tree
@@ -124,7 +128,7 @@ def test_copies_repeat_neither_bom_nor_end() -> None:
 
 def test_a_copy_ends_with_one_empty_line_the_last_as_it_was() -> None:
     spaced = block(SENTENCE + b"\n \n")
-    both = spaced.with_trees(np.array([[0, 1, 2], [0, 1, 2]], dtype=np.int32), ["s", "s"])
+    both = with_trees(spaced, np.array([[0, 1, 2], [0, 1, 2]], dtype=np.int32), ["s", "s"])
     assert both.count(b"Z=1\n\n#") == 1
     assert both.endswith(b"Z=1\n\n\n \n")
 
@@ -177,7 +181,7 @@ def test_a_treebank_is_written_back_as_it_was(name: str, shared: Path) -> None:
     read = list(read_blocks(io.BytesIO(data), name))
     assert b"".join(each.raw for each in read) == data
     assert b"".join(each.with_misc({}) for each in read) == data
-    spliced = (each.with_trees(np.array([each.heads], dtype=np.int32), [each.sent_id], deps="keep") for each in read)
+    spliced = (with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id], deps="keep") for each in read)
     assert b"".join(spliced) == data
 
 
