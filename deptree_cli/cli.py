@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
 def deptree() -> None:
     """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
 
-    SCORES is a file of edge scores (.npy, .npz, .jsonl) or - for standard input.
+    SCORES is a file of edge scores (.npy, .npz, .safetensors, .jsonl) or - for standard input.
     """
 
 
