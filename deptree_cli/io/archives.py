@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.arrays import read_data, read_header, read_npy
+from deptree_cli.io.arrays import read_array, read_npy
 from deptree_cli.io.inputs import seekable
 from deptree_cli.io.layout import Layout
 from deptree_cli.io.lengths import as_lengths, with_lengths
@@ -30,16 +30,22 @@ def read_npz(stream: BinaryIO, place: str, layout: Layout) -> Iterator[Source]:
     Raises:
         DeptreeError: not a zip, or a zip of something else.
     """
-    with seekable(stream) as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except _DAMAGE as error:
-            raise DeptreeError(
-                f"the .npz is damaged or cut short ({error})", "Write or copy it again", place=place
-            ) from None
-        with archive:
-            entries = Archive(archive, place)
-            yield _batch(entries, layout) if set(entries) == _BATCH else entries
+    with seekable(stream) as file, open_zip(file, place) as archive:
+        entries = Archive(archive, place)
+        yield _batch(entries, layout) if set(entries) == _BATCH else entries
+
+
+def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
+    """The zip that a `.npz` is, in a file or under a path.
+
+    Raises:
+        DeptreeError: it is none.
+    """
+    try:
+        return zipfile.ZipFile(file)
+    except _DAMAGE as error:
+        problem = f"the .npz is damaged or cut short ({error})"
+        raise DeptreeError(problem, "Write or copy it again", place=place) from None
 
 
 class Archive(Mapping[str, RawScores]):
@@ -70,15 +76,8 @@ class Archive(Mapping[str, RawScores]):
 
     def load(self, key: str) -> Array:
         """The array under a key, of any number of dimensions."""
-        place = f"{self.place}[{key}]"
         with self.entry(key) as stream:
-            header = read_header(stream, place)
-            if header is None:
-                raise DeptreeError("the entry is empty", "Write the file again", place=place)
-            data = read_data(stream, header, place)
-            if stream.read(1):
-                raise DeptreeError("there are bytes behind the array", "Write the file again", place=place)
-        return data
+            return read_array(stream, f"{self.place}[{key}]")
 
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:

@@ -7,7 +7,8 @@ the bytes that are really there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -21,8 +22,13 @@ from deptree_cli.io.raw import Array, RawScores, numeric
 
 MAGIC = b"\x93NUMPY"
 
+# In one array: no sentence has more (11,000 words, or 1,000 with 128 labels), but a few compressed bytes may.
+MOST_SCORES = 1 << 27
+
 _CHUNK = 1 << 20
 _LONGEST_HEADER = 10_000  # NumPy's own limit
+_MOST_AXES = 4  # sentences, heads, dependents, labels
+_ADDRESSABLE = 1 << 58  # numbers; NumPy minds that of empty arrays too, with their empty axes left out
 _HEADERS = {b"\x01\x00": np.lib.format.read_array_header_1_0, b"\x02\x00": np.lib.format.read_array_header_2_0}
 
 OBJECT_PROBLEM = "this is an object array, which runs code when it is loaded, so it is refused"
@@ -76,7 +82,10 @@ def read_header(stream: BinaryIO, place: str) -> Header | None:
 @lru_cache(1024)
 def _parsed(version: bytes, header: bytes) -> Header:
     """Sentences of one length have one header, and NumPy takes longer over it than over their scores."""
-    return Header(*_HEADERS[version](BytesIO(header)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers as Python 2 wrote them, which are read all the same
+        shape, fortran_order, dtype = _HEADERS[version](BytesIO(header))
+    return Header(tuple(map(int, shape)), fortran_order, dtype)  # True is a number too, but no length of an axis
 
 
 def _checked(header: Header, place: str) -> Header:
@@ -86,8 +95,10 @@ def _checked(header: Header, place: str) -> Header:
         raise DeptreeError(
             f"the scores are of type {header.dtype}, not real numbers", "Save them as float32 or float64", place=place
         )
-    if any(size < 0 for size in header.shape):
-        raise DeptreeError(f"the .npy header announces the shape {header.shape}", "Save it again", place=place)
+    shape = header.shape
+    whole = math.prod(max(size, 1) for size in shape)
+    if len(shape) > _MOST_AXES or any(size < 0 for size in shape) or whole > _ADDRESSABLE:
+        raise DeptreeError(f"the .npy header announces the shape {shape}", "Save it again", place=place)
     return header
 
 
@@ -97,15 +108,32 @@ def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
     return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
 
 
+def read_array(stream: BinaryIO, place: str) -> Array:
+    """The one array that a stream holds.
+
+    Raises:
+        DeptreeError: there is none, it is damaged, or something stands behind it.
+    """
+    header = read_header(stream, place)
+    if header is None:
+        raise DeptreeError("the entry is empty", "Write the file again", place=place)
+    array = read_data(stream, header, place)
+    if stream.read(1):
+        raise DeptreeError("there are bytes behind the array", "Write the file again", place=place)
+    return array
+
+
 def _slices(stream: BinaryIO, header: Header, layout: Layout, place: str) -> Iterator[Array]:
     """The arrays of a batch (sentences, rows, columns[, labels]), one at a time unless stored column by column."""
     shape = header.shape[1:]
     try:
         words_in(shape, layout)
+        remedy = "" if math.prod(shape) else "An axis is empty"
     except DeptreeError as error:
-        raise DeptreeError(
-            f"an array of shape {header.shape} is not a padded batch of sentences", error.remedy, place=place
-        ) from None
+        remedy = error.remedy
+    if remedy:
+        problem = f"an array of shape {header.shape} is not a padded batch of sentences"
+        raise DeptreeError(problem, remedy, place=place)
     if header.fortran_order:
         yield from read_data(stream, header, place)
         return
@@ -114,6 +142,8 @@ def _slices(stream: BinaryIO, header: Header, layout: Layout, place: str) -> Ite
 
 
 def _numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
+    if count > MOST_SCORES:
+        raise too_large(header.shape, place)
     size = count * header.dtype.itemsize
     data = bytearray()
     while len(data) < size:
@@ -126,3 +156,9 @@ def _numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
             )
         data += chunk
     return np.frombuffer(data, dtype=header.dtype)
+
+
+def too_large(shape: Sequence[int], place: str) -> DeptreeError:
+    """The error of an array with more than `MOST_SCORES`."""
+    problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
+    return DeptreeError(problem, "Save one array per sentence", place=place)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.archives import Archive, open_zip
+from deptree_cli.io.arrays import MAGIC, read_array
+from deptree_cli.io.inputs import lines_of, open_input
 from deptree_cli.io.layout import Layout, to_head_dep
 from deptree_cli.io.pairing import Record
 
@@ -27,10 +30,7 @@ def features_of(path: str, record: Record, layout: Layout) -> Float:
     key = next((key for key in (record.key, record.sent_id) if key in archive), None)
     if key is None:
         raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
-    try:
-        array = np.asarray(archive[key])
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
-        raise DeptreeError(f"{path}: {key} cannot be read ({error})", "Save plain arrays with numpy.savez") from None
+    array = archive.load(key)
     if array.ndim != 3 or array.shape[:2] != record.scores.shape or not array.shape[2]:
         problem = f"the features have shape {array.shape}, the scores {record.scores.shape}"
         raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
@@ -42,30 +42,37 @@ def features_of(path: str, record: Record, layout: Layout) -> Float:
 
 
 @cache
-def _archive(path: str) -> Any:
+def _archive(path: str) -> Archive:
     """Opened once in every process."""
-    try:
-        archive = np.load(path)
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DeptreeError(f"cannot be read as .npz ({reason})", "Save features with numpy.savez", place=path) from None
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise DeptreeError("is a single array", "Save features with numpy.savez, a key per sentence", place=path)
-    return archive
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            raise DeptreeError("is a single array", "Save features with numpy.savez, a key per sentence", place=path)
+    return Archive(open_zip(path, path), path)
 
 
 def vector(path: str) -> Float:
-    """Numbers from a text file or .npy, (R,)."""
-    try:
-        numbers = np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=1)
-        result = np.asarray(numbers, dtype=np.float64)
-    except (ValueError, OSError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DeptreeError(
-            f"cannot be read as numbers ({reason})", "Give one number a line, or .npy", place=path
-        ) from None
+    """Numbers from a text file or .npy, (R,).
+
+    Raises:
+        DeptreeError: the file holds something else.
+    """
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            numbers = read_array(file.stream, file.place)
+        else:
+            numbers = np.array(list(_numbers(file.stream, file.place)))
+        with np.errstate(over="ignore"):
+            result = numbers.astype(np.float64)
     if result.ndim != 1 or not np.isfinite(result).all():
-        raise DeptreeError(
-            f"holds no list of finite numbers, but shape {result.shape}", "Give one number a line", place=path
-        )
+        problem = f"holds no list of finite numbers, but shape {result.shape}"
+        raise DeptreeError(problem, "Give one number a line", place=path)
     return result
+
+
+def _numbers(stream: BinaryIO, place: str) -> Iterator[float]:
+    for number, line in enumerate(lines_of(stream, place), 1):
+        try:
+            yield from map(float, line.split())
+        except ValueError as error:
+            problem = f"cannot be read as numbers ({error})"
+            raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None

@@ -19,6 +19,9 @@ from deptree_cli.core.errors import DeptreeError
 
 STDIN = "-"
 
+# A sentence's scores in JSON are far shorter; a few compressed bytes may become more than memory holds.
+LONGEST_LINE = 1 << 28
+
 # Enough to tell any container by its first bytes.
 _HEAD = 64
 
@@ -78,6 +81,19 @@ def open_input(path: str) -> Iterator[Input]:
             yield Input(_rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
+
+
+def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
+    """The lines with their newlines.
+
+    Raises:
+        DeptreeError: one is longer than any that is meant.
+    """
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
+        if len(line) == LONGEST_LINE:
+            problem = f"the line has more than {LONGEST_LINE:,} bytes"
+            raise DeptreeError(problem, "Save what is so large as .npz", place=f"{place}:{number}")
+        yield line
 
 
 def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:

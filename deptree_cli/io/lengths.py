@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.arrays import MAGIC, read_data, read_header
-from deptree_cli.io.inputs import Input, open_input
+from deptree_cli.io.arrays import MAGIC, read_array
+from deptree_cli.io.inputs import Input, lines_of, open_input
 from deptree_cli.io.layout import Layout, cut
 from deptree_cli.io.raw import Array, Raw, RawScores
 
@@ -24,18 +24,14 @@ def read_lengths(path: str) -> Lengths:
         DeptreeError: names the line that is not a number.
     """
     with open_input(path) as file:
-        return _from_npy(file) if file.head.startswith(MAGIC) else _from_text(file)
-
-
-def _from_npy(file: Input) -> Lengths:
-    header = read_header(file.stream, file.place)
-    assert header is not None, "its first bytes were seen"
-    return as_lengths(read_data(file.stream, header, file.place), file.place)
+        if file.head.startswith(MAGIC):
+            return as_lengths(read_array(file.stream, file.place), file.place)
+        return _from_text(file)
 
 
 def _from_text(file: Input) -> Lengths:
     lengths = []
-    for number, line in enumerate(file.stream, 1):
+    for number, line in enumerate(lines_of(file.stream, file.place), 1):
         text = line.strip()
         if not text.isdigit() or len(text) > 9:
             said = text.decode("utf-8", "replace")[:20]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import reprlib
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -12,12 +13,15 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu import Block, read_blocks
-from deptree_cli.io.inputs import open_input
+from deptree_cli.io.inputs import lines_of, open_input
 from deptree_cli.io.jsonl import objects, sent_id_of
 
 # What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
 _MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
 _COUNT = "tree_count"
+
+# Of one tree, so that those of a sentence add up within an int64.
+_LARGEST_COUNT = 10**12
 
 # How containers of arrays begin.
 _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
@@ -79,11 +83,17 @@ def _count_in(block: Block) -> int:
         return 1
     if not re.fullmatch("[1-9][0-9]{0,17}", said):
         raise _miscounted(said, block.place, block.sent_id)
-    return int(said)
+    return _checked_count(int(said), block.place, block.sent_id)
 
 
-def _from_jsonl(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
-    for here, value in objects(stream, place):
+def _checked_count(count: Any, place: str, sent_id: str) -> int:
+    if type(count) is not int or not 1 <= count <= _LARGEST_COUNT:
+        raise _miscounted(count, place, sent_id)
+    return count
+
+
+def _from_jsonl(stream: BinaryIO, place: str) -> Iterator[DrawnTree]:
+    for here, value in objects(lines_of(stream, place), place):
         if isinstance(value, DeptreeError):
             raise value
         if value.keys() == {"signature"}:  # our own --header
@@ -91,9 +101,7 @@ def _from_jsonl(stream: Iterable[bytes], place: str) -> Iterator[DrawnTree]:
         sent_id = sent_id_of(value, here)
         if not sent_id:
             raise _nameless(here)
-        count = value.get("count", 1)
-        if type(count) is not int or count < 1:
-            raise _miscounted(count, here, sent_id)
+        count = _checked_count(value.get("count", 1), here, sent_id)
         heads = _heads(value.get("heads"), here, sent_id)
         yield DrawnTree(sent_id, heads, count, here, *_log_prob_and_tau(value))
 
@@ -104,7 +112,7 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
         raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
     for word, head in enumerate(heads, 1):
         if type(head) is not int or not 0 <= head <= len(heads):
-            problem = f"the head of word {word} is {head!r}, not 0 to {len(heads)}"
+            problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
             raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
     return tuple(heads)
 
@@ -130,7 +138,8 @@ def _nameless(place: str) -> DeptreeError:
 
 
 def _miscounted(count: object, place: str, sent_id: str) -> DeptreeError:
-    return DeptreeError(f"the count is {count!r}", "Give a positive integer", place=place, sent_id=sent_id)
+    problem = f"the count is {reprlib.repr(count)}"
+    return DeptreeError(problem, f"Give an integer from 1 to {_LARGEST_COUNT}", place=place, sent_id=sent_id)
 
 
 _REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"

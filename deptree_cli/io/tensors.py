@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.arrays import MOST_SCORES, too_large
 from deptree_cli.io.inputs import path_of
 from deptree_cli.io.layout import Layout
 from deptree_cli.io.raw import RawScores, Source
@@ -63,6 +65,9 @@ class Tensors(Mapping[str, RawScores]):
             raise KeyError(key)
         place = f"{self._place}[{key}]"
         try:
+            shape = self._file.get_slice(key).get_shape()
+            if math.prod(shape) > MOST_SCORES:
+                raise too_large(shape, place)
             return RawScores(key, self._file.get_tensor(key), place)
         except TypeError as error:  # a type that NumPy lacks: bfloat16, float8
             raise DeptreeError(f"the tensor cannot be read ({error})", "Save it as float32", place=place) from None
