@@ -1,4 +1,4 @@
-"""Every command and option is explained, in its help and in the README, and what the help says to try works."""
+"""Every command and option is explained, in its help and in README or docs/, and what the help says to try works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deptree_cli import cli
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "sample_data"
-README = ROOT / "README.md"
+PAGES = [ROOT / "README.md", ROOT / "docs/commands.md"]
 
 
 def command(name: str) -> click.Command:
@@ -136,7 +136,7 @@ def test_completion(shell):
 
 @pytest.fixture(scope="module")
 def readme() -> str:
-    return README.read_text(encoding="utf-8")
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

@@ -1,4 +1,4 @@
-"""The README's console examples print what it says they print."""
+"""The console examples of the README and of docs/ print what these say they print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCKS = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+BLOCKS = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
 
 # A number's last digits may differ between machines.
 FLOAT = re.compile(r"-?\d+\.\d+(e-?\d+)?")
@@ -48,4 +50,5 @@ def rounded(text: str) -> str:
 
 
 def test_examples_are_found() -> None:
-    assert len(examples()) >= 6
+    assert len(PAGES) == 2
+    assert len(examples()) >= 15
