@@ -19,9 +19,9 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(single_root: bool, grap
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
         assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
-        path = trie._walk_down(root, conditionals, rng)
+        path = trie.walk_down(root, conditionals, rng)
         left.pop(tuple(conditionals.heads(tuple(choice for _, choice in path)).tolist()))
-        trie._remove(path)
+        trie.remove(path)
     assert log_sum(root.log_left) == -np.inf
 
 
