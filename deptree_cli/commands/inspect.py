@@ -69,9 +69,11 @@ def _facts(inputs: Inputs, sentence: Sentence, record: Record, _: np.random.Gene
     marginals = elimination.marginals()[:, 1:]
     allowed = np.isfinite(sentence.log_scores[:, 1:])
     other = Elimination(sentence.log_scores, single_root=False) if sentence.single_root else elimination
+    rows, columns = inputs.layout.arcs(record.scores.shape)
     return {
         "n": sentence.n,
-        "shape": "({}, {})".format(*("n+1" if side > sentence.n else "n" for side in record.scores.shape)),
+        "shape": _shape(record.scores.shape, sentence.n, inputs.layout),
+        "longer_axis": rows - columns,
         "type": str(record.scores.dtype),
         "lowest": float(sentence.log_scores[:, 1:][allowed].min()),
         "highest": float(sentence.log_scores[:, 1:][allowed].max()),
@@ -82,6 +84,13 @@ def _facts(inputs: Inputs, sentence: Sentence, record: Record, _: np.random.Gene
         "single_root_mass": float(np.exp(min(elimination.log_z - other.log_z, 0.0))),
         "fits": _fits(record, inputs),
     }
+
+
+def _shape(shape: tuple[int, ...], n: int, layout: Layout) -> str:
+    """An array's shape in letters, such as (n, n+1) or (L, n+1, n+1)."""
+    sides = ["n+1" if side > n else "n" for side in layout.arcs(shape)]
+    first, last = ["L"] * (layout.labels == "first"), ["L"] * (layout.labels == "last")
+    return f"({', '.join([*first, *sides, *last])})"
 
 
 def _fits(record: Record, inputs: Inputs) -> dict[str, float]:
@@ -169,8 +178,6 @@ def _summary(facts: list[Facts], layout: Layout) -> Facts:
 
 
 def _orient(facts: list[Facts], layout: Layout) -> str:
-    if {fact["shape"] for fact in facts} == {"(n, n+1)"}:
-        return "dep-head (by shape)"
-    if {fact["shape"] for fact in facts} == {"(n+1, n)"}:
-        return "head-dep (by shape)"
-    return layout.orient or "head-dep (assumed)"
+    longer = {fact["longer_axis"] for fact in facts}
+    by_shape = {-1: "dep-head (by shape)", 1: "head-dep (by shape)"}
+    return by_shape.get(longer.pop() if len(longer) == 1 else 0, layout.orient or "head-dep (assumed)")
