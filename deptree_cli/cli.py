@@ -58,6 +58,13 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near[0]}?", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """As click does it, but Ctrl-C ends quietly: click would write an empty line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table as it stands, without importing anything."""
         with formatter.section("Commands"):
