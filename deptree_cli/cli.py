@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from deptree_cli.core.errors import DeptreeError, ReaderLeft
+from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 
 # name -> one line of help; the module is commands/<name>.py, its command has the module's name
@@ -118,4 +118,4 @@ def _one_line(error: click.ClickException | DeptreeError) -> str:
         return " ".join(f"deptree: {error}".split())
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "deptree"
-    return " ".join(f"{command}: {error.format_message()} See {command} --help.".split())
+    return printable(" ".join(f"{command}: {error.format_message()} See {command} --help.".split()))

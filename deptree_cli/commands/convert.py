@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -119,11 +119,21 @@ class Convert:
         written = from_head_dep(
             scores, self.target, self.target.shape(sentence.n, scores.shape[2:]), self.target.forbidden
         )
-        if sentence.labels is None and self.scale == self.target.scale and record.scores.dtype.kind == "f":
-            written = written.astype(record.scores.dtype)
+        if sentence.labels is None and self.scale == self.target.scale:
+            written = _as_read(written, record.scores.dtype)
         forms = record.block.column("form") if record.block else None
         labels = sentence.labels.names if sentence.labels else ()
         return Converted(record.sent_id, written, forms, labels, lost)
+
+
+def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:
+    """The scores in the type read, where that holds them to the last bit or nearly: large and small ones too."""
+    if dtype.kind != "f" or dtype.itemsize > scores.itemsize:
+        return scores
+    with np.errstate(over="ignore", under="ignore"):
+        cast = scores.astype(dtype)
+    kept = (np.isfinite(cast) == np.isfinite(scores)).all() and ((cast == 0) == (scores == 0)).all()
+    return cast if kept else scores
 
 
 def _log_scores(sentence: Sentence, labelled: bool) -> Float:

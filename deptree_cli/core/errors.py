@@ -26,7 +26,12 @@ class DeptreeError(Exception):
     def __str__(self) -> str:
         where = self.place + (f" ({self.sent_id})" if self.place and self.sent_id else self.sent_id)
         line = (f"{where}: " if where else "") + _sentence(self.problem)
-        return f"{line} {_sentence(self.remedy)}" if self.remedy else line
+        return printable(f"{line} {_sentence(self.remedy)}" if self.remedy else line)
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would obey written out: names come from files, and a line must stay a line."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 class ReaderLeft(Exception):  # noqa: N818 (it is none)

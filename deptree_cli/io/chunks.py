@@ -8,11 +8,15 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.kernels.columns import BEGUN, EMPTY, LINE_START
 
 BOM = b"\xef\xbb\xbf"
 
 _READ = 1 << 18
+
+# A hundred thousand words with long lines.
+LONGEST_SENTENCE = 1 << 26
 
 
 class Chunk(NamedTuple):
@@ -22,10 +26,13 @@ class Chunk(NamedTuple):
     line: int
 
 
-def split_chunks(stream: BinaryIO) -> Iterator[Chunk]:
+def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
     """Cut a file into sentences, as they come in. Together the chunks are the file, unless it is nothing but space.
 
     Every byte is looked at once, in however small pieces it comes.
+
+    Raises:
+        DeptreeError: a sentence is longer than any that is meant.
     """
     buffer = bytearray(stream.read(len(BOM)))
     scanned = len(BOM) if buffer == BOM else 0
@@ -41,6 +48,9 @@ def split_chunks(stream: BinaryIO) -> Iterator[Chunk]:
         del buffer[:start]
         state[LINE_START] -= start
         scanned = len(buffer)
+        if scanned > LONGEST_SENTENCE:
+            problem = f"the sentence from line {line} on has more than {LONGEST_SENTENCE:,} bytes"
+            raise DeptreeError(problem, "An empty line ends a sentence", place=place)
         buffer += stream.read1(_READ)  # type: ignore[attr-defined]
         more = len(buffer) > scanned
     if state[BEGUN]:

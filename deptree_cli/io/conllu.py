@@ -40,7 +40,7 @@ def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     Raises:
         DeptreeError: with ``file:line``, where a block is not a sentence.
     """
-    return (Block(chunk, place) for chunk in split_chunks(stream))
+    return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:

@@ -19,6 +19,9 @@ from deptree_cli.io.pairing import Record
 
 Float = NDArray[np.float64]
 
+# Of a number whose square is summed up.
+LARGEST = 1e100
+
 
 def features_of(path: str, record: Record, layout: Layout) -> Float:
     """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0.
@@ -36,8 +39,10 @@ def features_of(path: str, record: Record, layout: Layout) -> Float:
         raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
     zeros = replace(layout, scale="weight")
     features = np.stack([to_head_dep(array[:, :, r], zeros) for r in range(array.shape[2])], axis=-1)
-    if not np.isfinite(features).all():
-        raise DeptreeError("a feature is not a finite number", "Give finite features, also for forbidden arcs")
+    if not (np.abs(features) <= LARGEST).all():
+        raise DeptreeError(
+            f"a feature is not a finite number up to {LARGEST:g}", "Give finite features, also for forbidden arcs"
+        )
     return features
 
 
@@ -63,8 +68,8 @@ def vector(path: str) -> Float:
             numbers = np.array(list(_numbers(file.stream, file.place)))
         with np.errstate(over="ignore"):
             result = numbers.astype(np.float64)
-    if result.ndim != 1 or not np.isfinite(result).all():
-        problem = f"holds no list of finite numbers, but shape {result.shape}"
+    if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():
+        problem = f"holds no list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
         raise DeptreeError(problem, "Give one number a line", place=path)
     return result
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.inputs import lines_of
 from deptree_cli.io.layout import Layout
 from deptree_cli.io.raw import Array, Raw, RawScores
 
@@ -67,13 +68,13 @@ def _utf8(text: str, place: str) -> str:
     return text
 
 
-def read_jsonl(stream: Iterable[bytes], place: str, layout: Layout) -> Iterator[Raw]:
+def read_jsonl(stream: BinaryIO, place: str, layout: Layout) -> Iterator[Raw]:
     """The scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is the forbidden score.
 
     With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
     written without a file of sentences. Our own first line with a signature is skipped.
     """
-    for here, value in objects(stream, place):
+    for here, value in objects(lines_of(stream, place), place):
         try:
             if isinstance(value, DeptreeError):
                 yield value

@@ -13,6 +13,9 @@ from deptree_cli.io.inputs import open_input
 from deptree_cli.io.layout import Layout, cut, words_in
 from deptree_cli.io.raw import Array, Raw, RawScores, Source, in_order
 
+# No parser has so many labels.
+MOST_BYTES = 1 << 24
+
 _FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"
 
 
@@ -26,10 +29,13 @@ def read_labels(path: str) -> tuple[str, ...]:
     """
     with open_input(path) as file:
         try:
-            text = file.stream.read().decode("utf-8-sig")
+            data = file.stream.read(MOST_BYTES)
+            if len(data) == MOST_BYTES:
+                raise ValueError(f"more than {MOST_BYTES:,} bytes")
+            text = data.decode("utf-8-sig")
             is_json = text.lstrip().startswith(("[", "{"))
             names = _from_json(json.loads(text)) if is_json else text.splitlines()
-        except (ValueError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
         if not names or not all(isinstance(name, str) and name.isprintable() for name in names):
             raise DeptreeError("these are no names of labels", _FORMS, place=file.place)

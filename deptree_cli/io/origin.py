@@ -25,7 +25,7 @@ def own_layout(path: str) -> Layout | None:
         DeptreeError: it has one that this version does not know.
     """
     said = _signature(path).split("|")
-    if said[0] != "deptree" or said[1] not in _WRITERS:
+    if said[0] != "deptree" or len(said) < 2 or said[1] not in _WRITERS:
         return None
     fields = dict(field.split(":", 1) for field in said[2:] if ":" in field)
     return layout(fields.get("from"), fields.get("orient"), fields.get("rootat"), fields.get("scale"))

@@ -26,6 +26,7 @@ STDOUT = "-"
 # A fixed date, so that the same results are the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
+_LONGEST_NAME = 0xFFFF
 
 
 class Output:
@@ -161,6 +162,8 @@ class NpzOutput:
             DeptreeError: the key was there before.
         """
         name = f"{key}.npy"
+        if len(name.encode()) > _LONGEST_NAME:
+            raise DeptreeError("the name is too long for an .npz", "Write JSON Lines, or rename it", sent_id=key[:40])
         if name in self._zip.NameToInfo:
             remedy = "Write JSON Lines, or give every sentence its own sent_id"
             raise DeptreeError("an .npz cannot hold two sentences of one name", remedy, sent_id=key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
@@ -19,6 +20,9 @@ _Blocks = Iterator[Block | DeptreeError]
 
 # Scores with the sentence they belong to, if there are sentences, or what keeps the two apart.
 _Pair = tuple[Raw, Block | None] | DeptreeError
+
+# What a comment or the name of a zip's entry cannot hold: it would end there, or go on in a line of its own.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _MATCHING = "Check that both files hold the same sentences in the same order"
 
@@ -136,6 +140,9 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
     sent_id = named or str(number)
     if isinstance(raw, DeptreeError):
         return raw.at(sent_id=sent_id)
+    if _CONTROL.search(sent_id):
+        problem = "the sentence's name holds a control character"
+        return DeptreeError(problem, "Rename it", place=raw.place, sent_id=sent_id)
     try:
         padded = raw.padded and block is None
         scores = _fitted(raw, block, layout)
@@ -181,7 +188,7 @@ def _paired(source: Source, place: str, conllu_path: str) -> Iterator[_Pair]:
 def _blocks(path: str) -> _Blocks:
     """The sentences of a file; one that is malformed is handed on as its error."""
     with open_input(path) as file:
-        for chunk in split_chunks(file.stream):
+        for chunk in split_chunks(file.stream, file.place):
             try:
                 yield Block(chunk, file.place)
             except DeptreeError as error:

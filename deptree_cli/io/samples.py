@@ -142,6 +142,9 @@ def _miscounted(count: object, place: str, sent_id: str) -> DeptreeError:
     return DeptreeError(problem, f"Give an integer from 1 to {_LARGEST_COUNT}", place=place, sent_id=sent_id)
 
 
+# Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
+_SHORTEST = 1e-100
+
 _REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
 
 
@@ -178,7 +181,7 @@ def _check_numbers(tree: DrawnTree) -> None:
         problem = "log_prob is missing"
     elif not tree.log_prob <= 0:
         problem = "log_prob is not the logarithm of a probability"
-    elif tree.tau is not None and not tree.tau > 0:
+    elif tree.tau is not None and not tree.tau > _SHORTEST:
         problem = "tau is not a time"
     else:
         return
@@ -191,8 +194,12 @@ def _of(tree: DrawnTree) -> tuple[str, int]:
 
 def _together(trees: list[DrawnTree]) -> DrawnTrees:
     heads = np.array([tree.heads for tree in trees], dtype=np.int32)
-    log_probs = np.array([tree.log_prob for tree in trees])
-    return DrawnTrees(trees[0].names[-1], heads, log_probs, float(trees[-1].tau or 0.0))
+    log_probs, last = np.array([tree.log_prob for tree in trees]), trees[-1]
+    tau = float(last.tau or 0.0)
+    if math.isinf(tau) and not np.exp(log_probs).any():
+        problem = "these are said to be all trees, but the probability of each is 0"
+        raise DeptreeError(problem, _REMEDY, place=last.place, sent_id=last.sent_id)
+    return DrawnTrees(trees[0].names[-1], heads, log_probs, tau)
 
 
 def _broken_off(tree: DrawnTree) -> DeptreeError:

@@ -6,6 +6,7 @@ Without the font nobody knows a width, so these are estimates, rather too wide t
 from __future__ import annotations
 
 import unicodedata
+from itertools import accumulate
 
 # Controls (with the escape of terminals), halves of characters, and line and paragraph separators.
 _UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
@@ -49,9 +50,8 @@ def ems(text: str) -> float:
 def fitted(text: str, width: int) -> str:
     """The text in exactly `width` columns: filled with blanks, or cut, which an ellipsis says."""
     if cells(text) > width:
-        while cells(text) > width - 1:
-            text = text[:-1]
-        text += "…"
+        widths = accumulate(map(_cells_of, text))
+        text = "".join(char for char, taken in zip(text, widths, strict=True) if taken <= width - 1) + "…"
     # A neighbour, be it a number, must not be drawn into the run of a right-to-left word.
     mark = _LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else ""
     return text + mark + " " * (width - cells(text))
