@@ -34,11 +34,11 @@ def features_of(path: str, record: Record, layout: Layout) -> Float:
     if key is None:
         raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
     array = archive.load(key)
-    if array.ndim != 3 or array.shape[:2] != record.scores.shape or not array.shape[2]:
-        problem = f"the features have shape {array.shape}, the scores {record.scores.shape}"
+    arcs = layout.arcs(record.scores.shape)
+    if array.ndim != 3 or array.shape[:2] != arcs or not array.shape[2]:
+        problem = f"the features have shape {array.shape}, the scores of arcs {arcs}"
         raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
-    zeros = replace(layout, scale="weight")
-    features = np.stack([to_head_dep(array[:, :, r], zeros) for r in range(array.shape[2])], axis=-1)
+    features = to_head_dep(array, replace(layout, scale="weight", labels="last"))
     if not (np.abs(features) <= LARGEST).all():
         raise DeptreeError(
             f"a feature is not a finite number up to {LARGEST:g}", "Give finite features, also for forbidden arcs"

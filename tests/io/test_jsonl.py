@@ -67,7 +67,7 @@ def test_a_bad_line_is_named_and_the_next_is_read(line: str, message: str) -> No
 
 
 def test_bytes_that_are_not_utf_8() -> None:
-    (bad,) = read_jsonl([b'{"sent_id": "\xff\xfe"}\n'], "a.jsonl", Layout())
+    (bad,) = read_jsonl(io.BytesIO(b'{"sent_id": "\xff\xfe"}\n'), "a.jsonl", Layout())
     assert "a.jsonl:1: not JSON" in str(bad)
 
 
