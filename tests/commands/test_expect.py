@@ -120,7 +120,7 @@ def test_features_that_do_not_fit(deptree, put, features):
     for args, said in [
         (("features", "--features", "nowhere.npz"), "nowhere.npz"),
         (("features", "--features", "one.npy"), "is a single array"),
-        (("features", "--features", "small.npz"), "the features have shape (2, 3, 1), the scores (8, 9)"),
+        (("features", "--features", "small.npz"), "the features have shape (2, 3, 1), the scores of arcs (8, 9)"),
         (("features", "--features", "nan.npz"), "not a finite number"),
         (("covariance", "--features", features, "--grad"), "covariance has no --grad"),
         (("ge", "--features", features), "ge needs --target"),
