@@ -78,7 +78,8 @@ def convert(
             write(done.sent_id, done.scores, done.forms)
             lost += done.lost
     if lost:
-        talk(f"{lost} arcs are forbidden now: their weights are too small for a float (--to-scale log keeps them)")
+        count = f"{lost} arcs are" if lost > 1 else "1 arc is"
+        talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
     return pipeline.exit_code
 
 

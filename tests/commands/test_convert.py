@@ -93,7 +93,7 @@ def test_weights_that_no_float_holds(done, put):
     put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
     far = ("far.npy", "--orient", "head-dep", "--scale", "log")
     shifted = done("convert", *far, "--to-scale", "weight")
-    assert "1 arcs are forbidden now" in shifted.err
+    assert "1 arc is forbidden now" in shifted.err
     (row,) = shifted.rows[1:]
     np.testing.assert_allclose(row["scores"], [[0, 1, 1], [0, 0, 0], [0, np.exp(-10), 0]])
     assert "forbidden" not in done("convert", *far, "--to-scale", "log").err
