@@ -74,7 +74,8 @@ def _spliced(
     id_span = block.id_span or (block.start, block.start)
     labels, names = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
     gap = _GAPS[block.newline, block.ends_with_newline]
-    size = len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
+    # An arc that stays may be written into DEPS once more, so its bytes count twice.
+    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
     out = np.empty(sum(map(len, told)) + len(heads) * size, dtype=np.uint8)
     written = _splice()(*block.scanned, *id_span, *_packed(told), heads, labels, *names.packed, deps, gap, out)
     return out[:written].tobytes()

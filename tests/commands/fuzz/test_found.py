@@ -99,6 +99,16 @@ def test_weights_that_the_type_read_cannot_hold(done, put) -> None:
     assert (np.load("out.npy")[0, 1:] > 0).all()
 
 
+def test_a_long_relation_that_stays_and_goes_to_deps_too(real, tmp_path) -> None:
+    """It was written behind the end of what had been reserved, which ends a process: hence one of its own."""
+    relation = b"x" * 300_000
+    rows = b"1\tf\t_\t_\t_\t_\t0\troot\t_\t_\n2\tf\t_\t_\t_\t_\t1\t" + relation + b"\t_\t_\n\n"
+    (tmp_path / "a.conllu").write_bytes(rows)
+    np.save(tmp_path / "a.npy", np.array(SCORES, dtype=float))
+    ran = real("sample", "a.npy", "--orient=head-dep", "--conllu=a.conllu", "--fix-heads", "--deps=basic", "-k", 40)
+    assert (ran.code, ran.out.count(relation)) == (0, 80)
+
+
 def test_fitting_a_long_text_takes_no_time() -> None:
     start = time.process_time()
     assert fitted("漢" * 20_000, 8) == "漢漢漢… "

@@ -40,10 +40,10 @@ GIGABYTE = 1 << 20  # in the unit of ru_maxrss
 OF_SCORES = """
     sample {} -k 2; sample {} -k 9 --unique; sample {} -k 2 -o out.npz; sample {} --conllu gold.conllu --fix-heads;
     sample {} --conllu gold.conllu -k 2; sample {} --conllu nameless.conllu; swor {} -k 3; swor {} --mass 0.5;
-    swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} --k-best 2; decode {} --method mbr --conllu gold.conllu
-    ; decode {} --conllu sentences.conllu --calibration gold.conllu; marginals {}; marginals {} --conllu gold.conllu;
-    marginals {} -o out.npz; marginals {} --conllu nameless.conllu -o out.npz; partition {}; partition {} --summary;
-    expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json;
+    swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} --k-best 2; marginals {}; marginals {} -o out.npz;
+    decode {} --method mbr --conllu gold.conllu; decode {} --conllu sentences.conllu --calibration gold.conllu;
+    marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
+    expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json; partition {};
     inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {} --text -k 3;
     show {}; convert {}; convert {} --to spacy -o out.npz; convert {} --to-scale weight -o out.safetensors"""
 OF_SENTENCES = """
@@ -54,9 +54,10 @@ OF_SENTENCES = """
     expect attachment scores.npz --conllu {}; show scores.npz --conllu {}; show scores.npz --conllu {} --text;
     check-bias scores.npz --samples {}; partition scores_stream.npy --conllu {}"""
 OF_LABELS = """
-    sample labelled.npz --labels {} -k 2; decode labelled.npz --labels {}; marginals labelled.npz --labels {};
-    swor labelled.npz --labels {} -k 3 --labelled; show labelled.npz --labels {} --text;
-    sample scores.npz --labels {} --label-scores labelled.npz --conllu gold.conllu"""
+    sample label_scores.npz --labels {} -k 2; decode label_scores.npz --labels {}; show label_scores.npz --labels {};
+    swor label_scores.npz --labels {} -k 3 --labelled; marginals label_scores.npz --labels {};
+    show label_scores.npz --labels {} --text;
+    sample scores.npz --labels {} --label-scores label_scores.npz --conllu gold.conllu"""
 OF_LABELLED = """
     sample {} --labels labels.txt -k 2; decode {} --labels labels.txt --conllu gold.conllu;
     marginals {} --labels labels.txt -o out.npz; marginals {} --labels labels.txt;
@@ -103,9 +104,9 @@ CONTAINERS = [
     Container("conllu.gz", "gold.conllu.gz", "conllu.gz", OF_SENTENCES),
     Container("lengths", "lengths.txt", "text", "partition scores.npy --lengths {}", "--from supar"),
     Container("labels", "labels.txt", "text", OF_LABELS),
-    Container("labels in JSON", "labels.json", "json", OF_LABELS),
-    Container("labelled", "labelled.npz", "npz", OF_LABELLED),
-    Container("target", "target.txt", "text", "expect ge scores.npz --features labelled.npz --target {}"),
+    Container("labels in JSON", "numbers.json", "json", OF_LABELS),
+    Container("labelled", "label_scores.npz", "npz", OF_LABELLED),
+    Container("target", "target.txt", "text", "expect ge scores.npz --features label_scores.npz --target {}"),
     Container("samples", "drawn.conllu", "conllu", OF_SAMPLES),
     Container("samples in JSON", "drawn.jsonl", "json", OF_SAMPLES),
     Container("draws", "swor.conllu", "conllu", OF_DRAWS, "", ""),
@@ -143,8 +144,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done) -> Path:
         shutil.copy(path, path.name)
     nameless = re.sub(r"# sent_id.*\n", "", Path("sentences.conllu").read_text(encoding="utf-8"))
     Path("nameless.conllu").write_text(nameless, encoding="utf-8")
-    Path("target.txt").write_text("0.5\n1\n-2e1\n3.25\n", encoding="utf-8")
-    write_labelled(["nsubj", "obj", "root", "punct"])
+    Path("target.txt").write_text("0.5\n1\n-2e1\n" * 5, encoding="utf-8")
+    labels = json.loads(Path("labels.json").read_text(encoding="utf-8"))
+    Path("labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    Path("numbers.json").write_text(json.dumps({name: number for number, name in enumerate(labels)}), encoding="utf-8")
     for name in ("scores_stream.npy", "scores.jsonl", "gold.conllu"):
         Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
     scores = ("scores.npz", "--from", "natasha")
@@ -154,16 +157,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done) -> Path:
         done(*drawn, "-o", f"{name}.jsonl")
         done(*drawn, "-o", f"{name}.conllu", "--conllu", "sentences.conllu")
     return tmp_path
-
-
-def write_labelled(labels: list[str]) -> None:
-    """The scores with an axis of labels, and the labels' names."""
-    rng = np.random.default_rng(7)
-    with np.load("scores.npz") as scores:
-        arrays = {key: array[..., None] + rng.normal(size=(*array.shape, len(labels))) for key, array in scores.items()}
-    np.savez("labelled.npz", **arrays)
-    Path("labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
-    Path("labels.json").write_text(json.dumps({label: number for number, label in enumerate(labels)}), encoding="utf-8")
 
 
 def write_safetensors() -> None:
@@ -204,10 +197,9 @@ def look_at(command: str, out: bytes) -> None:
 
 def how_it_ended(ran) -> str:
     """The exit status, and the kind of error without names and numbers."""
-    said = (
-        re.sub(r"'[^']*'|\"[^\"]*\"|\(.*?\)|\[.*?\]|\S*\d\S*", "", ran.said[-1]) if ran.code == 2 and ran.said else ""
-    )
-    return f"{ran.code} {' '.join(said.split())[:70]}"
+    said = ran.said[-1] if ran.code == 2 and ran.said else ""
+    kind = re.sub(r"""'[^']*'|"[^"]*"|\(.*?\)|\[.*?\]|\S*\d\S*""", "", said)
+    return f"{ran.code} {' '.join(kind.split())[:70]}"
 
 
 @dataclass
