@@ -87,6 +87,8 @@ def deptree() -> None:
 
 def main() -> NoReturn:
     """Run the command line; every way it can end becomes an exit code, errors a single line on stderr."""
+    # Before NumPy is loaded: matrices of a sentence are small, and threads over them mostly wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unfinished files and workers go with us
     try:
         code = deptree(standalone_mode=False)

@@ -31,6 +31,7 @@ EXIT_STATUS = {
 
 ENVIRONMENT = {
     "NO_COLOR": "If set and not empty, tables and progress bars on the terminal have no colours.",
+    "OPENBLAS_NUM_THREADS": "Threads of linear algebra, 1 unless said otherwise: --jobs spreads work better.",
     "NUMBA_CACHE_DIR": "The folder where compiled kernels are kept, instead of one in the user's cache folder.",
     "XDG_CACHE_HOME": "The user's cache folder, ~/.cache unless set.",
 }

@@ -65,7 +65,8 @@ def shuffle(rng: Random, data: bytes) -> bytes:
     """A piece cut out, doubled, moved or put in from nowhere, or the end cut off."""
     a, b, c = sorted(rng.randrange(len(data) + 1) for _ in range(3))
     b = min(b, a + rng.choice((1, 16, 256, 1 << 20)))
-    new = rng.choice((*BYTES, rng.randbytes(9), rng.choice(TOKENS).encode())) * rng.choice((1, 1, 3, 5000))
+    new = rng.choice((*BYTES, rng.randbytes(9), rng.choice(TOKENS).encode()))
+    new *= rng.choice((1, 1, 3, 5000 if len(new) < 10 else 10))
     pieces = {
         "cut": (data[:a], data[b:]),
         "double": (data[:b], data[a:]),
