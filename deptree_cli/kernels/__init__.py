@@ -1,6 +1,7 @@
-"""The ground floor: numba kernels, plain loops over arrays, results written into what they are handed.
+"""The ground floor: numba kernels, plain loops over arrays that write their results into the arrays they are given.
 
-Kernels trust their input: nothing here validates, prints or knows a sentence. All of them compile under the flags of
-`flags.py`; random bits come from the generator state of `random.py`; the sweeps that may leave the range of float64 are
-written once over the two kinds of numbers of `numbers.py`.
+Kernels trust their input: nothing here validates, prints or knows what a sentence is. All of them are compiled with the
+flags of `flags.py`; random bits come from the generator state of `xoshiro.py`; sweeps that may leave the range of
+float64 are written once, over the operations of `numbers/`. With ``NUMBA_DISABLE_JIT=1`` everything runs as plain
+Python.
 """

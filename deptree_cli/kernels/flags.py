@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numba
+import numpy as np
 
 from deptree_cli.kernels.cache import cache_folder
 
@@ -16,14 +19,33 @@ from deptree_cli.kernels.cache import cache_folder
 # vectorised.
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
-
-def kernel(function: Any) -> Any:
-    """Compile a function of the ground floor when it is first called; the machine code is kept on disk."""
-    return numba.njit(**OPTIONS)(function)
+CACHE_FOLDER = str(cache_folder())
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Return a function that is compiled when first called, its machine code kept on disk; a decorator.
+
+    options: flags beside `OPTIONS`, or instead of them. If numba is switched off (``NUMBA_DISABLE_JIT=1``) the function
+    stays Python: integers wrap around and divisions by zero give inf without a warning, as they do in machine code.
+    """
+    if function is None:
+        return partial(kernel, **options)
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(all="ignore")(function)
+    with _own_cache_folder():
+        return numba.njit(**(OPTIONS | options))(function)
+
+
+@contextmanager
+def _own_cache_folder() -> Iterator[None]:
+    """Let numba choose our cache folder, which it does when it decorates; other programs' functions keep theirs."""
+    config: Any = numba.config
+    theirs = config.CACHE_DIR
+    config.CACHE_DIR = CACHE_FOLDER
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = theirs
 
 
 def start_quickly() -> None:

@@ -1,7 +1,7 @@
 """xoshiro256++ (Blackman and Vigna 2019): the random bits of every kernel.
 
-A state is a uint64 array of length 4, seeded from a sentence's own `numpy.random.Generator`. Handing a Generator itself
-into a kernel costs more per call than many a kernel does.
+A state is a uint64 array of length 4, seeded from a sentence's own `numpy.random.Generator`. Passing a Generator itself
+to a kernel costs more per call than many a kernel does.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 @kernel
 def rotate_left(x, k):
-    """x with its bits moved k places up, those that fall off coming in below."""
+    """Return x with its bits moved up by k places, those that drop out at the top coming in at the bottom."""
     return (x << U64(k)) | (x >> U64(64 - k))
 
 
 @kernel
 def step(s0, s1, s2, s3):
-    """One step on a state held in local variables: 64 random bits and the four words of the next state."""
+    """Return 64 random bits and the four words of the next state, given those of this one in local variables."""
     bits = rotate_left(s0 + s3, 23) + s0
     t = s1 << U64(17)
     s2 ^= s0
@@ -35,6 +35,6 @@ def step(s0, s1, s2, s3):
 
 @kernel
 def uniform(state):
-    """A float64 in [0, 1) with 53 random bits; advances `state`."""
+    """Return a float64 from [0, 1) with 53 random bits, and advance `state`."""
     bits, state[0], state[1], state[2], state[3] = step(state[0], state[1], state[2], state[3])
     return np.float64(bits >> U64(11)) * TO_UNIT

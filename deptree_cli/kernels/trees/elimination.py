@@ -1,17 +1,18 @@
 """Elimination of words one by one (Grassmann-Taksar-Heyman): the factors behind log Z, marginals and exact samples.
 
-All arrays hold numbers of one kind (`arithmetic.py`). The arc matrix `A` has shape (n+1, n): rows are heads, the words
-first and ROOT last; columns are dependents; the diagonal is 0. `eliminate` reorders it in place so that the m-th
-eliminated word sits at position m; row m and column m keep the values they had when m left, and `S[m]` its pivot: these
-are the factors. Numbers are added, multiplied and divided, never subtracted (but once, in `reverse`, where it does no
-harm).
+All arrays hold numbers of one kind (`kernels/numbers`). The arc matrix `A` has shape (n+1, n): rows are heads, the
+words first and ROOT last; columns are dependents; the diagonal is 0. `eliminate` reorders it in place so that the m-th
+eliminated word is at position m; row m and column m keep the values they had when that word was eliminated, and `S[m]`
+is its pivot: these are the factors. Numbers are added, multiplied and divided, never subtracted (except once, in
+`reverse`, where it does no harm).
 """
 
 from __future__ import annotations
 
 import math
 
-from deptree_cli.kernels.arithmetic import (
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
     add,
     as_float,
     divide,
@@ -28,12 +29,11 @@ from deptree_cli.kernels.arithmetic import (
     subtract,
     zero,
 )
-from deptree_cli.kernels.flags import kernel
 
 
 @kernel
 def shift_columns(log_scores, single_root, shifted):
-    """Fill `shifted`, (n+1, n+1), with log_scores less each word's maximum; returns the sum of what was taken off.
+    """Fill `shifted` (n+1, n+1) with log_scores minus each column's maximum; return the sum of what was subtracted.
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
     every tree has exactly one of its arcs.
@@ -62,7 +62,7 @@ def shift_columns(log_scores, single_root, shifted):
 
 @kernel
 def in_weights(A, S, order, single_root):
-    """S[j] = total weight of the arcs into word j; ROOT's arc counts for spanning trees only."""
+    """Fill S (n,) with the total weight of the arcs into each word, ROOT's included for spanning trees only."""
     n = order.shape[0]
     for j in range(n):
         put(S, j, zero(S))
@@ -74,7 +74,7 @@ def in_weights(A, S, order, single_root):
 
 @kernel
 def swap(array, a, b):
-    """Exchange two numbers of a row."""
+    """Exchange the numbers at positions a and b of a row."""
     x = get(array, a)
     put(array, a, get(array, b))
     put(array, b, x)
@@ -82,7 +82,7 @@ def swap(array, a, b):
 
 @kernel
 def move_largest_pivot(A, S, order, m):
-    """Bring the word of positions m.. with the largest in-weight to position m."""
+    """Move the word with the largest total weight of arcs into it, among positions m..n-1, to position m."""
     n = order.shape[0]
     best = m
     for j in range(m + 1, n):
@@ -104,14 +104,14 @@ def move_largest_pivot(A, S, order, m):
 
 @kernel
 def add_multiple(target, factor, source, count):
-    """target += factor * source, `count` numbers each: the arcs that led through an eliminated word."""
+    """Add factor * source to target, `count` numbers each: the arcs that led through an eliminated word."""
     for j in range(count):
         put(target, j, add(get(target, j), multiply(factor, get(source, j))))
 
 
 @kernel
 def add_multiple_and_sum(target, factor, source, sums, count):
-    """The same, and sums += target."""
+    """Add factor * source to target, and the new values of target to sums, `count` numbers each."""
     for j in range(count):
         x = add(get(target, j), multiply(factor, get(source, j)))
         put(target, j, x)
@@ -120,10 +120,10 @@ def add_multiple_and_sum(target, factor, source, sums, count):
 
 @kernel
 def eliminate(A, S, order, single_root):
-    """Factorise A in place; `order` receives the word at each position (start with 0..n-1).
+    """Factorise A (n+1, n) in place; fill S (n,) with pivots and permute order (n,), 0..n-1 at first, alike. O(n^3).
 
-    Returns log Z and the sum of the negative parts of its terms, both -inf when a pivot is 0. Where that second number
-    is far below 0, sums of products of float64 weights may have lost what underflowed. O(n^3).
+    Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
+    If that sum is far below 0, sums of products of float64 weights may have lost terms that underflowed.
     """
     n = order.shape[0]
     log_z = 0.0
@@ -145,7 +145,7 @@ def eliminate(A, S, order, single_root):
             own, kept = i - m - 1, get(S, i)
             arcs = part(row(A, i), m + 1, n)
             add_multiple_and_sum(arcs, divide(get(row(A, i), m), pivot), detours, sums, count)
-            put(arcs, own, zero(S))  # a detour back to the word itself is no arc, and does not count
+            put(arcs, own, zero(S))  # a detour back to the word itself is not an arc
             put(sums, own, kept)
         factor = divide(get(row(A, n), m), pivot)
         if single_root:
@@ -160,11 +160,9 @@ def eliminate(A, S, order, single_root):
 
 @kernel
 def sweep_root(A, S, order, weights):
-    """Carry new ROOT weights (row n of A, positions as in `order`) through the single-root factors; returns log Z.
-    O(n^2).
+    """Give the single-root factors A, S new weights of ROOT's arcs, row n of `weights`; return log Z. O(n^2).
 
-    The pivots do not depend on ROOT's weights, so the rest of the factorisation stands. Returns -inf if there is no
-    tree.
+    The pivots do not depend on ROOT's arcs, so only row n of A changes. Returns -inf if there is no tree.
     """
     n = order.shape[0]
     root = row(A, n)
@@ -181,7 +179,7 @@ def sweep_root(A, S, order, weights):
 
 @kernel
 def root_adjoints(A, S, order, out):
-    """out[j] = d log Z / d W[ROOT, j] under the single-root constraint, by position; nothing is subtracted. O(n^2)."""
+    """Fill out (n,) with d log Z / d W[ROOT, j] by position j, given single-root factors. O(n^2), no subtraction."""
     n = order.shape[0]
     put(out, n - 1, divide(one(out), get(row(A, n), n - 1)))
     for m in range(n - 2, -1, -1):
@@ -191,7 +189,7 @@ def root_adjoints(A, S, order, out):
 
 @kernel
 def root_marginals(weights, adjoints, order, out):
-    """out[w] = P(ROOT -> word w), float64 (n+1,): the weights in row n of `weights` times their `root_adjoints`."""
+    """Fill out (n+1,), float64, with P(ROOT -> word) by node: row n of `weights` times its `root_adjoints` (n,)."""
     n = order.shape[0]
     root = row(weights, n)
     for j in range(n):
@@ -200,10 +198,10 @@ def root_marginals(weights, adjoints, order, out):
 
 @kernel
 def reverse(A, S, order, adjoints, single_root):
-    """adjoints[i, j] = d log Z / d W[i, j], shape (n+1, n) by position: the sweep backwards. Start from zeros. O(n^3).
+    """Fill adjoints (n+1, n), zeros at first, with d log Z / d W[i, j] by position: the sweep backwards. O(n^3).
 
-    Every product of a weight and its adjoint is at most n, so the one subtraction costs an absolute error of about n *
-    1e-16.
+    Every product of a weight and its adjoint is at most n, so the one subtraction costs an absolute error of about
+    n * 1e-16.
     """
     n = order.shape[0]
     put(row(adjoints, n), n - 1, divide(one(S), get(row(A, n), n - 1)))
@@ -224,10 +222,10 @@ def reverse(A, S, order, adjoints, single_root):
 
 @kernel
 def arc_marginals(weights, adjoints, order, out):
-    """out[h, d] = weight times adjoint, (n+1, n+1) by node: what `reverse` found, for weights (n+1, n) as `eliminate`
-    took them.
+    """Fill out (n+1, n+1), float64, zeros at first, with P(head -> dependent) by node: weights times adjoints.
 
-    An arc of weight 0 has probability 0 whatever its adjoint, which may be too large for a float64.
+    weights: (n+1, n) as `eliminate` was given them; adjoints: (n+1, n) from `reverse`. An arc of weight 0 has
+    probability 0 whatever its adjoint, which may be too large for a float64.
     """
     n = order.shape[0]
     for a in range(n + 1):

@@ -1,9 +1,9 @@
-"""The cells of a partition tree (`partition_tree.py`), and the account of what is left of each.
+"""The cells of a partition tree (`partition_tree.py`), and how much of each has not been drawn yet.
 
-A *cell* holds all trees that share their first choices. A cell divided by one more choice is an item of `Cells`, and
-entry h of its rows stands for the cell below with choice h. What is left of a cell, as a share of it, is one minus the
-probabilities of the trees drawn from it while that is far from 0, and from then on a sum over the cells below it: never
-a subtraction that cancels.
+A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
+`Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of a cell, as a share of it,
+is one minus the probabilities of the trees drawn from it while that is far from 0, and from then on a sum over the
+cells below it: never a subtraction that cancels.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from deptree_cli.kernels.arithmetic import (
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
     add,
     get,
     length,
@@ -22,19 +23,19 @@ from deptree_cli.kernels.arithmetic import (
     scale,
     zero,
 )
-from deptree_cli.kernels.flags import kernel
 
 NONE = -1
 
 
 class Cells(NamedTuple):
-    """Room for divided cells, the first being that of all trees; `used` (1,) says how many there are.
+    """Memory for divided cells, of which the first is the cell of all trees.
 
-    share, left: (cells, n+1) numbers, P(choice | cell) and how much of that is left; total: (cells,) the sum of what is
-    left. below: (cells, n+1) the divided cell below or NONE. newest: (cells, n+1) the last tree drawn from the
-    undivided cell below or NONE; `following` (k,) leads to the one before. drawn: (cells, n+1) the share of the
-    undivided cell below that was drawn. above, choice: (cells,) which entry of which cell this one is; level: how many
-    choices its trees share. log_prob: (cells,) of the cell.
+    used: (1,) how many of them there are. share, left: numbers (cells, n+1), P(choice | cell) and how much of that is
+    left; total: (cells,) the sum of what is left. below: (cells, n+1) the divided cell below or NONE. newest:
+    (cells, n+1) the last tree drawn from the undivided cell below or NONE; following: (k,) for each tree the one drawn
+    before it from the same cell. drawn: (cells, n+1) the share of the undivided cell below that was drawn. above,
+    choice: (cells,) which entry of which cell this one is; level: (cells,) how many choices its trees share. log_prob:
+    (cells,) the logarithm of its probability.
     """
 
     used: object
@@ -53,7 +54,10 @@ class Cells(NamedTuple):
 
 @kernel
 def open_cell(cells, above, h, probs):
-    """A new divided cell, entry h of `above`, whose choice has probabilities `probs`; NONE where there is no room."""
+    """Add a divided cell, entry h of cell `above`, whose choice has the probabilities probs (n+1,).
+
+    Returns its index, NONE if there is no memory left for it.
+    """
     new = cells.used[0]
     if new == cells.above.shape[0]:
         return NONE
@@ -79,7 +83,7 @@ def open_cell(cells, above, h, probs):
 
 @kernel
 def total_of(left):
-    """The sum of a row."""
+    """Return the sum of a row of numbers."""
     total = zero(left)
     for h in range(length(left)):
         total = add(total, get(left, h))
@@ -87,8 +91,8 @@ def total_of(left):
 
 
 @kernel
-def note(cells, drawn, r, h, tree):
-    """Add a tree to those drawn from the undivided cell (r, h)."""
+def record(cells, drawn, r, h, tree):
+    """Count a tree of `drawn` among those drawn from the undivided cell (r, h)."""
     cells.following[tree] = cells.newest[r, h]
     cells.newest[r, h] = tree
     log_cell = cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
@@ -97,7 +101,10 @@ def note(cells, drawn, r, h, tree):
 
 @kernel
 def refresh(cells, rules, r, h, depth):
-    """Work out what is left of the undivided cell (r, h); False where that would take a subtraction too many."""
+    """Update what is left of the undivided cell (r, h); return False if so little is left that subtraction cancels.
+
+    depth: how many choices make a tree.
+    """
     rest = 1.0 - cells.drawn[r, h]
     if cells.newest[r, h] == NONE:
         return True
@@ -110,7 +117,7 @@ def refresh(cells, rules, r, h, depth):
 
 @kernel
 def take_over(cells, r):
-    """What is left of a divided cell is what is left below it."""
+    """Update what is left of the divided cell r from what is left of the cells below it."""
     above, h = cells.above[r], cells.choice[r]
     put(cells.total, r, total_of(row(cells.left, r)))
     put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
@@ -118,7 +125,7 @@ def take_over(cells, r):
 
 @kernel
 def pass_upwards(cells, r):
-    """Tell all cells above item r what is left of it."""
+    """Update what is left of cell r and of all cells above it."""
     while r > 0:
         take_over(cells, r)
         r = cells.above[r]

@@ -1,13 +1,13 @@
 """The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
 
-Every word takes its best head; a cycle of such choices is contracted into one node, whose arcs from outside are scored
-by what they gain over the cycle's own arc into the same word, and the search goes on; in the end the cycles are
-opened again where an arc enters them.
+Every word takes its best head. A cycle of such choices is contracted into one node, whose arcs from outside are scored
+by what they gain over the cycle's own arc into the same word, and the search goes on. In the end the cycles are opened
+again where an arc enters them.
 
 Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021 subtract
-a large constant from the scores of ROOT arcs. Here a node takes ROOT only where it has no other head left. That is the
-same: a cycle never holds ROOT, so all arcs from one head into a node have the constant equally often; and no constant
-rounds anything away.
+a large constant from the scores of ROOT arcs. Here a node takes ROOT only if it has no other head left. That amounts to
+the same, as a cycle never contains ROOT, so that all arcs from one head into a node contain the constant equally often;
+and there is no constant beside which scores are rounded.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NONE = -1
 
 @kernel
 def best_tree(scores, single_root, heads):
-    """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``, -inf forbids.
+    """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``; return that sum.
 
-    Returns that sum, -inf where there is no tree (or none with a single root, if that is asked for).
+    A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    # by slot, which holds a node or what was contracted into it: of the best arc from slot h into slot d its gain over
-    # the arc that it replaces, -inf where h is no longer in use, and its ends
+    # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
+    # the arc that it replaces (-inf if h is no longer in use) and its ends.
     gain = np.empty((nodes, nodes))
     gain[0] = -math.inf
     ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
@@ -39,15 +39,16 @@ def best_tree(scores, single_root, heads):
         for h in range(nodes):
             gain[d, h] = scores[h, d]
         gain[d, d] = -math.inf
-    # by name, nodes first, then cycles in the order of contraction: the cycle it went into, and the arc into it
+    # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
+    # it.
     within = np.full(2 * nodes, NONE, np.int64)
     arcs = np.empty(2 * nodes, np.int32)
-    name = np.arange(nodes)  # of what a slot holds
+    name = np.arange(nodes)  # of what is in a slot
     names = nodes
     live = np.ones(nodes, np.bool_)
-    done = np.zeros(nodes, np.bool_)  # its way to ROOT is settled
+    done = np.zeros(nodes, np.bool_)  # whether a slot's path to ROOT is settled
     done[0] = True
-    place = np.full(nodes, NONE, np.int64)  # on the path, a sequence of slots from dependent to head
+    place = np.full(nodes, NONE, np.int64)  # of a slot on the path, which leads from dependent to head
     path = np.empty(nodes, np.int64)
     chosen = np.empty(nodes, np.int64)
     for start in range(1, nodes):
@@ -82,7 +83,7 @@ def best_tree(scores, single_root, heads):
 
 @kernel
 def best_head(gain, first):
-    """The slot from `first` on whose arc gains most; where there is none ROOT's, or NONE."""
+    """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
     best, most = NONE, -math.inf
     for h in range(first, gain.shape[0]):
         if gain[h] > most:
@@ -92,7 +93,10 @@ def best_head(gain, first):
 
 @kernel
 def contract(cycle, chosen, gain, ends, live):
-    """Make one node of a cycle of slots, in its first slot: arcs into it give up the cycle's arc into the same word."""
+    """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
+
+    cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
+    """
     rep = cycle[0]
     own = np.empty(cycle.shape[0])
     for i in range(cycle.shape[0]):
@@ -121,7 +125,7 @@ def contract(cycle, chosen, gain, ends, live):
 
 @kernel
 def open_cycles(names, within, arcs, nodes):
-    """Hand the arc into each cycle to the member that it enters, which gives up its own; the outermost cycle first."""
+    """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
     for cycle in range(names - 1, nodes - 1, -1):
         member = arcs[cycle] % nodes
         while within[member] != cycle:
@@ -131,7 +135,7 @@ def open_cycles(names, within, arcs, nodes):
 
 @kernel
 def total_of(scores, single_root, arcs, heads):
-    """Read the heads off; returns the tree's score, -inf where a single root is asked for and there are several."""
+    """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
     total = 0.0
     root_arcs = 0
     for word in range(1, scores.shape[0]):
@@ -144,11 +148,12 @@ def total_of(scores, single_root, arcs, heads):
 
 @kernel
 def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
-    """Lawler's (1972) partition of all trees but `tree` among those of its cell: the best tree of each part.
+    """Fill heads (n, n) and totals (n,) with the best tree of each part of a cell, and its score; -inf for no tree.
 
-    The cell: trees that agree with `tree` on the words before `first`, and whose word `first` has none of the heads
-    where `banned` (n+1,) holds. Part i, for words i = first..n: they agree with `tree` on the words before i and differ
-    from it on word i. Fills heads (n, n) and totals (n,), -inf for no tree, from row first - 1 on.
+    The parts are Lawler's (1972) partition of all trees of the cell except `tree` (n,), its best. The cell: trees that
+    agree with `tree` on the words before `first`, and whose word `first` has none of the heads at which banned (n+1,)
+    is true. Part i, in row i - 1, for i = first..n: those that agree with `tree` on the words before i and differ from
+    it on word i.
     """
     n = tree.shape[0]
     given = scores.copy()
@@ -167,7 +172,7 @@ def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
 
 @kernel
 def fix(scores, word, head):
-    """Forbid all heads of a word but one."""
+    """Forbid all heads of a word but `head`, in place."""
     for h in range(scores.shape[0]):
         if h != head:
             scores[h, word] = -math.inf

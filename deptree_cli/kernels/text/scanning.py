@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from deptree_cli.kernels.columns import (
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.text.columns import (
     AFTER_EMPTY,
     BAD_COLUMNS,
     BAD_HEAD,
@@ -31,7 +34,6 @@ from deptree_cli.kernels.columns import (
     WORD,
     ZERO,
 )
-from deptree_cli.kernels.flags import kernel
 
 _LONGEST_HEAD = 9
 _TABS = 9
@@ -39,15 +41,15 @@ _TABS = 9
 
 @kernel
 def is_space(byte):
-    """Whether Python's bytes.strip would take it."""
+    """Return whether a byte is white space, as Python's bytes.strip has it."""
     return byte == 32 or 9 <= byte <= 13
 
 
 @kernel
 def sentence_ends(buffer, start, state, ends):
-    """The places where a sentence ends and the next begins, from start on, into `ends`; returns their number.
+    """Fill `ends` with the positions from start on at which a sentence ends and the next begins; return how many.
 
-    state: int64 (4,), carried from call to call, places relative to `buffer`.
+    state: int64 (4,), carried from call to call; its positions are relative to `buffer`.
     """
     count = 0
     for at in range(start, buffer.shape[0]):
@@ -68,7 +70,7 @@ def sentence_ends(buffer, start, state, ends):
 
 @kernel
 def line_end(data, start):
-    """Behind the newline of the line that begins at start, or the end of the data."""
+    """Return the position behind the newline of the line that begins at start, or the end of the data."""
     for at in range(start, data.shape[0]):
         if data[at] == LINE_FEED:
             return at + 1
@@ -77,7 +79,7 @@ def line_end(data, start):
 
 @kernel
 def is_empty(data, start, end):
-    """Whether there is nothing but space."""
+    """Return whether the bytes start..end-1 are all white space."""
     for at in range(start, end):  # noqa: SIM110 (numba has no all)
         if not is_space(data[at]):
             return False
@@ -86,20 +88,20 @@ def is_empty(data, start, end):
 
 @kernel
 def number_at(data, start, end):
-    """The number written there, -1 where something else is or too long a one."""
+    """Return the number that the bytes start..end-1 spell, -1 if they are not digits or too many."""
     if start == end or end - start > _LONGEST_HEAD:
         return -1
     number = 0
     for at in range(start, end):
         if not ZERO <= data[at] <= NINE:
             return -1
-        number = 10 * number + data[at] - ZERO
+        number = 10 * number + np.int64(data[at]) - ZERO
     return number
 
 
 @kernel
 def is_between(data, start, end, sign):
-    """Whether digits stand on both sides of a sign: 3-4 or 3.1."""
+    """Return whether the bytes start..end-1 are digits on both sides of one sign: 3-4 or 3.1."""
     signs = 0
     for at in range(start, end):
         if data[at] == sign:
@@ -113,7 +115,7 @@ def is_between(data, start, end, sign):
 
 @kernel
 def may_keep(data, start, end):
-    """Whether a DEPREL says something that holds as long as the word has its head: not _ and not root."""
+    """Return whether a DEPREL, the bytes start..end-1, stays true while the word keeps its head: not _ and not root."""
     size = end - start
     if size == 1 and data[start] == UNDERSCORE:
         return False
@@ -124,14 +126,15 @@ def may_keep(data, start, end):
 
 @kernel
 def scan(data, start, rows):
-    """Look a sentence's bytes over, from start on (behind a byte order mark).
-
-    Returns what is wrong with it, FINE if nothing; where its comments, its other lines and the empty lines behind them
-    begin; the number of words and of empty nodes. Where something is wrong: what, the line (from 0), where the wrong
-    text begins and ends, the number of words before it, and the number of columns.
+    """Find the words of the sentence in data (uint8), from start on, that is, behind a byte order mark.
 
     rows: int64 (lines, 7); words are written from the top, empty nodes (where their lines begin and end) from the
     bottom.
+
+    Returns:
+        Six integers. If nothing is wrong: FINE; where the comments, the other lines and the empty lines behind them
+        begin; the number of words and of empty nodes. If something is: what it is (`BAD_COLUMNS`, ...), the line
+        (from 0), where the wrong text begins and ends, the number of words before it, and the number of columns.
     """
     size = data.shape[0]
     line, at = 0, start
@@ -164,10 +167,10 @@ def scan(data, start, rows):
 
 @kernel
 def scan_row(data, start, end, due, word, empty_node):
-    """One line of a sentence, into the row `word` or `empty_node`.
+    """Find the columns of one line, the bytes start..end-1; fill the row `word` or `empty_node`.
 
-    Returns WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends, and the
-    number of columns.
+    due: the id that the next word must have. Returns WORD, EMPTY_NODE, FINE for another line, or what is wrong; where
+    the wrong text begins and ends; and the number of columns.
     """
     tabs = 0
     id_end = head_start = deprel_start = deps_start = deps_end = start

@@ -1,16 +1,17 @@
 """Wilson's walk (1996) on packed alias tables: arborescences of a graph by loop-erased random walks.
 
 A table has one row per word and 2^bits entries per row. An entry is a 48-bit threshold and a 16-bit alias head in one
-uint64: one random draw gives the bucket (its first bits) and what is compared with the threshold (the next 48), and one
-load answers it. Bucket b stands for head b itself; buckets beyond the last head have threshold 0. With a power of two
-of buckets there is no modulo and no bias from one; thresholds of 32 bits or float32 would bias or trap saturated words.
+uint64: one random draw gives the bucket (its first bits) and the number to compare with the threshold (the next 48),
+and one load fetches both. Bucket b stands for head b itself; buckets beyond the last head have threshold 0. As the
+number of buckets is a power of two, there is no modulo and no bias from one; thresholds of 32 bits or float32 would
+bias saturated words or trap walks in them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.choosing import choose
+from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import U64, step
 
@@ -23,17 +24,17 @@ ALWAYS = U64(0xFFFFFFFFFFFF)
 
 @kernel
 def entry(threshold, alias):
-    """A table entry."""
+    """Return a table entry, uint64."""
     return (threshold << ALIAS) | U64(alias)
 
 
 @kernel
 def build_tables(weights, first_head, bits, tables):
-    """Alias tables (Walker 1974, Vose 1991): for every word u its heads first_head..n by weight, for 0 the roots.
+    """Fill alias tables (Walker 1974, Vose 1991): row u draws word u's head from first_head..n, row 0 the root.
 
-    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; column 0 says how the root of a tree is drawn.
-        tables: uint64 (n+1, 2^bits), filled where a column has a positive weight. A head of weight 0 is never exposed,
-        whatever rounding leaves over.
+    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; column 0 has the weights of roots. tables: uint64
+    (n+1, 2^bits), filled where a column has a positive weight. A head of weight 0 is never drawn, whatever rounding
+    leaves over.
     """
     nodes = weights.shape[0]
     buckets = 1 << bits
@@ -53,7 +54,11 @@ def build_tables(weights, first_head, bits, tables):
 
 @kernel
 def fill_row(weights, first_head, factor, top, table, q, small, large):
-    """One word's table: pair buckets that hold less than their share with one that holds more."""
+    """Fill one word's table (2^bits,): pair buckets with less than their share of the weight with ones that have more.
+
+    weights: (n+1,); factor: what scales them so that a bucket's share is 1; top: the heaviest head; q, small, large:
+    (2^bits,) to compute in.
+    """
     smalls = 0
     larges = 0
     for b in range(table.shape[0]):
@@ -76,29 +81,28 @@ def fill_row(weights, first_head, factor, top, table, q, small, large):
             smalls += 1
     for i in range(larges):
         table[large[i]] = entry(ALWAYS, large[i])
-    for i in range(smalls):  # rounding left these a hair below their share
+    for i in range(smalls):  # rounding left these a little below their share
         b = small[i]
         own = first_head <= b < weights.shape[0] and weights[b] > 0.0
         table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
 
 
 def walk_that(rejects):
-    """The walk, compiled without or with the rejection of trees that have several ROOT arcs.
+    """Return the walk as a kernel, without or with the rejection of trees that have several ROOT arcs.
 
-    A step is a serial chain (random bits, table load, select) and stands here in one loop, the generator's state in
-    local
-    variables: a call per word would double its time, and counting ROOT arcs in vain would add a tenth.
+    A step is a serial chain (random bits, table load, select), written here as one loop with the generator's state in
+    local variables: a call per word would double its time, and counting ROOT arcs that nobody needs would add a tenth.
     """
 
     @kernel
     def walk(tables, bits, roots, state, budget, heads, abandoned):
-        """For every i an arborescence that hangs on node roots[i] into heads[i]; the mean hitting time each.
+        """Fill heads (k, n), int32, with arborescences rooted at the nodes roots[i]; return the trials and steps taken.
 
-        A word roots[i] gets head 0. With rejection (roots 0: Wilson-Reject, Stanojevic 2022, Alg. 4) a tree is drawn
-        again until it has one ROOT arc, a trial ending at its second.
+        A word that is a root gets head 0. With rejection (all roots 0: Wilson-Reject, Stanojevic 2022, Alg. 4) a tree
+        is drawn again until it has one ROOT arc, a trial ending at its second. A tree takes the mean hitting time.
 
-        tables: flattened, from `build_tables`; heads: (k, n) int32; abandoned: bool (k,), whether `budget` steps, of
-            all trials, did not suffice (heads are then meaningless). Returns (trials, steps).
+        tables: flattened, from `build_tables`; state: of `xoshiro.py`; abandoned: bool (k,), set where `budget` steps,
+        of all trials together, were not enough (the heads are then meaningless).
         """
         n = heads.shape[1]
         stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
@@ -154,7 +158,7 @@ walk_until_single_root = walk_that(rejects=True)
 
 @kernel
 def draw_roots(tables, bits, state, roots):
-    """Fill roots (k,) by row 0 of the tables."""
+    """Fill roots (k,) with draws from row 0 of the flattened tables."""
     s0, s1, s2, s3 = state
     for i in range(roots.shape[0]):
         z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
@@ -166,7 +170,10 @@ def draw_roots(tables, bits, state, roots):
 
 @kernel
 def walk_without_tables(weights, single_root, state, budget, heads, roots, abandoned):
-    """`draw_roots` (if `single_root`) and `walk` for a few trees: draws scan columns of weights, not tables."""
+    """Fill roots (k,) if `single_root` (else with 0), heads (k, n) and abandoned (k,) as `draw_roots` and `walk` do.
+
+    Draws scan the columns of weights (n+1, n+1): for a few trees that is quicker than building tables.
+    """
     n = heads.shape[1]
     first_head = 1 if single_root else 0
     totals = np.zeros(n + 1)
@@ -177,12 +184,12 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
     for i in range(heads.shape[0]):
         row = heads[i]
         left = budget
-        roots[i] = choose(weights[:, 0], first_head, n + 1, totals[0], state) if single_root else 0
+        roots[i] = draw_categorical(weights[:, 0], first_head, n + 1, totals[0], state) if single_root else 0
         stamp[roots[i]] = i
         for start in range(1, n + 1):
             u = start
             while stamp[u] != i and left >= 0:
-                row[u - 1] = choose(weights[:, u], first_head, n + 1, totals[u], state)
+                row[u - 1] = draw_categorical(weights[:, u], first_head, n + 1, totals[u], state)
                 u = row[u - 1]
                 left -= 1
             if left < 0:
@@ -198,10 +205,10 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
 
 @kernel
 def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
-    """One arborescence hanging on node `root` with the given heads as they are: `walk` on the graph that they leave.
+    """Fill row (n,), int32, with an arborescence rooted at node `root` that has the given heads, by walking the rest.
 
-    fixed: (n+1,) a head by node, negative where it is open; stamp: int64 (n+1,) that holds no `now`; row: int32 (n,),
-    the heads, 0 for a root word. Returns whether `budget` steps sufficed.
+    fixed: (n+1,) the heads by node, negative where not given; stamp: int64 (n+1,) that does not contain `now`. A root
+    that is a word gets head 0. Returns whether `budget` steps were enough.
     """
     s0, s1, s2, s3 = state
     left = budget

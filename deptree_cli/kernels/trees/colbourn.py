@@ -1,20 +1,21 @@
 """Ancestral sampling (Colbourn, Myrvold, Neufeld 1996): word by word from exact conditionals, in O(n^3) a tree.
 
 Where the papers update an inverse (Zmigrod et al. 2021a, Fig. 5; Stanojevic 2022, Alg. 7 and 8) and subtract nearly
-equal numbers on peaked weights, this recursion eliminates one half of the words, draws the heads of the other half, and
-goes on with the first
-half: the same order of draws, the same cost, no subtraction.
+equal numbers on peaked weights, this recursion eliminates the second half of the words, draws the heads of the first
+half, and then goes on to the second: the same order of draws, the same cost, no subtraction.
 
-Levels: `H[l]` and `R[l]` describe the walk "go to your head" seen from an interval [low, high) of positions: H[l][x, v]
-    is the weight of reaching v in [low, high) from x, R[l][x] that of reaching the root, all unassigned words outside
-    the interval left out.
+Level l of the recursion describes the walk "go to your head" as seen from an interval [low, high) of positions:
+H[l][x, v] is the weight of reaching v in [low, high) from x, and R[l][x] that of reaching the root, all words outside
+the interval without a head being left out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.arithmetic import (
+from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
     add,
     divide,
     get,
@@ -25,16 +26,14 @@ from deptree_cli.kernels.arithmetic import (
     row,
     zero,
 )
-from deptree_cli.kernels.choosing import choose
-from deptree_cli.kernels.flags import kernel
 
 
 @kernel
 def draw_ancestral(weights, roots, state, H, R, pick, heads):
     """Fill heads (k, n) with arborescences rooted at the nodes roots[i] (0, or a word that then gets head 0).
 
-    weights: (n+1, n+1) numbers, ``[head, dependent]``; H: (levels, n, n), R: (levels, n), pick: (n+1,) workspace of the
-        same kind, with levels at least 2 + log2(n).
+    weights: numbers (n+1, n+1), ``[head, dependent]``; H (levels, n, n), R (levels, n) and pick (n+1,): to compute in,
+    of the same kind, with levels at least 2 + log2(n); state: of `xoshiro.py`.
     """
     n = heads.shape[1]
     words = np.empty(n, np.int64)
@@ -55,7 +54,7 @@ def draw_ancestral(weights, roots, state, H, R, pick, heads):
 
 @kernel
 def start_level(weights, root, words, H0, R0):
-    """The level of the whole interval: the arcs as they are, dependents in rows."""
+    """Fill H0 and R0, the level of the whole interval, with the weights as they are, dependents in rows."""
     for x in range(words.shape[0]):
         Hx = row(H0, x)
         for v in range(words.shape[0]):
@@ -65,7 +64,10 @@ def start_level(weights, root, words, H0, R0):
 
 @kernel
 def draw_words(weights, root, words, head_at, state, H, R, pick):
-    """Draw head_at[x], a position or len(words) for the root, for x = 0, 1, ...: depth first through the halves."""
+    """Fill head_at with the drawn heads of positions 0, 1, ..., depth first through the halves.
+
+    A head is a position, or len(words) for the root.
+    """
     count = words.shape[0]
     low = np.zeros(64, np.int64)
     high = np.zeros(64, np.int64)
@@ -98,7 +100,7 @@ def draw_words(weights, root, words, head_at, state, H, R, pick):
 
 @kernel
 def top_of(x, limit, head_at):
-    """The first position from x upwards that is not below `limit`, that is, not assigned yet (or the root)."""
+    """Return the first position on the path from x upwards that has no head yet, not being below `limit`."""
     while x < limit:
         x = head_at[x]
     return x
@@ -106,7 +108,7 @@ def top_of(x, limit, head_at):
 
 @kernel
 def draw_position(weights, root, words, head_at, d, reach, state, pick):
-    """The head of position d: weight of the arc times the chance to come from its head to the root before d."""
+    """Draw head_at[d], each head by its arc's weight times the probability of reaching the root from it before d."""
     count = words.shape[0]
     total = zero(reach)
     for x in range(count + 1):
@@ -118,12 +120,12 @@ def draw_position(weights, root, words, head_at, d, reach, state, pick):
             weight = multiply(weight, get(reach, top))
         put(pick, x, weight)
         total = add(total, weight)
-    head_at[d] = choose(pick, 0, count + 1, total, state)
+    head_at[d] = draw_categorical(pick, 0, count + 1, total, state)
 
 
 @kernel
 def copy_row(source, target, x, start, stop):
-    """Copy columns start..stop-1 of row x."""
+    """Copy columns start..stop-1 of row x from source to target."""
     Sx, Tx = row(source, x), row(target, x)
     for v in range(start, stop):
         put(Tx, v, get(Sx, v))
@@ -131,7 +133,7 @@ def copy_row(source, target, x, start, stop):
 
 @kernel
 def leave_second_half(H, R, H_next, R_next, a, middle, b, count):
-    """Go on with the first half, nothing in the interval being assigned yet."""
+    """Fill the next level for the first half [a, middle) of an interval [a, b) in which no word has a head yet."""
     for x in range(a, count):
         copy_row(H, H_next, x, a, b)
         put(R_next, x, get(R, x))
@@ -141,7 +143,10 @@ def leave_second_half(H, R, H_next, R_next, a, middle, b, count):
 
 @kernel
 def leave_first_half(H, R, H_next, R_next, a, middle, b, count, head_at):
-    """Go on with the second half: words of the first, now assigned, pass everything on to the top of their tree."""
+    """Fill the next level for the second half [middle, b) of an interval [a, b).
+
+    Words of the first half have heads by now, and pass everything on to the top of their tree.
+    """
     for x in range(a, count):
         copy_row(H, H_next, x, a, b)
         put(R_next, x, get(R, x))
@@ -153,7 +158,10 @@ def leave_first_half(H, R, H_next, R_next, a, middle, b, count, head_at):
 
 @kernel
 def follow_top(H, R, H_next, R_next, x, top, a, b, count):
-    """Row of an assigned word whose tree ends in `top`: the root, a word of the interval, or one left out before."""
+    """Fill row x of the next level for a word with a head, whose tree ends in `top`.
+
+    That is the root, a word of the interval [a, b), or one left out before.
+    """
     Hx = row(H_next, x)
     if top < count and top >= b:
         Ht = row(H, top)
@@ -170,7 +178,7 @@ def follow_top(H, R, H_next, R_next, x, top, a, b, count):
 
 @kernel
 def leave_out(H, R, x, start, stop, first_row, count):
-    """Eliminate position x: the columns still wanted are start..stop-1, the rows first_row..count-1."""
+    """Eliminate position x from columns start..stop-1 and rows first_row..count-1, the ones that are needed later."""
     Hx = row(H, x)
     pivot = get(R, x)
     for v in range(start, stop):

@@ -1,7 +1,7 @@
 """The head of one word given some other words' heads: eliminate every free word but that one (README, "How it works").
 
-Nothing is subtracted, so each probability is accurate relative to itself, however small. (m^3)/3 for m words without a
-head.
+Nothing is subtracted, so each probability has a small relative error, however small it is. m^3 / 3 multiply-adds for m
+words without a head.
 """
 
 from __future__ import annotations
@@ -11,15 +11,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.kernels.arithmetic import add, divide, from_wide, get, is_positive, logarithm, multiply, put, row, zero
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.wide import SAFE_LOG
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    divide,
+    from_wide,
+    get,
+    is_positive,
+    logarithm,
+    multiply,
+    put,
+    row,
+    zero,
+)
+from deptree_cli.kernels.numbers.wide import SAFE_LOG
 
 FREE = -1
 
 
-class Room(NamedTuple):
-    """Memory for distributions: Q (n, n), R (n,) of one kind, the same in wide numbers, and wide probs (n+1,)."""
+class Workspace(NamedTuple):
+    """Arrays to compute in: Q (n, n) and R (n,) of one kind; wide_q, wide_r alike and wide_probs (n+1,), wide."""
 
     Q: object
     R: object
@@ -29,20 +40,24 @@ class Room(NamedTuple):
 
 
 @kernel
-def sound_head_probs(weights, wide_weights, root, heads, word, room, out):
-    """`head_probs`; by wide numbers where others may have lost something."""
-    depth = head_probs(weights, root, heads, word, room.Q, room.R, out)
+def sound_head_probs(weights, wide_weights, root, heads, word, workspace, out):
+    """Fill out (n+1,) with P(head -> word | heads) as `head_probs` does, in wide numbers if others may underflow."""
+    depth = head_probs(weights, root, heads, word, workspace.Q, workspace.R, out)
     if depth < SAFE_LOG:
-        head_probs(wide_weights, root, heads, word, room.wide_q, room.wide_r, room.wide_probs)
+        head_probs(wide_weights, root, heads, word, workspace.wide_q, workspace.wide_r, workspace.wide_probs)
         for h in range(heads.shape[0]):
-            put(out, h, from_wide(out, get(room.wide_probs, h)))
+            put(out, h, from_wide(out, get(workspace.wide_probs, h)))
 
 
 @kernel
-def log_head_probs_of_each(weights, wide_weights, roots, heads, words, room, probs, out):
-    """For every i the logarithms of P(. -> words[i] | heads[i]) into out[i], (b, n+1); probs: (n+1,) numbers."""
+def log_head_probs_of_each(weights, wide_weights, roots, heads, words, workspace, probs, out):
+    """Fill out (b, n+1), float64, with log P(head -> words[i] | heads[i]) in row i; roots, words (b,), heads (b, n+1).
+
+    weights: numbers (n+1, n+1), ``[head, dependent]``; wide_weights: the same as wide numbers; probs: (n+1,) to compute
+    in, of the kind of weights.
+    """
     for i in range(heads.shape[0]):
-        sound_head_probs(weights, wide_weights, roots[i], heads[i], words[i], room, probs)
+        sound_head_probs(weights, wide_weights, roots[i], heads[i], words[i], workspace, probs)
         for h in range(out.shape[1]):
             x = get(probs, h)
             out[i, h] = logarithm(x) if is_positive(x) else -math.inf
@@ -50,11 +65,13 @@ def log_head_probs_of_each(weights, wide_weights, roots, heads, words, room, pro
 
 @kernel
 def head_probs(weights, root, heads, word, Q, R, out):
-    """out[h] = P(h -> word | heads) for arborescences rooted at node `root`; 0 where impossible.
+    """Fill out (n+1,) with P(head -> word | heads) for arborescences rooted at node `root`; 0 where impossible.
 
-    weights: (n+1, n+1) numbers, ``[head, dependent]``; heads: (n+1,) by node, FREE where not given, `word` and `root`
-        FREE; Q: (n, n), R: (n,) workspace and out: (n+1,), of the same kind as weights. Returns the sum of the negative
-        logarithms of pivots and total: where it is far below 0, float64 may have lost what underflowed.
+    weights: numbers (n+1, n+1), ``[head, dependent]``; heads: (n+1,) by node, FREE where not given, as of `word` and
+    `root`; Q (n, n) and R (n,): to compute in; all of one kind, as is out.
+
+    Returns the sum of the negative ones among the logarithms of the pivots and of the total: if it is far below 0,
+    float64 may have lost terms that underflowed.
     """
     nodes = heads.shape[0]
     free = np.empty(nodes, np.int64)
@@ -91,7 +108,7 @@ def head_probs(weights, root, heads, word, Q, R, out):
 
 @kernel
 def top_of_tree(u, root, heads):
-    """The end of the chain of given heads from u: a free word or the root."""
+    """Return the end of the chain of given heads from u: a word without a head, or the root."""
     while u != root and heads[u] != FREE:
         u = heads[u]
     return u
@@ -99,7 +116,12 @@ def top_of_tree(u, root, heads):
 
 @kernel
 def gather(weights, root, free, tops, Q, R):
-    """Q[x, y]: total weight of free word x's arcs into the tree that free word y governs; R[x]: into the root's."""
+    """Fill Q and R from position 1 on with the weights of the heads that free words may choose, by tree.
+
+    Q[x, y]: the total weight of the arcs to free word x from the tree below free word y; R[x]: from the root's tree.
+    free: the words without a head, by position; tops: (n+1,) the position of each node's `top_of_tree`, -1 for the
+    root.
+    """
     nodes = tops.shape[0]
     for x in range(1, free.shape[0]):
         Qx = row(Q, x)
@@ -116,7 +138,10 @@ def gather(weights, root, free, tops, Q, R):
 
 @kernel
 def leave_out_all_but_first(Q, R, count):
-    """R[x] becomes the chance to come from x to the root without passing position 0; returns a sum of logarithms."""
+    """Turn R[x] into the probability of reaching the root from x before position 0, by eliminating Q in place.
+
+    Returns the sum of the negative ones among the logarithms of pivots, -inf if a pivot is 0.
+    """
     depth = 0.0
     for x in range(count - 1, 0, -1):
         Qx = row(Q, x)

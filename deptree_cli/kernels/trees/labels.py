@@ -1,4 +1,4 @@
-"""One label for every arc of many trees, drawn by its probability."""
+"""Labels for the arcs of many trees, drawn by their probabilities."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from deptree_cli.kernels.flags import kernel
 
 @kernel
 def draw_labels(probs, heads, uniforms, labels):
-    """Draw labels (k, n) for the arcs of heads (k, n), by probs (n+1, n+1, L) and uniforms (k, n) from [0, 1).
+    """Fill labels (k, n) with labels of the arcs heads (k, n), drawn by probs (n+1, n+1, L), ``[head, dependent]``.
 
-    What rounding leaves over goes to the last label of positive probability, never to one of none.
+    uniforms: (k, n) random numbers from [0, 1). What rounding leaves over goes to the last label of positive
+    probability, never to one of probability 0.
     """
     for tree in range(heads.shape[0]):
         for i in range(heads.shape[1]):

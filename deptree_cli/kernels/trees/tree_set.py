@@ -1,4 +1,4 @@
-"""A set of trees: their numbers by the hash of their heads, in a table with linear probing."""
+"""A set of trees: a hash table of their indices, with linear probing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ NONE = -1
 
 @kernel
 def hash_table(heads, count):
-    """The numbers of the first `count` trees by the hash of their heads, at most a quarter full."""
+    """Return a new hash table of the first `count` trees of heads (k, n), at most a quarter full.
+
+    An entry is the index of a tree, or NONE.
+    """
     capacity = 64
     while capacity < 4 * (count + 1):
         capacity *= 2
@@ -23,7 +26,7 @@ def hash_table(heads, count):
 
 @kernel
 def place_of(heads, row, table):
-    """Where in a hash table a tree is, or should be."""
+    """Return the place in a hash table where the tree `row` (n,) is, or belongs if it is not among heads (k, n)."""
     hashed = np.uint64(14695981039346656037)  # FNV-1a, then its high bits mixed in
     for word in range(row.shape[0]):
         hashed = (hashed ^ np.uint64(row[word])) * np.uint64(1099511628211)
@@ -35,7 +38,7 @@ def place_of(heads, row, table):
 
 @kernel
 def same(first, second):
-    """Whether two trees have the same heads."""
+    """Return whether two trees (n,) have the same heads."""
     word = 0
     while word < first.shape[0] and first[word] == second[word]:
         word += 1

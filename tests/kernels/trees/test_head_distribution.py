@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.kernels.head_distribution import FREE, head_probs
-from deptree_cli.kernels.wide import wide_log
+from deptree_cli.kernels.numbers.wide import wide_log
+from deptree_cli.kernels.trees.head_distribution import (
+    FREE,
+    Workspace,
+    head_probs,
+    log_head_probs_of_each,
+    sound_head_probs,
+)
 
 Float = NDArray[np.float64]
 
 
 def found(log_scores: Float, root: int, heads: NDArray[np.int64], word: int, kind: Kind) -> Float:
-    """What the kernel says; heads (n+1,) by node."""
+    """The logarithms of what the kernel finds; heads (n+1,) by node."""
     n = len(log_scores) - 1
     out = kind.zeros(n + 1)
     head_probs(kind.exp(log_scores), root, heads, word, kind.zeros((n, n)), kind.zeros(n), out)
@@ -25,7 +31,7 @@ def found(log_scores: Float, root: int, heads: NDArray[np.int64], word: int, kin
         return wide_log(out) if kind is WIDE else np.log(out)
 
 
-def enumerated(oracle: Oracle, heads: NDArray[np.int64], word: int) -> Float:
+def enumerated_from(oracle: Oracle, heads: NDArray[np.int64], word: int) -> Float:
     """By adding up trees."""
     fixed = np.flatnonzero(heads[1:] != FREE)
     agree = (oracle.trees[:, fixed] == heads[1:][fixed]).all(axis=1)
@@ -35,25 +41,25 @@ def enumerated(oracle: Oracle, heads: NDArray[np.int64], word: int) -> Float:
     return np.array([np.logaddexp.reduce(log_probs[chosen == h], initial=-np.inf) for h in nodes])
 
 
-def arborescences(graphs, log_scores: Float, root: int) -> Oracle:
+def arborescences(enumerated, log_scores: Float, root: int) -> Oracle:
     """The trees hanging on a node: ROOT, or the one word that ROOT governs."""
     if root == 0:
-        return Oracle(graphs.sentence(log_scores, single_root=False))
+        return enumerated(log_scores, single_root=False)
     only = log_scores.copy()
     only[0, np.arange(len(only)) != root] = -np.inf
-    return Oracle(graphs.sentence(only))
+    return enumerated(only)
 
 
-def check(graphs, log_scores: Float, root: int, rng: np.random.Generator, kind: Kind, atol: float = 1e-12) -> None:
+def check(enumerated, log_scores: Float, root: int, rng: np.random.Generator, kind: Kind, atol: float = 1e-12) -> None:
     """One word's heads given a random part of a random tree."""
-    n, oracle = len(log_scores) - 1, arborescences(graphs, log_scores, root)
+    n, oracle = len(log_scores) - 1, arborescences(enumerated, log_scores, root)
     tree = oracle.trees[rng.integers(len(oracle.trees))]
     others = [word for word in range(1, n + 1) if word != root]
     word = int(rng.choice(others))
     heads = np.full(n + 1, FREE)
     given_words = [other for other in others if other != word and rng.random() < 0.5]
     heads[given_words] = tree[np.array(given_words, dtype=int) - 1]
-    exact = enumerated(oracle, heads, word)
+    exact = enumerated_from(oracle, heads, word)
     result = found(log_scores, root, heads, word, kind)
     if root > 0:
         assert result[0] == -np.inf  # ROOT governs the root
@@ -61,25 +67,26 @@ def check(graphs, log_scores: Float, root: int, rng: np.random.Generator, kind: 
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 5.0, 20.0]), st.booleans())
-def test_against_enumeration(graphs, n: int, seed: int, scale: float, wide: bool) -> None:
+def test_against_enumeration(graphs, enumerated, n: int, seed: int, scale: float, wide: bool) -> None:
     """Entrywise: a head of probability e^-100 has as many right digits as the others."""
     rng = np.random.default_rng(seed)
     root = int(rng.integers(0, n + 1))
-    check(graphs, graphs.gaussian(n, scale, seed), root, rng, WIDE if wide else REAL)
+    check(enumerated, graphs.gaussian(n, scale, seed), root, rng, WIDE if wide else REAL)
 
 
 @given(st.integers(2, 5), st.integers(0, 10**6), st.booleans())
-def test_forbidden_arcs(graphs, n: int, seed: int, wide: bool) -> None:
-    check(graphs, graphs.holes(n, seed, single_root=False), 0, np.random.default_rng(seed), WIDE if wide else REAL)
+def test_forbidden_arcs(graphs, enumerated, n: int, seed: int, wide: bool) -> None:
+    rng, kind = np.random.default_rng(seed), WIDE if wide else REAL
+    check(enumerated, graphs.holes(n, seed, single_root=False), 0, rng, kind)
 
 
 @pytest.mark.parametrize("log_gap", [800.0, 1e5])
-def test_beyond_float64(log_gap: float, graphs) -> None:
+def test_beyond_float64(log_gap: float, graphs, enumerated) -> None:
     """Logarithms of the size of the gap are subtracted."""
     for seed in range(10):
         log_scores, rng = graphs.disconnected(4, log_gap, seed), np.random.default_rng(seed)
         for root in (0, 1 + seed % 4):
-            check(graphs, log_scores, root, rng, WIDE, atol=1e-12 + 1e-15 * log_gap)
+            check(enumerated, log_scores, root, rng, WIDE, atol=1e-12 + 1e-15 * log_gap)
 
 
 def test_what_is_handed_in_stays_as_it_was(graphs) -> None:
@@ -97,3 +104,35 @@ def test_junk_in_the_workspace_does_no_harm(graphs) -> None:
     head_probs(weights, 0, heads, 3, np.zeros((4, 4)), np.zeros(4), clean)
     head_probs(weights, 0, heads, 3, np.full((4, 4), np.nan), np.full(4, np.nan), dirty)
     assert np.array_equal(clean, dirty)
+
+
+def workspace(n: int) -> Workspace:
+    """For float64, and wide numbers where those do not reach."""
+    return Workspace(np.zeros((n, n)), np.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
+
+
+def test_wide_numbers_where_float64_underflows(graphs, enumerated) -> None:
+    """Word 1's heads, and what leads from them to ROOT, are e^-1000 apart: in float64 there is nothing to normalise."""
+    log_scores, heads, probs = graphs.disconnected(4, 1000.0), np.full(5, FREE), np.empty(5)
+    sound_head_probs(np.exp(log_scores), WIDE.exp(log_scores), 0, heads, 1, workspace(4), probs)
+    expected = np.exp(enumerated_heads(enumerated, log_scores, heads, 1))
+    np.testing.assert_allclose(probs, expected, rtol=1e-11, atol=1e-300)
+
+
+def test_many_at_once(graphs, enumerated) -> None:
+    """Each with heads, a root and a word of its own; impossible heads have logarithm -inf."""
+    log_scores = graphs.gaussian(4, 2)
+    weights, heads = (
+        np.exp(log_scores),
+        np.array([[FREE] * 5, [FREE, 3, FREE, FREE, FREE], [FREE, FREE, FREE, 1, FREE]]),
+    )
+    roots, words, out = np.array([0, 4, 1]), np.array([1, 2, 2]), np.empty((3, 5))
+    log_head_probs_of_each(weights, WIDE.exp(log_scores), roots, heads, words, workspace(4), np.empty(5), out)
+    for root, given_heads, word, found_here in zip(roots, heads, words, out, strict=True):
+        expected = found(log_scores, root, given_heads, word, REAL)
+        assert np.array_equal(found_here, expected)
+
+
+def enumerated_heads(enumerated, log_scores: Float, heads: NDArray[np.int64], word: int) -> Float:
+    """log P(head -> word | heads) in spanning trees."""
+    return enumerated_from(enumerated(log_scores, single_root=False), heads, word)

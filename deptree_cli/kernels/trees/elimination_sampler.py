@@ -2,16 +2,18 @@
 works").
 
 Positions are those of `elimination.py`: heads 0..n-1 are words, n is ROOT. An arc i -> j of the partial tree has the
-    weight that was left when the earlier-eliminated of its ends came back; it was made of the direct arc and of detours
-    via words eliminated earlier still, and the draw of which of them it is (the arc's `via`, or DIRECT) is the whole
-    algorithm.
+weight that it had when the earlier-eliminated of its ends was eliminated: the sum of the direct arc's and of those of
+detours via words eliminated earlier still. Drawing which of them it is (the arc's `via`, or DIRECT) is the whole
+algorithm.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.arithmetic import (
+from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
     divide,
     get,
     is_less,
@@ -24,8 +26,6 @@ from deptree_cli.kernels.arithmetic import (
     scale,
     subtract,
 )
-from deptree_cli.kernels.choosing import choose
-from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
 DIRECT = -1
@@ -34,7 +34,7 @@ NONE = -1
 
 @kernel
 def normalise(A, S, order, B):
-    """Fill B, shape (n, n+1), with A[q, j] / S[q] at [j, q] for q < j and with A[i, m] / S[m] at [m, i] for i > m."""
+    """Fill B (n, n+1) with A[q, j] / S[q] at [j, q] for q < j, and with A[i, m] / S[m] at [m, i] for i > m."""
     n = order.shape[0]
     for m in range(n):
         Bm = row(B, m)
@@ -47,10 +47,11 @@ def normalise(A, S, order, B):
 
 @kernel
 def draw_via(Ai, Bj, direct, j, m, state):
-    """Which word at a position before m the arc i -> j, of weight A[i, j], leads through; DIRECT if none.
+    """Draw which word at a position before m the arc i -> j leads through; return its position, DIRECT if none.
 
-    Scans from the latest position down, so that a word's successive draws walk down the order once: O(n) per word and
-    tree. What rounding leaves over goes to the last possible detour, never to a zero weight.
+    Ai: row i of A, of which A[i, j] is the arc's weight; Bj: row j of B; direct: the weight of the direct arc. The scan
+    starts at the latest position, so that a word's successive draws walk down the order once: O(n) per word and tree.
+    What rounding leaves over goes to the last possible detour, never to one of weight 0.
     """
     rest = subtract(scale(get(Ai, j), uniform(state)), direct)
     if is_negative(rest):
@@ -67,11 +68,11 @@ def draw_via(Ai, Bj, direct, j, m, state):
 
 
 @kernel
-def put_back(A, B, W, order, single_root, state, heads):
-    """Fill heads, shape (k, n), with k independent trees.
+def sample_trees(A, B, W, order, single_root, state, heads):
+    """Fill heads (k, n) with k independent trees, exact whatever the weights; O(n^2) per tree at worst.
 
-    A, order: the factors of `elimination.eliminate`; B: their `normalise`; W: the arc matrix before elimination,
-        reordered alike. Exact whatever the weights; O(n^2) per tree at worst.
+    A, order: the factors from `elimination.eliminate`; B: (n, n+1) from `normalise`; W: (n+1, n), the arc matrix before
+    elimination, permuted like A; state: of `xoshiro.py`.
     """
     n = order.shape[0]
     head = np.empty(n, np.int64)
@@ -85,27 +86,27 @@ def put_back(A, B, W, order, single_root, state, heads):
             if m == n - 1:
                 new_head = n
             elif j == NONE:
-                new_head = choose(row(B, m), m + 1, n if single_root else n + 1, one(B), state)
+                new_head = draw_categorical(row(B, m), m + 1, n if single_root else n + 1, one(B), state)
             else:
                 new_head = head[nearest_root(lowest(j, following), m, head, via, n)]
             while j != NONE:
                 next_j = following[j]
                 head[j] = m
-                hang(j, draw_via(row(A, m), row(B, j), get(row(W, m), j), j, m, state), via, first, following)
+                attach(j, draw_via(row(A, m), row(B, j), get(row(W, m), j), j, m, state), via, first, following)
                 j = next_j
             head[m] = new_head
             Ai, Wi = row(A, new_head), row(W, new_head)
-            hang(m, draw_via(Ai, row(B, m), get(Wi, m), m, m, state), via, first, following)
+            attach(m, draw_via(Ai, row(B, m), get(Wi, m), m, m, state), via, first, following)
         for m in range(n):
             heads[tree, order[m]] = 0 if head[m] == n else order[head[m]] + 1
 
 
 @kernel
 def lowest(j, following):
-    """The word at the lowest position in a list: a start for `nearest_root` that does not tell where the words' arcs
-    lead.
+    """Return the lowest position in the list that begins with j.
 
-    (The list's own order does: a word is hung anew whenever its head comes back.)
+    As a start for `nearest_root` it does not depend on where the words' arcs lead. The list's own order does: a word is
+    attached anew whenever its head comes back.
     """
     best = j
     while j != NONE:
@@ -116,7 +117,7 @@ def lowest(j, following):
 
 @kernel
 def nearest_root(j, m, head, via, root):
-    """The last word with an arc via m on the way from j up to ROOT: its arrow leads on into ROOT's component."""
+    """Return the last word with an arc via m on the path from j up to ROOT; that arc leads into ROOT's component."""
     nearest = j
     while j != root:
         if via[j] == m:
@@ -126,8 +127,8 @@ def nearest_root(j, m, head, via, root):
 
 
 @kernel
-def hang(j, q, via, first, following):
-    """Note that j's arc leads via q."""
+def attach(j, q, via, first, following):
+    """Record that the arc into j leads via q, and put j on q's list."""
     via[j] = q
     if q != DIRECT:
         following[j] = first[q]

@@ -1,0 +1,174 @@
+"""The operations that sweeps are written in, with their bodies for float64.
+
+A sweep is written once, over `get`, `put`, `add`, `subtract`, `multiply`, `divide`, ..., and runs on every kind of
+numbers: with plain arrays as here, with wide numbers as in `wide.py`, with dual numbers as in `dual.py`. A kind is
+recognised by the Python class of the first argument.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch, wraps
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from deptree_cli.kernels.flags import kernel
+
+SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708
+
+
+def operation(body: Any) -> Any:
+    """Return a function that chooses its body by the kind of its first argument; `body` is the one for float64.
+
+    In Python `functools.singledispatch` chooses, at every call; in compiled code the same bodies are chosen by type
+    while numba compiles, so that nothing is left of the choice. Other kinds add theirs with ``@operation.register``,
+    under the same names of parameters.
+    """
+    choice = singledispatch(body)
+
+    @overload(choice)
+    @wraps(body)
+    def body_for(*kinds: Any) -> Any:
+        return choice.dispatch(class_of(kinds[0]))
+
+    return choice
+
+
+def class_of(kind: Any) -> type:
+    """Return the Python class that stands for a numba type where bodies are chosen."""
+    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
+        return kind.instance_class
+    return tuple if isinstance(kind, types.BaseTuple) else object
+
+
+@operation
+def get(array, index):
+    """Return the number at an index, which is an integer or a pair of integers."""
+    return array[index]
+
+
+@operation
+def put(array, index, x):
+    """Store the number x at an index."""
+    array[index] = x
+
+
+@operation
+def row(array, i):
+    """Return a view of row i."""
+    return array[i]
+
+
+@operation
+def part(array, start, stop):
+    """Return a view of the numbers start..stop-1 of a row; only loops over a view from 0 are vectorised."""
+    return array[start:stop]
+
+
+@operation
+def inner(x, y):
+    """Return the sum of the products of two rows' numbers."""
+    return sum_of_products(x, y)
+
+
+# The one place where additions may be reordered: for a sum of products any order is as good as any other, and only a
+# reordered one is vectorised. Marginals depend on it, samples do not.
+@kernel(fastmath={"reassoc"})
+def sum_of_products(x, y):
+    """Return the sum of x[j] * y[j], in any order."""
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += x[j] * y[j]
+    return total
+
+
+@operation
+def zero(array):
+    """Return the number 0 of an array's kind."""
+    return 0.0
+
+
+@operation
+def one(array):
+    """Return the number 1 of an array's kind."""
+    return 1.0
+
+
+@operation
+def add(x, y):
+    """Return x + y."""
+    return x + y
+
+
+@operation
+def subtract(x, y):
+    """Return x - y."""
+    return x - y
+
+
+@operation
+def multiply(x, y):
+    """Return x * y."""
+    return x * y
+
+
+@operation
+def divide(x, y):
+    """Return x / y."""
+    return x / y
+
+
+@operation
+def scale(x, factor):
+    """Return x times a float64."""
+    return x * factor
+
+
+@operation
+def is_positive(x):
+    """Return whether x > 0."""
+    return x > 0.0
+
+
+@operation
+def is_negative(x):
+    """Return whether x < 0."""
+    return x < 0.0
+
+
+@operation
+def is_less(x, y):
+    """Return whether x < y, neither being negative."""
+    return x < y
+
+
+@operation
+def logarithm(x):
+    """Return the natural logarithm of a positive number, a float64."""
+    return math.log(x)
+
+
+@operation
+def as_float(x):
+    """Return the nearest float64; 0 or inf beyond its range."""
+    return x
+
+
+@operation
+def from_wide(array, x):
+    """Return the wide number x as a number of an array's kind."""
+    return as_float(x)
+
+
+@operation
+def length(array):
+    """Return how many rows or numbers an array has."""
+    return array.shape[0]
+
+
+@operation
+def reaches(array, log_value):
+    """Return whether sums and products of an array's kind of numbers are sound down to e^log_value."""
+    return log_value > SAFE_LOG

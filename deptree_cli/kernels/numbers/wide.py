@@ -1,0 +1,189 @@
+"""Wide numbers: float64 with an exponent of its own, for sweeps that leave float64's range.
+
+A wide array is a pair (mantissas float64, exponents int64) of one shape that stands for
+``mantissa * 2**(512 * exponent)`` with ``2**-256 <= |mantissa| < 2**256``, and a wide number is a pair of scalars:
+sixteen digits at any magnitude, so that weights 1e-400 or e^-100000 apart are added, multiplied and compared as exactly
+as near-equal ones are. (Logarithms would reach as far, but lose a digit for every factor of ten in their size.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.operations import SAFE_LOG as SAFE_LOG  # for those who turn to wide numbers below it
+
+RADIX = 2.0**512
+SMALL = 2.0**-512
+HALF = 2.0**256
+LOG_RADIX = 512 * math.log(2.0)
+ZERO = -(2**60)  # the exponent of 0: below that of any other number
+
+Wide = tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, np.dtype[np.int64]]]
+
+
+def wide_exp(x: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
+    """Return exp(x) as a wide array of x's shape; ``x = -inf`` gives 0."""
+    finite = np.isfinite(x)
+    exponents = np.rint(np.where(finite, x, 0.0) / LOG_RADIX)
+    # 512 ln 2 in two parts of which the first has few bits: the difference loses nothing that x had
+    high = math.floor(LOG_RADIX * 2**12) / 2**12
+    low = LOG_RADIX - high
+    mantissas = np.exp(np.where(finite, x, 0.0) - exponents * high - exponents * low)
+    return np.where(finite, mantissas, 0.0), np.where(finite, exponents, ZERO).astype(np.int64)
+
+
+def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
+    """Return a wide array of zeros."""
+    return np.zeros(shape), np.full(shape, ZERO, dtype=np.int64)
+
+
+def wide_scaled(x: Wide, factors: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
+    """Return the products of wide numbers and float64 factors of ordinary size or 0, as a wide array."""
+    mantissas = x[0] * factors
+    return mantissas, np.where(mantissas == 0.0, ZERO, x[1])
+
+
+def wide_log(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the natural logarithms of non-negative wide numbers, as a float64 array."""
+    with np.errstate(divide="ignore"):
+        return np.log(x[0]) + x[1] * LOG_RADIX
+
+
+@kernel
+def normal(m, e):
+    """Return the wide number m * 2**(512 e) with its mantissa brought back into range; m is finite."""
+    if m == 0.0:
+        return 0.0, ZERO
+    while abs(m) >= HALF:
+        m *= SMALL
+        e += 1
+    while abs(m) < 1.0 / HALF:
+        m *= RADIX
+        e -= 1
+    return m, e
+
+
+@kernel
+def wide_add(x, y):
+    """Return x + y for wide numbers of any sign.
+
+    An addend below 2^-512 of the other is lost, as one below 2^-53 is in float64.
+    """
+    if x[1] < y[1]:
+        x, y = y, x
+    gap = x[1] - y[1]
+    if gap == 0:
+        return normal(x[0] + y[0], x[1])
+    if gap == 1:
+        return normal(x[0] + y[0] * SMALL, x[1])
+    return x
+
+
+# The operations' bodies: a wide number or array is recognised as a tuple.
+@ops.get.register(tuple)
+def _get(array, index):
+    return array[0][index], array[1][index]
+
+
+@ops.put.register(tuple)
+def _put(array, index, x):
+    array[0][index] = x[0]
+    array[1][index] = x[1]
+
+
+@ops.row.register(tuple)
+def _row(array, i):
+    return array[0][i], array[1][i]
+
+
+@ops.part.register(tuple)
+def _part(array, start, stop):
+    return array[0][start:stop], array[1][start:stop]
+
+
+@ops.inner.register(tuple)
+def _inner(x, y):
+    total = (0.0, ZERO)
+    for j in range(x[0].shape[0]):
+        total = wide_add(total, normal(x[0][j] * y[0][j], x[1][j] + y[1][j]))
+    return total
+
+
+@ops.zero.register(tuple)
+def _zero(array):
+    return 0.0, ZERO
+
+
+@ops.one.register(tuple)
+def _one(array):
+    return 1.0, 0
+
+
+@ops.add.register(tuple)
+def _add(x, y):
+    return wide_add(x, y)
+
+
+@ops.subtract.register(tuple)
+def _subtract(x, y):
+    return wide_add(x, (-y[0], y[1]))
+
+
+@ops.multiply.register(tuple)
+def _multiply(x, y):
+    return normal(x[0] * y[0], x[1] + y[1])
+
+
+@ops.divide.register(tuple)
+def _divide(x, y):
+    return normal(x[0] / y[0], x[1] - y[1])
+
+
+@ops.scale.register(tuple)
+def _scale(x, factor):
+    return normal(x[0] * factor, x[1])
+
+
+@ops.is_positive.register(tuple)
+def _is_positive(x):
+    return x[0] > 0.0
+
+
+@ops.is_negative.register(tuple)
+def _is_negative(x):
+    return x[0] < 0.0
+
+
+@ops.is_less.register(tuple)
+def _is_less(x, y):
+    return x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
+
+
+@ops.logarithm.register(tuple)
+def _logarithm(x):
+    return math.log(x[0]) + x[1] * LOG_RADIX
+
+
+@ops.as_float.register(tuple)
+def _as_float(x):
+    return np.ldexp(x[0], 512 * min(max(x[1], -4), 4))
+
+
+@ops.from_wide.register(tuple)
+def _from_wide(array, x):
+    return x
+
+
+@ops.length.register(tuple)
+def _length(array):
+    return array[0].shape[0]
+
+
+@ops.reaches.register(tuple)
+def _reaches(array, log_value):
+    return True

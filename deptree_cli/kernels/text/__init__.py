@@ -1,0 +1,1 @@
+"""Scanning and splicing the bytes of CoNLL-U."""

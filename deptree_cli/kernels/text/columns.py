@@ -1,0 +1,41 @@
+"""What the kernels of CoNLL-U and their callers call things; without numba."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TAB, LINE_FEED, HASH, DASH, DOT, UNDERSCORE, ZERO, NINE = (ord(sign) for sign in "\t\n#-._09")
+
+# What `sentence_ends` carries from call to call: where the current line began, whether that line is empty so far,
+# whether the line before it was, and whether the sentence has begun.
+LINE_START, EMPTY, AFTER_EMPTY, BEGUN = range(4)
+
+# What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore),
+# whether DEPREL may be kept together with HEAD, and its line.
+HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE = range(7)
+WORD_FACTS = 7
+NO_HEAD = -1
+
+# What a line is, or what is wrong with it.
+FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD = range(7)
+
+# What becomes of DEPS: an underscore, the tree's own arc, or what it was; only the last keeps empty nodes.
+DROP, BASIC, KEEP = range(3)
+
+# The first two of the names of labels: what an arc is called that has no label.
+ROOT, DEP = range(2)
+
+
+class Template(NamedTuple):
+    """The bytes of a sentence, and the places in them where trees are written.
+
+    data: uint8. comments, rows_start, rows_end: where the comments, the other lines and the empty lines behind them
+    begin. words: int64 (n, `WORD_FACTS`). empty_nodes: int64 (m, at least 2), where their lines begin and end.
+    """
+
+    data: object
+    comments: int
+    rows_start: int
+    rows_end: int
+    words: object
+    empty_nodes: object

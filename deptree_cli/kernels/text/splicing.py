@@ -1,0 +1,135 @@
+"""Many trees of one CoNLL-U sentence as bytes: its own, copied around HEAD, DEPREL and DEPS."""
+
+from __future__ import annotations
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.text.columns import (
+    DEP,
+    DEPREL_END,
+    DEPS_END,
+    DROP,
+    HEAD,
+    HEAD_START,
+    KEEP,
+    KEEPS,
+    ROOT,
+    TAB,
+    UNDERSCORE,
+    ZERO,
+)
+
+COLON = 58
+
+
+@kernel
+def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
+    """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and labels; return the size.
+
+    Pieces are bytes laid end to end, a pair (pool uint8, cuts int64): piece p extends from cuts[p] to cuts[p + 1].
+
+    Args:
+        template: the sentence, a `Template` turned into a plain tuple, which numba is microseconds quicker to accept.
+        id_span: where in the sentence's bytes its id begins and ends.
+        notes: pieces 2t and 2t + 1 are the id of tree t, written at id_span, and its notes, written behind the
+            comments.
+        labels: (k, n), the number of each word's label among `names`, not counting the first two; or (0, 0).
+        names: pieces, `root` and `dep` for arcs without a label, then the names of labels.
+        deps: DROP, BASIC or KEEP.
+        gap: uint8, what separates two trees.
+    """
+    data, comments, rows_start, rows_end, words, empty_nodes = template
+    notes_pool, notes_cuts = notes
+    names_pool, names_cuts = names
+    k, n = heads.shape
+    at = copy(data, 0, comments, out, 0)
+    for tree in range(k):
+        at = copy(data, comments, id_span[0], out, at)
+        at = copy(notes_pool, notes_cuts[2 * tree], notes_cuts[2 * tree + 1], out, at)
+        at = copy(data, id_span[1], rows_start, out, at)
+        at = copy(notes_pool, notes_cuts[2 * tree + 1], notes_cuts[2 * tree + 2], out, at)
+        start = rows_start
+        empty = empty_nodes.shape[0] if deps == KEEP else 0
+        for word in range(n):
+            at, empty = copy_rows(data, start, words[word, HEAD_START], empty_nodes, empty, out, at)
+            label = labels[tree, word] if labels.shape[0] else -1
+            at = write_arc(data, words[word], heads[tree, word], label, names_pool, names_cuts, deps, out, at)
+            start = words[word, DEPS_END]
+        at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
+        if tree < k - 1:
+            at = copy(gap, 0, gap.shape[0], out, at)
+    return copy(data, rows_end, data.shape[0], out, at)
+
+
+@kernel
+def copy(source, start, stop, out, at):
+    """Copy the bytes start..stop-1 of source to position `at` of out; return the position behind them."""
+    taken = source[start:stop]
+    place = out[at : at + stop - start]
+    for i in range(taken.shape[0]):
+        place[i] = taken[i]
+    return at + stop - start
+
+
+@kernel
+def copy_rows(data, start, stop, empty_nodes, empty, out, at):
+    """Copy the bytes start..stop-1 of a sentence, leaving out the lines of its empty nodes from number `empty` on.
+
+    Returns the position in out behind the copy, and the number of the next empty node.
+    """
+    while empty < empty_nodes.shape[0] and empty_nodes[empty, 0] < stop:
+        at = copy(data, start, empty_nodes[empty, 0], out, at)
+        start = empty_nodes[empty, 1]
+        empty += 1
+    return copy(data, start, stop, out, at), empty
+
+
+@kernel
+def write_arc(data, word, head, label, names_pool, names_cuts, deps, out, at):
+    """Write HEAD, DEPREL and DEPS of a word at position `at` of out; return the position behind them.
+
+    word: its row of `Template.words`. label: a number as in `splice`; with -1 the word keeps its DEPREL if it keeps its
+    head, and becomes `root` or `dep` if not.
+    """
+    start = at
+    kept = label < 0 and head == word[HEAD] and word[KEEPS]
+    if kept:
+        at = copy(data, word[HEAD_START], word[DEPREL_END], out, at)
+    else:
+        at = write_number(head, out, at)
+        out[at] = TAB
+        name = DEP + label + 1 if label >= 0 else (DEP if head else ROOT)
+        at = copy(names_pool, names_cuts[name], names_cuts[name + 1], out, at + 1)
+    if deps == KEEP:
+        return copy(data, word[DEPREL_END], word[DEPS_END], out, at)
+    out[at] = TAB
+    if deps == DROP:
+        out[at + 1] = UNDERSCORE
+        return at + 2
+    return write_dependency(out, start, at)
+
+
+@kernel
+def write_number(number, out, at):
+    """Write a number in decimal digits at position `at` of out; return the position behind it."""
+    power = 1
+    while power * 10 <= number:
+        power *= 10
+    while power:
+        out[at] = ZERO + number // power % 10
+        at += 1
+        power //= 10
+    return at
+
+
+@kernel
+def write_dependency(out, start, end):
+    """Write the arc at start..end-1 of out again behind the tab at end, in the style of DEPS (2:nsubj).
+
+    Returns the position behind it.
+    """
+    at = copy(out, start, end, out, end + 1)
+    for i in range(end + 1, at):
+        if out[i] == TAB:
+            out[i] = COLON
+            break
+    return at

@@ -1,0 +1,88 @@
+"""What the tests of kernels share: factors of a graph in either kind of numbers, its trees by enumeration, and laws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from numba import config
+from numpy.typing import NDArray
+
+from deptree_cli.core.audit import chi_square
+from deptree_cli.core.numbers import REAL, Kind
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.kernels.trees import elimination
+
+Float = NDArray[np.float64]
+
+# Plain Python takes a hundred times as long as machine code: fewer examples, and fewer draws for the laws.
+DRAWS = 600 if config.DISABLE_JIT else 20_000
+if config.DISABLE_JIT:
+    settings.register_profile("interpreted", settings.get_profile("deptree"), max_examples=15)
+    settings.load_profile("interpreted")
+
+LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
+
+
+class Factors(NamedTuple):
+    """What goes into `elimination.eliminate` and comes out of it; constant: what the shift of columns took off."""
+
+    kind: Kind
+    single_root: bool
+    shifted: Float
+    weights: Any
+    A: Any
+    S: Any
+    order: NDArray[np.int64]
+    log_z: float
+    depth: float
+    constant: float
+
+
+def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL) -> Factors:
+    """Shift, exponentiate and eliminate."""
+    shifted, n = np.empty_like(log_scores), len(log_scores) - 1
+    constant = elimination.shift_columns(log_scores, single_root, shifted)
+    weights = kind.exp(np.concatenate((shifted[1:, 1:], shifted[:1, 1:])))
+    A, S, order = kind.each(np.copy, weights), kind.zeros(n), np.arange(n)
+    log_z, depth = elimination.eliminate(A, S, order, single_root)
+    return Factors(kind, single_root, shifted, weights, A, S, order, log_z, depth, constant)
+
+
+@pytest.fixture(scope="session")
+def factors() -> Any:
+    """`eliminated`."""
+    return eliminated
+
+
+@pytest.fixture(scope="session")
+def enumerated(graphs) -> Any:
+    """Log-scores, (n+1, n+1), and whether trees have a single root -> every tree, with its probability."""
+    return lambda log_scores, single_root=True: Oracle(graphs.distribution(log_scores, single_root))
+
+
+@pytest.fixture(scope="session")
+def check_law() -> Any:
+    """H0: heads (k, n) are independent draws from trees (t, n) by log_probs (t,); rare trees are pooled."""
+
+    def check(heads: NDArray[np.int32], trees: NDArray[np.int32], log_probs: Float) -> None:
+        numbers = {tuple(tree): number for number, tree in enumerate(trees.tolist())}
+        drawn = [numbers[tuple(tree)] for tree in heads.tolist()]  # any other tree is an error
+        probs = np.exp(log_probs)
+        assert chi_square(np.bincount(drawn, minlength=len(trees)), probs / probs.sum())[2] > LEVEL
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def draws() -> int:
+    """How many trees to draw for a law."""
+    return DRAWS
+
+
+@pytest.fixture
+def state() -> NDArray[np.uint64]:
+    """The state of a generator, the same for every test."""
+    return np.array([1, 2, 3, 4], dtype=np.uint64)

@@ -1,0 +1,208 @@
+"""Every operation for every kind of numbers: against exact fractions, and in Python as in machine code."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers import wide as w
+from deptree_cli.kernels.numbers.dual import Dual
+
+OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
+
+SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
+SLOPES = st.floats(-10.0, 10.0)
+FACTORS = st.floats(2**-53, 1.0)
+
+
+class Kind(NamedTuple):
+    """How to make numbers of one kind from a size and a slope, and the exact value (and derivative) that one has.
+
+    ulps: how many half units in the last place an operation may err, relative to the terms it adds.
+    """
+
+    number: Callable[[float, float], Any]
+    array: Callable[[list[Any]], Any]
+    fractions: Callable[[Any], tuple[Fraction, Fraction]]
+    ulps: int
+
+
+def wide(x: float) -> tuple[float, int]:
+    """A wide number that grows with x, faster than x, so that exponents differ."""
+    return (x, round(math.log(abs(x)) / 20)) if x else (0.0, w.ZERO)
+
+
+def wide_array(numbers: list[tuple[float, int]]) -> w.Wide:
+    mantissas, exponents = zip(*numbers, strict=True)
+    return np.array(mantissas), np.array(exponents)
+
+
+def exact_wide(x: tuple[float, int]) -> Fraction:
+    return Fraction(float(x[0])) * (Fraction(2) ** (512 * int(x[1])) if x[0] else 1)
+
+
+def nearest(x: Fraction) -> float:
+    """In float64."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
+
+
+def dual_of(number: Callable[[float], Any], array: Callable[[Any], Any], exact: Callable[[Any], Fraction]) -> Kind:
+    """Dual numbers over a kind."""
+    return Kind(
+        lambda x, slope: Dual(number(x), number(slope)),
+        lambda numbers: Dual(array([x.value for x in numbers]), array([x.tangent for x in numbers])),
+        lambda x: (exact(x.value), exact(x.tangent)),
+        8,
+    )
+
+
+def exact_real(x: float) -> Fraction:
+    return Fraction(float(x))
+
+
+REAL = Kind(lambda x, _: np.float64(x), np.array, lambda x: (exact_real(x), Fraction(0)), 1)
+WIDE = Kind(lambda x, _: wide(x), wide_array, lambda x: (exact_wide(x), Fraction(0)), 2)
+KINDS = {
+    "float64": REAL,
+    "wide": WIDE,
+    "dual": dual_of(np.float64, np.array, exact_real),
+    "wide dual": dual_of(wide, wide_array, exact_wide),
+}
+EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Fraction) -> None:
+    """To a few half units in the last place of the largest of some terms (of the result, where none are named)."""
+    found_value, found_slope = kind.fractions(found)
+    unit = Fraction(kind.ulps, 2**53)
+    assert abs(found_value - value) <= unit * max(abs(value), *map(abs, terms or [value]))
+    assert abs(found_slope - slope) <= unit * max(abs(slope), *map(abs, terms or [slope]))
+
+
+def test_every_kind_has_every_operation_under_the_same_names() -> None:
+    """Else a dual number would be taken for a wide one, being a tuple too; and numba wants the names."""
+    assert len(OPERATIONS) >= 19
+    for name, operation in OPERATIONS.items():
+        bodies = operation.registry
+        assert set(bodies) == {object, tuple, Dual}, name
+        assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
+        assert operation.__doc__.startswith(("Return", "Store")), name
+
+
+@EACH_KIND
+@given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
+def test_arithmetic(kind: Kind, size_x: float, size_y: float, slope_x: float, slope_y: float, factor: float) -> None:
+    x, y = kind.number(size_x, slope_x), kind.number(size_y, slope_y)
+    (a, da), (b, db) = kind.fractions(x), kind.fractions(y)
+    f = Fraction(factor)
+    check(kind, ops.add(x, y), a + b, da + db, a, b, da, db)
+    check(kind, ops.subtract(x, y), a - b, da - db, a, b, da, db)
+    check(kind, ops.multiply(x, y), a * b, a * db + da * b, a * b, a * db, da * b)
+    check(kind, ops.divide(x, y), a / b, (da - a / b * db) / b, a / b, da / b, a * db / b**2)
+    check(kind, ops.scale(x, factor), a * f, da * f, a * f, da * f)
+
+
+@EACH_KIND
+@given(SIZES, SIZES, SLOPES)
+def test_comparisons_and_logarithms(kind: Kind, size_x: float, size_y: float, slope: float) -> None:
+    """Of a dual number those of its value."""
+    x, y = kind.number(size_x, slope), kind.number(size_y, -slope)
+    (a, _), (b, _) = kind.fractions(x), kind.fractions(y)
+    assert bool(ops.is_less(x, y)) == (a < b)
+    assert ops.is_positive(x)
+    assert not ops.is_negative(x)
+    less, more = (ops.subtract(x, y), ops.subtract(y, x)) if a < b else (ops.subtract(y, x), ops.subtract(x, y))
+    assert bool(ops.is_positive(more)) == bool(ops.is_negative(less)) == (a != b)
+    assert ops.logarithm(x) == pytest.approx(math.log(a.numerator) - math.log(a.denominator), rel=1e-13, abs=1e-13)
+    with np.errstate(over="ignore"):
+        assert ops.as_float(x) == nearest(a)
+
+
+@EACH_KIND
+@given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=9))
+def test_sums_of_products(kind: Kind, pairs: list[tuple[float, float, float, float]]) -> None:
+    """In any order: the error is at most the number of additions times that of one, of the sum of absolute values."""
+    xs, ys = [kind.number(x, dx) for x, _, dx, _ in pairs], [kind.number(y, dy) for _, y, _, dy in pairs]
+    exact = [(*kind.fractions(x), *kind.fractions(y)) for x, y in zip(xs, ys, strict=True)]
+    value, slope = sum(a * b for a, _, b, _ in exact), sum(a * db + da * b for a, da, b, db in exact)
+    size = sum(abs(a * b) + abs(a * db) + abs(da * b) for a, da, b, db in exact)
+    check(kind, ops.inner(kind.array(xs), kind.array(ys)), value, slope, size * (2 * len(pairs) + 1))
+
+
+@EACH_KIND
+def test_arrays(kind: Kind) -> None:
+    """What is put can be got; rows and parts are views; 0 and 1 are of the array's kind."""
+    numbers = [kind.number(1.5 + i, 0.25 * i) for i in range(4)]
+    array = kind.array(numbers)
+    assert ops.length(array) == 4
+    assert [kind.fractions(ops.get(array, i)) for i in range(4)] == [kind.fractions(x) for x in numbers]
+    ops.put(ops.part(array, 1, 3), 1, ops.one(array))
+    assert kind.fractions(ops.get(array, 2)) == (1, 0)
+    assert kind.fractions(ops.zero(array)) == (0, 0)
+    assert kind.fractions(ops.from_wide(array, wide(0.75))) == (Fraction(3, 4), 0)
+    assert ops.length(ops.part(array, 1, 3)) == 2
+
+
+@EACH_KIND
+def test_rows(kind: Kind) -> None:
+    """Of a matrix: a row is a view of it, and an index may be a pair."""
+
+    def reshaped(array: Any) -> Any:
+        parts = [reshaped(part) if isinstance(part, tuple) else part.reshape(2, 3) for part in array]
+        return type(array)(*parts) if hasattr(array, "_fields") else tuple(parts)
+
+    flat = kind.array([kind.number(1.0 + i, -1.0) for i in range(6)])
+    matrix = reshaped(flat) if isinstance(flat, tuple) else flat.reshape(2, 3)
+    assert kind.fractions(ops.get(ops.row(matrix, 1), 2)) == kind.fractions(ops.get(matrix, (1, 2)))
+    ops.put(ops.row(matrix, 0), 1, kind.number(9.0, 2.0))
+    assert kind.fractions(ops.get(flat, 1)) == kind.fractions(kind.number(9.0, 2.0))
+    assert ops.length(matrix) == 2
+
+
+@pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
+def test_how_far_a_kind_reaches(name: str, far: bool) -> None:
+    array = KINDS[name].array([KINDS[name].number(1.0, 0.0)])
+    assert ops.reaches(array, -299.0)
+    assert bool(ops.reaches(array, -1e6)) is far
+
+
+def everything(array, x, y, factor, far):
+    """Every operation, once."""
+    ops.put(array, 0, x)
+    ops.put(ops.part(array, 1, 3), 0, y)
+    return (
+        ops.add(ops.get(array, 0), ops.get(array, 1)),
+        (ops.subtract(x, y), ops.multiply(x, y), ops.divide(x, y), ops.scale(x, factor)),
+        (ops.is_positive(x), ops.is_negative(x), ops.is_less(x, y), ops.reaches(array, -301.0)),
+        (ops.logarithm(x), ops.as_float(y), ops.from_wide(array, far), ops.length(array)),
+        (ops.zero(array), ops.one(array), ops.inner(ops.part(array, 0, 1), ops.part(array, 1, 2))),
+    )
+
+
+compiled_everything = njit(error_model="numpy")(everything)
+
+
+@pytest.mark.parametrize("kind", [KINDS[name] for name in ("float64", "wide", "dual")], ids=["float64", "wide", "dual"])
+@given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
+def test_python_and_machine_code_agree_to_the_last_bit(
+    kind: Kind, size_x: float, size_y: float, slope_x: float, slope_y: float, factor: float
+) -> None:
+    """Whether `singledispatch` chooses the body or numba does. (Without compilation this compares Python to itself.)"""
+    x, y = kind.number(size_x, slope_x), kind.number(size_y, slope_y)
+    far = wide(0.25)
+    with np.errstate(over="ignore"):
+        in_python = everything(kind.array([x, y, x]), x, y, factor, far)
+        assert compiled_everything(kind.array([x, y, x]), x, y, factor, far) == in_python

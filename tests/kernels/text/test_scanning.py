@@ -1,0 +1,128 @@
+"""Where sentences end, and what is found of their words; reading files is tested in tests/io/conllu."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deptree_cli.kernels.text import columns as c
+from deptree_cli.kernels.text.scanning import is_between, may_keep, number_at, scan, sentence_ends
+
+SENTENCE = b"""\
+
+# sent_id = s1
+1-2\tVyel\t_\t_\t_\t_\t_\t_\t_\t_
+1\tVy\tvy\tX\t_\t_\t2\tnsubj\t2:nsubj\t_
+1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\t_
+2\tel\tel\tVERB\t_\tA=B\t0\troot\t0:root\t_
+3\tse\tse\tPRON\t_\t_\t_\t_\t_\tA=B
+
+"""
+
+
+def array(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def scanned(data: bytes) -> tuple[list[int], np.ndarray]:
+    """What `scan` returns, and the rows that it fills."""
+    rows = np.full((data.count(b"\n") + 1, c.WORD_FACTS), -9, dtype=np.int64)
+    return [int(found) for found in scan(array(data), 0, rows)], rows
+
+
+def test_the_columns_of_words() -> None:
+    found, rows = scanned(SENTENCE)
+    kind, comments, first, end, n, empty_nodes = found
+    assert (kind, n, empty_nodes) == (c.FINE, 3, 1)
+    assert SENTENCE[comments:first] == b"# sent_id = s1\n"
+    assert SENTENCE[end:] == b"\n"
+    lines = SENTENCE.split(b"\n")
+    for row in rows[:3].tolist():
+        fields = lines[row[c.LINE]].split(b"\t")
+        assert SENTENCE[row[c.HEAD_START] : row[c.DEPREL_START] - 1] == fields[6]
+        assert SENTENCE[row[c.DEPREL_START] : row[c.DEPREL_END]] == fields[7]
+        assert SENTENCE[row[c.DEPREL_END] + 1 : row[c.DEPS_END]] == fields[8]
+    assert rows[:3, c.HEAD].tolist() == [2, 0, c.NO_HEAD]
+    assert rows[:3, c.KEEPS].tolist() == [1, 0, 0]
+    assert SENTENCE[rows[-1, 0] : rows[-1, 1]].startswith(b"1.1\tzero")
+
+
+def test_nothing_but_comments_or_nothing_at_all() -> None:
+    assert scanned(b"# a\n# b\n")[0] == [c.FINE, 0, 8, 8, 0, 0]
+    assert scanned(b"")[0] == [c.FINE, 0, 0, 0, 0, 0]
+    assert scanned(b"\n \n")[0] == [c.FINE, 3, 3, 3, 0, 0]
+
+
+GOOD = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "text"),
+    [
+        (b"2\ta\t_\t_\t_\t_\t0\troot\t_\n", c.BAD_COLUMNS, b"2\ta\t_\t_\t_\t_\t0\troot\t_\n"),
+        (b"3\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", c.BAD_ID, b"3"),
+        (b"02\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", c.BAD_ID, b"02"),
+        (b"2-\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", c.BAD_ID, b"2-"),
+        (b"2\ta\t_\t_\t_\t_\tx\troot\t_\t_\n", c.BAD_NUMBER, b"x"),
+        (b"2\ta\t_\t_\t_\t_\t\troot\t_\t_\n", c.BAD_NUMBER, b""),
+        (b"2\ta\t_\t_\t_\t_\t1234567890\troot\t_\t_\n", c.BAD_NUMBER, b"1234567890"),
+        (b"2\ta\t_\t_\t_\t_\t3\troot\t_\t_\n", c.BAD_HEAD, b"3"),
+        (b"2\ta\t_\t_\t_\t_\t300\troot\t_\t_\n", c.BAD_HEAD, b"300"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(line: bytes, wrong: int, text: bytes) -> None:
+    data = GOOD + line
+    found, _ = scanned(data)
+    assert found[:2] == [wrong, 1]
+    assert data[found[2] : found[3]] == text
+    assert found[4] == (2 if wrong == c.BAD_HEAD else 1)
+    assert found[5] == (9 if wrong == c.BAD_COLUMNS else 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [(b"0", 0), (b"7", 7), (b"999999999", 999999999), (b"", -1), (b"-1", -1), (b"1_", -1)]
+)
+def test_numbers(text: bytes, number: int) -> None:
+    """Also beyond 255, although bytes are added up."""
+    assert number_at(array(b"x" + text), 1, 1 + len(text)) == number
+
+
+@given(st.text("0-.9", max_size=6).map(str.encode), st.sampled_from([c.DASH, c.DOT]))
+def test_digits_on_both_sides_of_a_sign(text: bytes, sign: int) -> None:
+    pattern = rb"[0-9]+%b[0-9]+" % re.escape(bytes([sign]))
+    assert is_between(array(text), 0, len(text), sign) == (re.fullmatch(pattern, text) is not None)
+
+
+@pytest.mark.parametrize(
+    ("label", "kept"), [(b"_", False), (b"root", False), (b"roots", True), (b"x", True), (b"__", True)]
+)
+def test_labels_that_may_stay(label: bytes, kept: bool) -> None:
+    assert may_keep(array(label), 0, len(label)) == kept
+
+
+@given(st.lists(st.sampled_from([b"a\n", b"\n", b" \r\n", b"# b\n", b"c"]), max_size=12), st.integers(1, 5))
+def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines: list[bytes], size: int) -> None:
+    """Before a line that follows an empty one and is not empty itself; the state is carried from piece to piece."""
+    data = b"".join(lines)
+    state, ends = np.array([0, 1, 0, 0], dtype=np.int64), []
+    for start in range(0, len(data), size):
+        found = np.full(len(data) + 1, -9, dtype=np.int64)
+        count = sentence_ends(array(data[: start + size]), start, state, found)
+        ends += found[:count].tolist()
+    assert ends == expected_ends(data)
+
+
+def expected_ends(data: bytes) -> list[int]:
+    """Line by line, in plain Python."""
+    ends, at, begun, after_empty = [], 0, False, False
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
+        if line.strip() and begun and after_empty:
+            ends.append(at)
+        after_empty = not line.strip()
+        begun = begun or not after_empty
+        at += len(line)
+    return ends

@@ -1,0 +1,99 @@
+"""Trees spliced into a sentence's bytes, by hand; tests/io/conllu compares invented files with an independent route."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from deptree_cli.kernels.text import columns as c
+from deptree_cli.kernels.text.scanning import scan
+from deptree_cli.kernels.text.splicing import splice, write_dependency, write_number
+
+SENTENCE = b"""\
+# sent_id = s1
+1\ta\t_\t_\t_\t_\t2\tnsubj\t2:nsubj\t_
+1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\t_
+2\tb\t_\t_\t_\t_\t0\troot\t0:root\tA=B
+
+"""
+ID = (12, 14)
+NAMES = [b"root", b"dep", b"obj", b"obl:x"]
+
+
+def array(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def pieces(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    return array(b"".join(parts)), np.array([0, *accumulate(map(len, parts))], dtype=np.int64)
+
+
+def spliced(heads: list[list[int]], notes: list[bytes], deps: int, labels: list[list[int]] | None = None) -> str:
+    """The trees as bytes; notes are ids and notes in turn."""
+    rows = np.empty((SENTENCE.count(b"\n") + 1, c.WORD_FACTS), dtype=np.int64)
+    _, comments, rows_start, rows_end, n, empties = scan(array(SENTENCE), 0, rows)
+    template = c.Template(array(SENTENCE), comments, rows_start, rows_end, rows[:n], rows[: -empties - 1 : -1])
+    out = np.zeros(1000, dtype=np.uint8)
+    numbers = np.array(labels, dtype=np.int32) if labels else np.empty((0, 0), dtype=np.int32)
+    trees = np.array(heads, dtype=np.int32)
+    size = splice(tuple(template), ID, pieces(notes), trees, numbers, pieces(NAMES), deps, array(b"\n"), out)
+    assert not out[size:].any()
+    return out[:size].tobytes().decode()
+
+
+def expected(*blocks: tuple[str, str, str]) -> str:
+    """Sentences of an id with its notes, and HEAD, DEPREL and DEPS of both words (behind the first the empty node)."""
+    return (
+        "\n".join(
+            f"# sent_id = {sent_id}\n1\ta\t_\t_\t_\t_\t{first}\t_\n{second}\tA=B\n" for sent_id, first, second in blocks
+        )
+        + "\n"
+    )
+
+
+EMPTY_NODE = "1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\t_\n"
+SECOND = "2\tb\t_\t_\t_\t_\t"
+
+
+def test_deps_dropped() -> None:
+    """A word that keeps its head keeps its label, unless it is `root`; the empty node goes."""
+    assert spliced([[2, 0], [0, 1]], [b"s1/1", b"", b"s1/2", b"# p = 1\n"], c.DROP) == expected(
+        ("s1/1", "2\tnsubj\t_", SECOND + "0\troot\t_"), ("s1/2\n# p = 1", "0\troot\t_", SECOND + "1\tdep\t_")
+    )
+
+
+def test_deps_as_the_tree() -> None:
+    assert spliced([[2, 0], [0, 1]], [b"x", b"", b"y", b""], c.BASIC) == expected(
+        ("x", "2\tnsubj\t2:nsubj", SECOND + "0\troot\t0:root"), ("y", "0\troot\t0:root", SECOND + "1\tdep\t1:dep")
+    )
+
+
+def test_deps_kept_and_empty_nodes_with_them() -> None:
+    assert spliced([[0, 1]], [b"x", b""], c.KEEP) == expected(
+        ("x", "0\troot\t2:nsubj", EMPTY_NODE + SECOND + "1\tdep\t0:root")
+    )
+
+
+def test_labels() -> None:
+    """By number, behind the first two names; -1 for a word without one."""
+    labels = [[0, 1], [-1, -1]]
+    assert spliced([[2, 0], [2, 1]], [b"x", b"", b"y", b""], c.BASIC, labels) == expected(
+        ("x", "2\tobj\t2:obj", SECOND + "0\tobl:x\t0:obl:x"), ("y", "2\tnsubj\t2:nsubj", SECOND + "1\tdep\t1:dep")
+    )
+
+
+@pytest.mark.parametrize("number", [0, 7, 10, 99, 100, 12345, 999_999_999])
+def test_numbers(number: int) -> None:
+    out = np.zeros(12, dtype=np.uint8)
+    assert write_number(np.int32(number), out, 1) == 1 + len(str(number))
+    assert out.tobytes().strip(b"\0") == str(number).encode()
+
+
+def test_an_arc_in_the_style_of_deps() -> None:
+    """Only the first tab becomes a colon."""
+    out = np.zeros(20, dtype=np.uint8)
+    out[:9] = array(b"2\tobl:x\t_")
+    assert write_dependency(out, 0, 7) == 15
+    assert out[8:15].tobytes() == b"2:obl:x"
