@@ -7,36 +7,59 @@ The house has four floors; an import goes down a floor, never up or sideways bet
 - `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
 - `kernels`: numba loops that trust their input.
 
-The public Python API, by name: `Sentence`, `Elimination`, `Oracle`, `sampler`, `algorithm`, `estimate`, `maximum_tree`,
-`best_trees`, `quantity`, `sentence_stream`, `DeptreeError`.
+The public Python API, by name:
+
+- `TreeDistribution`: the one object to hold: scores in; samples, sums, best trees and expectations out.
+- `read`: the sentences of a score file, each with its distribution, as the commands read them.
+- `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`: the registers of what there is to choose from.
+- `DeptreeError`: every error that a user can cause.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deptree_cli.version import __version__
 
-_API = {
-    "DeptreeError": "deptree_cli.core.errors",
-    "Elimination": "deptree_cli.core.elimination",
-    "Oracle": "deptree_cli.core.oracle",
-    "Sentence": "deptree_cli.core.sentence",
-    "algorithm": "deptree_cli.core.swor",
-    "best_trees": "deptree_cli.core.decoding",
-    "estimate": "deptree_cli.core.estimate",
-    "maximum_tree": "deptree_cli.core.decoding",
-    "quantity": "deptree_cli.core.expectations",
-    "sampler": "deptree_cli.core.samplers",
-    "sentence_stream": "deptree_cli.core.streams",
-}
+if TYPE_CHECKING:
+    from deptree_cli.core.distribution import TreeDistribution
+    from deptree_cli.core.errors import DeptreeError
+    from deptree_cli.core.estimate import FUNCTIONALS, estimate
+    from deptree_cli.core.expectations import QUANTITIES
+    from deptree_cli.core.samplers import SAMPLERS
+    from deptree_cli.core.swor import ALGORITHMS
+    from deptree_cli.io.scores.records import ScoredSentence, read
 
-__all__ = ["__version__", *_API]
+__all__ = [
+    "ALGORITHMS",
+    "FUNCTIONALS",
+    "QUANTITIES",
+    "SAMPLERS",
+    "DeptreeError",
+    "ScoredSentence",
+    "TreeDistribution",
+    "__version__",
+    "estimate",
+    "read",
+]
+
+_HOMES = {
+    "ALGORITHMS": "core.swor",
+    "DeptreeError": "core.errors",
+    "FUNCTIONALS": "core.estimate",
+    "QUANTITIES": "core.expectations",
+    "SAMPLERS": "core.samplers",
+    "ScoredSentence": "io.scores.records",
+    "TreeDistribution": "core.distribution",
+    "estimate": "core.estimate",
+    "read": "io.scores.records",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `deptree --help` must not wait for numba."""
-    if name in _API:
-        return getattr(import_module(_API[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

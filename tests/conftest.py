@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis without clocks or luck, and the graphs that samplers and sums are held against."""
+"""What all tests share: hypothesis without clocks or luck, and the graphs that samplers and sums are tested on."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from deptree_cli.core.feasibility import check_feasible
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.feasibility import check_feasible
 
 Float = NDArray[np.float64]
 
@@ -20,12 +22,17 @@ settings.load_profile("deptree")
 
 
 class Graphs:
-    """Log-scores, (n+1, n+1) ``[head, dependent]``, by what is difficult about them; a seed tells graphs apart."""
+    """Log-scores, (n+1, n+1) ``[head, dependent]``, by what is difficult about them; another seed, another graph."""
 
     @staticmethod
-    def sentence(log_scores: Float, single_root: bool = True) -> Sentence:
-        """A checked sentence."""
-        return Sentence.from_scores(log_scores, scale="log", single_root=single_root)
+    def distribution(log_scores: Float, single_root: bool = True) -> TreeDistribution:
+        """A checked distribution."""
+        return TreeDistribution(log_scores, single_root=single_root)
+
+    @staticmethod
+    def over(log_scores: Float, trees: TreeSpace) -> TreeDistribution:
+        """A checked distribution over the trees of a space of the register."""
+        return TreeDistribution(log_scores, single_root=trees.single_root).over(trees)
 
     @staticmethod
     def close(log_scores: Float) -> Float:
@@ -66,7 +73,7 @@ class Graphs:
             log_scores[rng.random(log_scores.shape) < 0.5] = -np.inf
             try:
                 check_feasible(np.isfinite(log_scores), single_root)
-            except Exception:
+            except DeptreeError:
                 continue
             return log_scores
 

@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.layout import to_head_dep
-from deptree_cli.io.presets import layout
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.io.scores.layout import to_head_dep
+from deptree_cli.io.scores.presets import layout
 
 DIGITS = 150
 
@@ -21,21 +21,21 @@ def test_log_z_and_marginals_of_a_trained_parser(treebank: str, shared: Path) ->
     with np.load(shared / treebank / "scores.npz") as archive:
         short = [key for key in archive if archive[key].shape[0] <= 30]
         for key in np.random.default_rng(3).choice(short, 20, replace=False):
-            check(Sentence.from_scores(to_head_dep(archive[key], layout("natasha")), scale="log", id=str(key)))
+            check(TreeDistribution(to_head_dep(archive[key], layout("natasha")), id=str(key)))
 
 
-def check(sentence: Sentence) -> None:
-    log_z, marginals = exact(sentence)
-    assert sentence.elimination.log_z == pytest.approx(log_z, rel=1e-10)
-    np.testing.assert_allclose(sentence.elimination.marginals(), marginals, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sentence.elimination.marginals()[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
+def check(distribution: TreeDistribution) -> None:
+    log_z, marginals = exact(distribution)
+    assert distribution.log_partition == pytest.approx(log_z, rel=1e-10)
+    np.testing.assert_allclose(distribution.marginals(), marginals, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(distribution.marginals()[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
 
 
-def exact(sentence: Sentence) -> tuple[float, np.ndarray]:
+def exact(distribution: TreeDistribution) -> tuple[float, np.ndarray]:
     """log Z and marginals by Koo et al. 2007 in `DIGITS` digits."""
-    n = sentence.n
+    n = distribution.n
     with mpmath.workdps(DIGITS):
-        weights = [[mpmath.exp(float(score)) for score in row] for row in sentence.log_scores]
+        weights = [[mpmath.exp(float(score)) for score in row] for row in distribution.log_scores]
         laplacian = mpmath.matrix(n, n)
         for j in range(n):
             for i in range(n):

@@ -1,4 +1,4 @@
-"""Is a sampler biased? Its trees held against the exact distribution.
+"""Is a sampler biased? Its trees tested against the exact distribution.
 
 Null hypothesis: the trees are independent draws from the sentence's distribution. Small sentences are enumerated and
     tested by chi-square; longer ones by exact binomial tests of every root and arc frequency against the exact
@@ -12,13 +12,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from deptree_cli.core.oracle import Oracle, are_trees
-from deptree_cli.core.sentence import Sentence
-
-Float = NDArray[np.float64]
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Int, Integers
+from deptree_cli.core.oracle import Oracle
 
 # Up to 7^5 = 16,807 trees are enumerated, a fraction of a second; one word more would be sixteen times as many.
 ENUMERATED_N = 6
@@ -69,39 +67,39 @@ class Tally:
     """Counts of drawn trees, as far as an audit needs them: all trees of a small sentence, else arcs only.
 
     Attributes:
-        sentence: whose trees they should be.
+        distribution: whose trees they should be.
         size: number of trees counted.
         impossible: how many of them have probability 0 or are no trees under the sentence's root constraint.
     """
 
-    def __init__(self, sentence: Sentence) -> None:
-        self.sentence = sentence
+    def __init__(self, distribution: ArcFactored) -> None:
+        self.distribution = distribution
         self._trees: Counter[tuple[int, ...]] = Counter()
-        self._arcs = np.zeros((sentence.n + 1, sentence.n + 1), dtype=np.int64)
+        self._arcs = np.zeros((distribution.n + 1, distribution.n + 1), dtype=np.int64)
         self.size = 0
         self.impossible = 0
 
-    def add(self, heads: NDArray[np.integer], times: NDArray[np.integer] | None = None) -> None:
+    def add(self, heads: Integers, times: Integers | None = None) -> None:
         """Count trees (k, n), each once or times (k,) times."""
         times = np.ones(len(heads), dtype=np.int64) if times is None else times
         self.size += int(times.sum())
-        possible = are_trees(heads, self.sentence.single_root)
-        possible[possible] = self.sentence.log_weights(heads[possible]) > -np.inf
+        possible = self.distribution.space.contains(heads)
+        possible[possible] = self.distribution.log_weights(heads[possible]) > -np.inf
         self.impossible += int(times[~possible].sum())
-        if self.sentence.n <= ENUMERATED_N:
+        if self.distribution.n <= ENUMERATED_N:
             for tree, count in zip(heads[possible].tolist(), times[possible].tolist(), strict=True):
                 self._trees[tuple(tree)] += count
         else:
-            np.add.at(self._arcs, (heads[possible], np.arange(1, self.sentence.n + 1)), times[possible, None])
+            np.add.at(self._arcs, (heads[possible], np.arange(1, self.distribution.n + 1)), times[possible, None])
 
     def audit(self) -> Audit:
-        """Hold the counts against the exact distribution."""
-        if self.sentence.n <= ENUMERATED_N:
+        """Test the counts against the exact distribution."""
+        if self.distribution.n <= ENUMERATED_N:
             return self._by_enumeration()
         return self._by_marginals()
 
     def _by_enumeration(self) -> Audit:
-        oracle = Oracle(self.sentence)
+        oracle = Oracle(self.distribution)
         probs = np.exp(oracle.log_probs)
         counts = np.array([self._trees[tuple(tree)] for tree in oracle.trees.tolist()])
         statistic, dof, p_value = chi_square(counts, probs)
@@ -110,10 +108,10 @@ class Tally:
         return self._result("enumeration", statistic, dof, p_value, distance, by_chance)
 
     def _by_marginals(self) -> Audit:
-        n, size = self.sentence.n, max(self.size, 1)
-        probs = np.minimum(self.sentence.elimination.marginals()[:, 1:], 1.0)
+        n, size = self.distribution.n, max(self.size, 1)
+        probs = np.minimum(self.distribution.marginals()[:, 1:], 1.0)
         counts = self._arcs[:, 1:]
-        tested = np.isfinite(self.sentence.log_scores[:, 1:])
+        tested = np.isfinite(self.distribution.log_scores[:, 1:])
         p_values = binomial_p_values(counts[tested], self.size, probs[tested])
         smallest = float(p_values.min(initial=1.0))
         statistic = float(stats.norm.isf(max(smallest, SMALLEST_P) / 2))
@@ -130,7 +128,7 @@ class Tally:
         return Audit(method, self.size, statistic, dof, p_value, distance, by_chance, self.impossible)
 
 
-def chi_square(counts: NDArray[np.int64], probs: Float) -> tuple[float, int, float]:
+def chi_square(counts: Int, probs: Float) -> tuple[float, int, float]:
     """Pearson's test of counts against probs, rare cells pooled: (statistic, degrees of freedom, p-value).
 
     When all but one cell are rare even together, the exact binomial test of the pool takes the place of chi-square.
@@ -149,7 +147,7 @@ def chi_square(counts: NDArray[np.int64], probs: Float) -> tuple[float, int, flo
     return statistic, frequent.size, float(stats.chi2.sf(statistic, frequent.size))
 
 
-def _rare_pool(counts: NDArray[np.int64], probs: Float) -> tuple[float, int, float]:
+def _rare_pool(counts: Int, probs: Float) -> tuple[float, int, float]:
     """All but the most likely tree together, by the exact binomial test."""
     if counts.sum() == 0 or len(probs) == 1:
         return 0.0, 0, 1.0
@@ -161,7 +159,7 @@ def _rare_pool(counts: NDArray[np.int64], probs: Float) -> tuple[float, int, flo
     return float((drawn - expected) ** 2 / max(expected, 1e-300)), 1, float(p_value)
 
 
-def binomial_p_values(counts: NDArray[np.int64], size: int, probs: Float) -> Float:
+def binomial_p_values(counts: Int, size: int, probs: Float) -> Float:
     """Two-sided exact p-values: twice the smaller tail, at most 1."""
     lower = stats.binom.cdf(counts, size, probs)
     upper = stats.binom.sf(counts - 1, size, probs)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.sentence import Sentence
-
-Float = NDArray[np.float64]
 
 
-def jensen_shannon(first: Sentence, second: Sentence, size: int, rng: np.random.Generator) -> tuple[float, float]:
+def jensen_shannon(first: ArcFactored, second: ArcFactored, size: int, rng: np.random.Generator) -> tuple[float, float]:
     """The Jensen-Shannon divergence in nats, 0 to log 2, from `size` trees of each, and its standard error.
 
     It has no closed form, for the mixture of two tree distributions is none itself; but each tree's term is bounded:
@@ -22,19 +20,19 @@ def jensen_shannon(first: Sentence, second: Sentence, size: int, rng: np.random.
     return max(0.5 * float(sum(term.mean() for term in terms)), 0.0), float(error)
 
 
-def _terms(one: Sentence, other: Sentence, size: int, rng: np.random.Generator) -> Float:
+def _terms(one: ArcFactored, other: ArcFactored, size: int, rng: np.random.Generator) -> Float:
     """log p/m of trees drawn from p."""
-    trees = SAMPLERS["auto"].draw(one, size, rng)
-    ours = one.log_probs(trees)
+    trees = SAMPLERS.get("auto").draw(one, size, rng)
+    ours = one.tree_log_probs(trees)
     with np.errstate(invalid="ignore"):
-        theirs = other.log_probs(trees)
+        theirs = np.where(other.space.contains(trees), other.tree_log_probs(trees), -np.inf)
     terms: Float = np.log(2.0) - np.logaddexp(0.0, theirs - ours)
     return terms
 
 
-def moved_arcs(first: Sentence, second: Sentence, count: int) -> list[tuple[int, int, float, float]]:
+def moved_arcs(first: ArcFactored, second: ArcFactored, count: int) -> list[tuple[int, int, float, float]]:
     """The arcs whose marginals differ most: (head, dependent, marginal in the first, in the second)."""
-    ours, theirs = first.elimination.marginals(), second.elimination.marginals()
+    ours, theirs = first.marginals(), second.marginals()
     order = np.argsort(-np.abs(ours - theirs), axis=None, kind="stable")[:count]
     heads, words = np.unravel_index(order, ours.shape)
     moved = zip(heads.tolist(), words.tolist(), ours[heads, words].tolist(), theirs[heads, words].tolist(), strict=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers
@@ -71,45 +69,3 @@ def _unpacked(pending: Pending) -> Iterator[Any]:
         if isinstance(result, Raised):
             raise result.error
         yield result
-
-
-class Occurrences:
-    """Counts how often a name came before, in about 16 bytes a name: a file has any number of sentences.
-
-    Names are told apart by 64-bit hashes in a table with linear probing; only repeated ones are kept with their counts.
-    """
-
-    def __init__(self) -> None:
-        self._table = array("Q", bytes(8 * 1024))
-        self._filled = 0
-        self._repeats: Counter[int] = Counter()
-
-    def before(self, name: str) -> int:
-        """How often `before` was asked for this name already."""
-        digest = blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
-        key = int.from_bytes(digest, "little") or 1  # 0 marks an empty place
-        if self._insert(key):
-            return 0
-        self._repeats[key] += 1
-        return self._repeats[key]
-
-    def _insert(self, key: int) -> bool:
-        """Put a key into the table unless it is there; whether it was new."""
-        table, mask = self._table, len(self._table) - 1
-        place = key & mask
-        while table[place]:
-            if table[place] == key:
-                return False
-            place = (place + 1) & mask
-        table[place] = key
-        self._filled += 1
-        if 2 * self._filled > len(table):
-            self._grow()
-        return True
-
-    def _grow(self) -> None:
-        old, self._table = self._table, array("Q", bytes(16 * len(self._table)))
-        self._filled = 0
-        for key in old:
-            if key:
-                self._insert(key)

@@ -92,6 +92,10 @@ def _apply_adopted(chunk: list[Any]) -> list[Any]:
     return apply(_adopted[0], chunk)
 
 
+def _itself(function: Function) -> Function:
+    return function
+
+
 @contextmanager
 def on_dask(function: Function, workers: Workers) -> Iterator[Submit]:
     """A dask.distributed cluster, a local one unless a scheduler is named; others take over from a worker that dies."""
@@ -102,7 +106,10 @@ def on_dask(function: Function, workers: Workers) -> Iterator[Submit]:
     own = None if workers.scheduler else LocalCluster(workers.jobs, threads_per_worker=1, dashboard_address=None)
     try:
         with Client(workers.scheduler or own, set_as_default=False) as client:
-            yield lambda chunk: client.submit(apply, function, chunk, pure=False, retries=RETRIES)
+            # A function may carry a model: as a result of its own it reaches every worker once, and is made again
+            # where a worker took it along (what is scattered would be lost).
+            shared = client.submit(_itself, function, pure=False, retries=RETRIES)
+            yield lambda chunk: client.submit(apply, shared, chunk, pure=False, retries=RETRIES)
     except OSError as error:
         raise DeptreeError(
             f"the scheduler {workers.scheduler} cannot be reached ({error})", "Check --scheduler"

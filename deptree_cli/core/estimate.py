@@ -1,4 +1,4 @@
-"""What different trees say about all trees: expectations estimated from a sample without replacement.
+"""What distinct trees say about all trees: expectations estimated from a sample without replacement.
 
 A tree of probability p is among those drawn before time tau with probability q = 1 - exp(-p tau), independently of the
 others given tau; weighted by p / q the trees drawn give unbiased sums (priority sampling: Duffield, Lund, Thorup 2007;
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Heads = NDArray[np.int32]
+from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.register import Register
 
 # Trees whose values are held at once: a matrix per tree, where arcs are asked for.
 CHUNK = 256
@@ -44,19 +44,38 @@ def weights(log_probs: Float, tau: float) -> Float:
         return np.where(probs * tau > 1e-16, probs / -np.expm1(-probs * tau), 1.0 / tau)
 
 
-def estimate(heads: Heads, log_probs: Float, tau: float, functional: Functional) -> Estimate:
-    """The expectation of a functional under the distribution that the trees were drawn from.
+class Timed(Protocol):
+    """Distinct trees of a distribution, from `sample_without_replacement` or from a file."""
 
-    heads: (k, n) different trees, log_probs: (k,), tau: when the next one would have come (`swor.Draws`). The errors
-    come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn.
+    @property
+    def heads(self) -> Heads:
+        """The trees, (k, n)."""
+
+    @property
+    def log_probs(self) -> Float:
+        """Their log-probabilities, (k,)."""
+
+    @property
+    def tau(self) -> float:
+        """When the next one would have come."""
+
+
+def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
+    """Estimate the expectation of a functional under the distribution that distinct trees were drawn from.
+
+    The errors come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn.
+
+    Args:
+        draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
+        functional: trees (k, n) -> a number (k,) or an array for each.
     """
-    weight = weights(log_probs, tau)
-    missed = np.zeros_like(weight) if np.isinf(tau) else np.exp(-np.exp(log_probs) * tau)
+    weight = weights(draws.log_probs, draws.tau)
+    missed = np.zeros_like(weight) if np.isinf(draws.tau) else np.exp(-np.exp(draws.log_probs) * draws.tau)
     noise = weight**2 * missed
     first, cross, second = np.asarray(0.0), np.asarray(0.0), np.asarray(0.0)
-    for start in range(0, len(heads), CHUNK):
+    for start in range(0, len(draws.heads), CHUNK):
         part = slice(start, start + CHUNK)
-        values = functional(heads[part])
+        values = functional(draws.heads[part])
         first = first + np.tensordot(weight[part], values, axes=1)
         cross = cross + np.tensordot(noise[part], values, axes=1)
         second = second + np.tensordot(noise[part], values**2, axes=1)
@@ -105,7 +124,7 @@ def non_projective_arcs(heads: Heads) -> Float:
     return (between < high - low - 1).sum(axis=1).astype(np.float64)
 
 
-def _steps_to_root(heads: Heads) -> NDArray[np.int64]:
+def _steps_to_root(heads: Heads) -> Int:
     """The depth of each word, (k, n)."""
     k, n = heads.shape
     padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
@@ -117,13 +136,31 @@ def _steps_to_root(heads: Heads) -> NDArray[np.int64]:
     return steps
 
 
-Functional = Callable[[Heads], Float]
+@dataclass(frozen=True)
+class Functional:
+    """An entry of the register: what can be estimated.
 
-# What can be estimated, by name: a function of trees (k, n) that gives a number (k,) or an array for each. The first
-# line of its docstring is shown to users.
-FUNCTIONALS: dict[str, Functional] = {
-    "non_projective_arcs": non_projective_arcs,
-    "depth": depth,
-    "dependency_length": dependency_length,
-    "arcs": arcs,
-}
+    Attributes:
+        function: trees (k, n) -> a number (k,) or an array for each; its docstring begins with a line for users.
+        scalar: whether it is a number, which a table can show.
+    """
+
+    name: str
+    function: Callable[[Heads], Float]
+    scalar: bool = True
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return (self.function.__doc__ or "").splitlines()[0]
+
+
+FUNCTIONALS: Register[Functional] = Register(
+    "functional",
+    (
+        Functional("non_projective_arcs", non_projective_arcs),
+        Functional("depth", depth),
+        Functional("dependency_length", dependency_length),
+        Functional("arcs", arcs, scalar=False),
+    ),
+)

@@ -13,12 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
-
-Float = NDArray[np.float64]
-Heads = NDArray[np.int32]
 
 ROOT = "root"
 
@@ -42,17 +39,23 @@ class Labels:
     names: tuple[str, ...]
     log_probs: Float
 
+    def __post_init__(self) -> None:
+        read_only(self.log_probs)
+
+    def __reduce__(self) -> tuple[type[Labels], tuple[tuple[str, ...], Float]]:
+        return Labels, (self.names, self.log_probs)
+
     @cached_property
     def probs(self) -> Float:
-        """P(label | arc), (n+1, n+1, L)."""
-        return np.exp(self.log_probs)
+        """P(label | arc), (n+1, n+1, L), read-only."""
+        return read_only(np.exp(self.log_probs))
 
     def draw(self, heads: Heads, rng: np.random.Generator) -> Heads:
         """A label for every arc of k trees: heads (k, n) -> (k, n), numbers of `names`. `rng` is the sentence's stream.
 
         The labels of the first trees do not depend on how many there are.
         """
-        from deptree_cli.kernels.labels import draw_labels
+        from deptree_cli.kernels.trees.labels import draw_labels
 
         labels = np.empty_like(heads)
         draw_labels(self.probs, heads, label_stream(rng).random(heads.shape), labels)
@@ -82,7 +85,7 @@ def label_stream(rng: np.random.Generator, *numbers: int) -> np.random.Generator
     return np.random.Generator(np.random.PCG64(beside))
 
 
-def conditional(names: Sequence[str], log_scores: Float, arcs: NDArray[np.bool_]) -> Labels:
+def conditional(names: Sequence[str], log_scores: Float, arcs: Bool) -> Labels:
     """Labels chosen by their scores, given the arc.
 
     Args:
@@ -132,7 +135,7 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
-def _allowed(names: tuple[str, ...]) -> NDArray[np.bool_]:
+def _allowed(names: tuple[str, ...]) -> Bool:
     """Which labels an arc may have, (2, L): from ROOT, between words."""
     usual = np.array([not _SPECIAL.fullmatch(name) for name in names])
     root = np.array(names) == ROOT

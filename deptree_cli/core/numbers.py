@@ -1,24 +1,25 @@
-"""The two kinds of numbers that the sweeps take (`kernels/wide.py`), and log-scores turned into either."""
+"""The two kinds of numbers that the sweeps take (`kernels/numbers/`), and log-scores turned into either."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.kernels import elimination as kernel
-from deptree_cli.kernels.wide import SAFE_LOG, wide_exp, wide_scaled, wide_zeros
+from deptree_cli.core.dtypes import Float
+from deptree_cli.kernels.numbers.wide import SAFE_LOG, Wide, wide_exp, wide_scaled, wide_zeros
+from deptree_cli.kernels.trees import elimination as kernel
 
-Float = NDArray[np.float64]
 Shape = int | tuple[int, ...]
 
-__all__ = ["REAL", "SAFE_LOG", "WIDE", "Float", "Kind", "shift_columns"]
+__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind", "shift_columns"]
 
 
-class Kind(NamedTuple):
-    """How to make arrays of one kind of numbers, and to apply something to the parts they consist of.
+@dataclass(frozen=True)
+class Kind:
+    """How to make arrays of one kind of numbers, and to apply something to the parts that they consist of.
 
     Attributes:
         exp: log-values -> numbers.
@@ -27,14 +28,23 @@ class Kind(NamedTuple):
         scaled: array, float64 array -> their product.
     """
 
+    name: str
     exp: Callable[[Float], Any]
     zeros: Callable[[Shape], Any]
     each: Callable[[Callable[[Any], Any], Any], Any]
     scaled: Callable[[Any, Float], Any]
 
 
-REAL = Kind(np.exp, np.zeros, lambda function, array: function(array), np.multiply)
-WIDE = Kind(wide_exp, wide_zeros, lambda function, array: (function(array[0]), function(array[1])), wide_scaled)
+def _whole(function: Callable[[Any], Any], array: Float) -> Any:
+    return function(array)
+
+
+def _parts(function: Callable[[Any], Any], array: Wide) -> Any:
+    return function(array[0]), function(array[1])
+
+
+REAL = Kind("float64", np.exp, np.zeros, _whole, np.multiply)
+WIDE = Kind("wide", wide_exp, wide_zeros, _parts, wide_scaled)
 
 
 def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-
-Float = NDArray[np.float64]
-Bool = NDArray[np.bool_]
 
 SCALES = ("weight", "log")
 
@@ -25,7 +23,7 @@ def checked_log_scores(
 
     Args:
         scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
-        scale, temperature, nan_forbids: as for `Sentence.from_scores`.
+        scale, temperature, nan_forbids: as for `ArcFactored`.
         labels: the number L, None without an axis of labels.
 
     Raises:
@@ -38,7 +36,7 @@ def checked_log_scores(
     if nan_forbids:
         array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     _check_numbers(array, scale)
-    log_scores = _tempered(_to_log(array, scale), temperature)
+    log_scores = checked_temperature(_to_log(array, scale), temperature)
     log_scores[ignored] = -np.inf
     return log_scores
 
@@ -61,12 +59,31 @@ def _square(scores: ArrayLike, labels: int | None) -> Float:
     return array
 
 
-def _tempered(log_scores: Float, temperature: float) -> Float:
+def checked_temperature(log_scores: Float, temperature: float) -> Float:
+    """Log-scores divided by a temperature.
+
+    Raises:
+        DeptreeError: it is not a positive number, or takes scores out of range.
+    """
     if not (temperature > 0 and np.isfinite(temperature)):
         raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
     if np.abs(log_scores[np.isfinite(log_scores)]).max(initial=0.0) > MASK * temperature:
         raise DeptreeError(f"the temperature {temperature:g} takes scores out of range", "Choose a higher one")
     return log_scores / temperature
+
+
+def checked_power(log_scores: Float, exponent: float) -> Float:
+    """Log-scores of weights raised to a power, -inf staying so.
+
+    Raises:
+        DeptreeError: it is not a positive number, or takes scores out of range.
+    """
+    if not (exponent > 0 and np.isfinite(exponent)):
+        raise DeptreeError(f"the order is {exponent:g}", "Give a positive number")
+    finite = np.isfinite(log_scores)
+    if np.abs(log_scores[finite]).max(initial=0.0) > MASK / exponent:
+        raise DeptreeError(f"the order {exponent:g} takes scores out of range", "Choose a lower one")
+    return np.where(finite, exponent * log_scores, -np.inf)
 
 
 def _check_numbers(matrix: Float, scale: str) -> None:
@@ -98,3 +115,17 @@ def _to_log(matrix: Float, scale: str) -> Float:
         with np.errstate(divide="ignore"):
             return np.log(matrix)
     return np.where(matrix <= -MASK, -np.inf, matrix)
+
+
+def to_weights(log_scores: Float) -> tuple[Float, int]:
+    """Weights of log-scores (n+1, n+1[, L]), and how many arcs have become impossible because float64 ends there.
+
+    Columns are multiplied by a constant, which changes no probability, only where their range makes it needed.
+    """
+    possible = np.isfinite(log_scores)
+    with np.errstate(over="ignore"):
+        weights = np.exp(log_scores)
+    if not (np.isfinite(weights).all() and (weights[possible] > 0).all()):
+        highest = log_scores.max(axis=(0, *range(2, log_scores.ndim)), keepdims=True)
+        weights = np.exp(log_scores - np.where(np.isfinite(highest), highest, 0.0))
+    return weights, int((possible & (weights == 0)).any(axis=tuple(range(2, log_scores.ndim))).sum())

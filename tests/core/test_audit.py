@@ -23,8 +23,8 @@ from deptree_cli.core.audit import (
     holm,
     mean_deviation,
 )
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
 
 Float = NDArray[np.float64]
 
@@ -123,9 +123,9 @@ def test_impossible_trees_are_caught(n: int, heads: list[int], graphs) -> None:
     """Two roots, a cycle, no such head (twice), a self-loop, a forbidden arc: one among 500 good trees is enough."""
     log_scores = graphs.gaussian(n)
     log_scores[1, 3] = -np.inf
-    sentence = graphs.sentence(log_scores)
-    tally = Tally(sentence)
-    tally.add(sentence.elimination.sample(500, np.random.default_rng(1)))
+    distribution = graphs.distribution(log_scores)
+    tally = Tally(distribution)
+    tally.add(distribution.factorisation.sample(500, np.random.default_rng(1)))
     assert tally.impossible == 0
     tally.add(np.array([[*heads, *range(3, n)]]))
     audit = tally.audit()
@@ -136,10 +136,10 @@ def test_impossible_trees_are_caught(n: int, heads: list[int], graphs) -> None:
 
 @pytest.mark.parametrize("n", [4, 9])
 def test_times_are_repetitions(n: int, graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(n))
-    trees = sentence.elimination.sample(60, np.random.default_rng(2))
+    distribution = graphs.distribution(graphs.gaussian(n))
+    trees = distribution.factorisation.sample(60, np.random.default_rng(2))
     times = np.random.default_rng(3).integers(0, 4, size=60)
-    at_once, one_by_one = Tally(sentence), Tally(sentence)
+    at_once, one_by_one = Tally(distribution), Tally(distribution)
     at_once.add(trees, times)
     for tree in np.repeat(trees, times, axis=0):
         one_by_one.add(tree[None])
@@ -149,7 +149,7 @@ def test_times_are_repetitions(n: int, graphs) -> None:
 
 def test_distances_by_hand(graphs) -> None:
     """Figure 1's trees with probability 1/3 each, drawn 3, 1 and 0 times: distance 3/4 - 1/3."""
-    tally = Tally(graphs.sentence(graphs.figure1()))
+    tally = Tally(graphs.distribution(graphs.figure1()))
     tally.add(np.array([[0, 1, 1], [0, 3, 1]]), np.array([3, 1]))
     audit = tally.audit()
     assert audit.tv_distance == pytest.approx(3 / 4 - 1 / 3)
@@ -162,29 +162,29 @@ def test_the_distance_expected_by_chance_is_met_on_average(graphs) -> None:
     """H0: the mean distance of 300 unbiased samples of 200 trees is the one announced. A tree moves a
     distance by 1/200 at most, so its variance is at most 200 * (1/200)^2 / 4 (Efron and Stein), its standard deviation
     0.0354, that of the mean 0.00204: within 0.0102, five of those."""
-    sentence, rng = graphs.sentence(graphs.gaussian(3)), np.random.default_rng(4)
-    audits = [audit_of(sentence, 200, rng) for _ in range(300)]
+    distribution, rng = graphs.distribution(graphs.gaussian(3)), np.random.default_rng(4)
+    audits = [audit_of(distribution, 200, rng) for _ in range(300)]
     distances = np.array([audit.tv_distance for audit in audits])
     assert abs(distances.mean() - audits[0].tv_expected_by_chance) < 0.0102
 
 
-def audit_of(sentence: Sentence, size: int, rng: np.random.Generator) -> Audit:
+def audit_of(distribution: TreeDistribution, size: int, rng: np.random.Generator) -> Audit:
     """Of trees that are exact by enumeration, or of the elimination sampler."""
-    tally = Tally(sentence)
-    if sentence.n <= 5:
-        oracle = Oracle(sentence)
+    tally = Tally(distribution)
+    if distribution.n <= 5:
+        oracle = Oracle(distribution)
         probs = np.exp(oracle.log_probs)
         tally.add(oracle.trees[rng.choice(len(probs), size=size, p=probs / probs.sum())])
     else:
-        tally.add(sentence.elimination.sample(size, rng))
+        tally.add(distribution.factorisation.sample(size, rng))
     return tally.audit()
 
 
 def test_chi_square_rejects_as_often_as_it_says(graphs) -> None:
     """H0: p < 0.05 in 5 % of unbiased samples. 300 audits of 500 trees: rejections are Binomial(300, 0.05), mean 15,
     standard deviation 3.8; outside [2, 34] with probability about 2e-5 (the rest is for chi-square's approximation)."""
-    sentence, rng = graphs.sentence(graphs.gaussian(3)), np.random.default_rng(5)
-    p_values = np.array([audit_of(sentence, 500, rng).p_value for _ in range(300)])
+    distribution, rng = graphs.distribution(graphs.gaussian(3)), np.random.default_rng(5)
+    p_values = np.array([audit_of(distribution, 500, rng).p_value for _ in range(300)])
     assert stats.binom.cdf(1, 300, 0.05) + stats.binom.sf(34, 300, 0.05) < 2e-5
     assert 2 <= (p_values < 0.05).sum() <= 34
     assert 0.4 < p_values.mean() < 0.6  # 1/2 within six times 1 / sqrt(12 * 300) = 0.017
@@ -193,18 +193,20 @@ def test_chi_square_rejects_as_often_as_it_says(graphs) -> None:
 def test_marginals_reject_no_more_often_than_they_say(graphs) -> None:
     """H0: p < 0.05 in at most 5 % of unbiased samples; correction for arcs and discreteness make it fewer. 300 audits
     of 300 trees of ten words: more than 34 rejections with probability below 2e-5."""
-    sentence, rng = graphs.sentence(graphs.gaussian(10)), np.random.default_rng(6)
-    p_values = np.array([audit_of(sentence, 300, rng).p_value for _ in range(300)])
+    distribution, rng = graphs.distribution(graphs.gaussian(10)), np.random.default_rng(6)
+    p_values = np.array([audit_of(distribution, 300, rng).p_value for _ in range(300)])
     assert (p_values < 0.05).sum() <= 34
     assert (p_values <= 1.0).all()
 
 
-def biased_trees(sentence: Sentence, share: float, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def biased_trees(
+    distribution: TreeDistribution, share: float, size: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
     """Exact trees, but a share of them is drawn with ROOT -> 1 obligatory."""
-    forced = sentence.log_scores.copy()
+    forced = distribution.log_scores.copy()
     forced[0, 2:] = -np.inf
-    instead = Sentence(forced).elimination.sample(size, rng)
-    trees = sentence.elimination.sample(size, rng)
+    instead = TreeDistribution(forced).factorisation.sample(size, rng)
+    trees = distribution.factorisation.sample(size, rng)
     return np.where((rng.random(size) < share)[:, None], instead, trees)
 
 
@@ -215,21 +217,21 @@ def test_a_small_bias_in_a_long_sentence_is_caught(graphs) -> None:
     deviation sqrt(0.1 * 0.9 / 10,000) = 0.003, so the mean z-score is 9; the threshold 0.001 / 100 arcs asks for 4.4,
     missed with probability P(z < -4.6) = 2e-6. Without the bias the same is not caught.
     """
-    sentence, rng = graphs.sentence(graphs.uniform(10)), np.random.default_rng(7)
-    tally = Tally(sentence)
-    tally.add(biased_trees(sentence, 0.03, 10_000, rng))
+    distribution, rng = graphs.distribution(graphs.uniform(10)), np.random.default_rng(7)
+    tally = Tally(distribution)
+    tally.add(biased_trees(distribution, 0.03, 10_000, rng))
     audit = tally.audit()
     assert audit.method == "marginals"
     assert audit.dof == 100
     assert audit.verdict(0.001) == BIASED
-    fair = Tally(sentence)
-    fair.add(biased_trees(sentence, 0.0, 10_000, rng))
+    fair = Tally(distribution)
+    fair.add(biased_trees(distribution, 0.0, 10_000, rng))
     assert fair.audit().verdict(0.001) == UNBIASED
 
 
 def test_nothing_drawn_is_undecided(graphs) -> None:
     for n in (4, 9):
-        audit = Tally(graphs.sentence(graphs.gaussian(n))).audit()
+        audit = Tally(graphs.distribution(graphs.gaussian(n))).audit()
         assert audit.size == 0
         assert audit.p_value == 1.0
         assert audit.verdict(0.05) == UNDECIDED

@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "mul
 @pytest.mark.parametrize("scale", [1, 5])
 def test_jensen_shannon(single_root: bool, scale: int, graphs) -> None:
     """H0: the estimate is right; 4,000 trees of each side; within five of its standard errors, and those below 0.01."""
-    first, second = (graphs.sentence(graphs.gaussian(4, scale, seed=seed), single_root) for seed in (1, 2))
+    first, second = (graphs.distribution(graphs.gaussian(4, scale, seed=seed), single_root) for seed in (1, 2))
     p, trees = np.exp(Oracle(first).log_probs), Oracle(first).trees
     q = np.exp(second.log_probs(trees))
     exact = 0.5 * (p @ np.log(2 * p / (p + q)) + q @ np.log(2 * q / (p + q)))
@@ -25,21 +25,31 @@ def test_jensen_shannon(single_root: bool, scale: int, graphs) -> None:
 
 
 def test_of_the_same_and_of_what_has_nothing_in_common(graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(4))
-    assert jensen_shannon(sentence, sentence, 10, np.random.default_rng(1)) == pytest.approx((0.0, 0.0), abs=1e-12)
-    ones, twos = (graphs.sentence(np.where(np.eye(3, k=k) > 0, 0.0, -np.inf)) for k in (1, 1))
-    assert jensen_shannon(ones, twos, 5, np.random.default_rng(1))[0] == pytest.approx(0.0)
+    distribution = graphs.distribution(graphs.gaussian(4))
+    same = jensen_shannon(distribution, distribution, 10, np.random.default_rng(1))
+    assert same == pytest.approx((0.0, 0.0), abs=1e-12)
+    ones, sevens = (graphs.distribution(np.where(np.eye(3, k=1) > 0, weight, -np.inf)) for weight in (0.0, 7.0))
+    assert not np.array_equal(ones.log_scores, sevens.log_scores)  # but the one tree that each has is the same
+    assert jensen_shannon(ones, sevens, 5, np.random.default_rng(1))[0] == pytest.approx(0.0)
     chain, star = np.full((4, 4), -np.inf), np.full((4, 4), -np.inf)
     chain[0, 1] = chain[1, 2] = chain[2, 3] = 0.0
     star[0, 1] = star[1, 2] = star[1, 3] = 0.0
-    apart = jensen_shannon(graphs.sentence(chain), graphs.sentence(star), 5, np.random.default_rng(1))
-    assert apart == pytest.approx((np.log(2), 0.0))
-    assert jensen_shannon(graphs.sentence(chain), graphs.sentence(star), 1, np.random.default_rng(1))[1] == np.inf
+    chain, star = graphs.distribution(chain), graphs.distribution(star)
+    assert jensen_shannon(chain, star, 5, np.random.default_rng(1)) == pytest.approx((np.log(2), 0.0))
+    assert jensen_shannon(chain, star, 1, np.random.default_rng(1))[1] == np.inf
+
+
+def test_shifted_columns_are_the_same_distribution(graphs) -> None:
+    """Scores that differ, probabilities that do not: no divergence, no moved arcs beyond rounding."""
+    log_scores = graphs.gaussian(5)
+    first, second = graphs.distribution(log_scores), graphs.distribution(log_scores + np.arange(6) * 3.0)
+    assert jensen_shannon(first, second, 50, np.random.default_rng(1)) == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert all(after == pytest.approx(before, abs=1e-12) for _, _, before, after in moved_arcs(first, second, 9))
 
 
 def test_moved_arcs(graphs) -> None:
-    first, second = graphs.sentence(graphs.gaussian(5)), graphs.sentence(graphs.gaussian(5, seed=9))
-    ours, theirs = first.elimination.marginals(), second.elimination.marginals()
+    first, second = graphs.distribution(graphs.gaussian(5)), graphs.distribution(graphs.gaussian(5, seed=9))
+    ours, theirs = first.marginals(), second.marginals()
     moved = moved_arcs(first, second, 4)
     gaps = [abs(before - after) for _, _, before, after in moved]
     assert gaps == sorted(gaps, reverse=True)

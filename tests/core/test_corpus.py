@@ -1,17 +1,16 @@
-"""Order, bounded reading ahead, errors in their turn, by every engine; and the counting of names."""
+"""Order, bounded reading ahead, errors in their turn, by every engine."""
 
 from __future__ import annotations
 
 import itertools
 import operator
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from deptree_cli.core.corpus import AHEAD, CHUNK, Occurrences, ordered_map
+from deptree_cli.core.corpus import AHEAD, CHUNK, ordered_map
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 
@@ -106,7 +105,7 @@ def test_an_error_of_reading_is_raised(engine: str | None, jobs: int) -> None:
         list(mapped(square, endless_until(CHUNK + 3), engine, jobs))
 
 
-def test_a_dead_process_is_said() -> None:
+def test_a_dead_process_is_reported() -> None:
     with pytest.raises(DeptreeError, match="a worker process died"):
         list(mapped(deadly, range(100), "processes", 2))
 
@@ -120,27 +119,6 @@ def test_a_cluster() -> None:
     """One of dask's own, on this machine."""
     pytest.importorskip("distributed")
     assert list(mapped(operator.neg, range(3 * CHUNK), "dask", 2)) == [-number for number in range(3 * CHUNK)]
-
-
-def test_repeats_are_counted() -> None:
-    occurrences = Occurrences()
-    assert [occurrences.before(name) for name in ["a", "b", "a", "", "a", "b", "", "č"]] == [0, 0, 1, 0, 2, 1, 1, 0]
-
-
-def test_names_that_are_no_unicode() -> None:
-    occurrences = Occurrences()
-    name = b"\xff".decode("utf-8", "surrogateescape")
-    assert [occurrences.before(name) for _ in range(3)] == [0, 1, 2]
-
-
-def test_twenty_thousand_names_survive_growth() -> None:
-    """Each is new once and known afterwards, in about 16 to 32 bytes a name."""
-    occurrences = Occurrences()
-    names = [f"sentence-{number}" for number in range(20_000)]
-    assert not any(occurrences.before(name) for name in names)
-    assert {occurrences.before(name) for name in reversed(names)} == {1}
-    assert {occurrences.before(name) for name in names[::7]} == {2}
-    assert sys.getsizeof(occurrences._table) <= 34 * len(names)
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])

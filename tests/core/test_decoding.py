@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.decoding import METHODS, best_trees, maximum_tree, minimum_risk_tree
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle, are_trees
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces.nonprojective import are_trees
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -21,14 +22,14 @@ KINDS = {
 }
 
 
-def sentences(kind: str, single_root: bool, count: int, longest: int) -> list[Sentence]:
-    """Random ones that have a tree."""
+def distributions(kind: str, single_root: bool, count: int, longest: int) -> list[TreeDistribution]:
+    """Random distributions that have a tree."""
     rng = np.random.default_rng(sorted(KINDS).index(kind))
-    found: list[Sentence] = []
+    found: list[TreeDistribution] = []
     while len(found) < count:
         scores = KINDS[kind](rng, int(rng.integers(1, longest + 1)))
         try:
-            found.append(Sentence.from_scores(scores, scale="log", single_root=single_root))
+            found.append(TreeDistribution(scores, single_root=single_root))
         except DeptreeError:
             continue
     return found
@@ -38,32 +39,32 @@ def sentences(kind: str, single_root: bool, count: int, longest: int) -> list[Se
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_maximum_tree_of_2000_graphs(kind: str, single_root: bool) -> None:
     """200 graphs of up to 6 words for each of 5 kinds and both root constraints."""
-    for sentence in sentences(kind, single_root, 200, 6):
-        weights = sentence.log_weights(Oracle(sentence).trees)
-        tree = maximum_tree(sentence)
+    for distribution in distributions(kind, single_root, 200, 6):
+        weights = distribution.log_weights(Oracle(distribution).trees)
+        tree = maximum_tree(distribution)
         assert are_trees(tree[None], single_root).all()
-        assert sentence.log_weights(tree[None])[0] == pytest.approx(weights.max(), rel=1e-12, abs=1e-9)
+        assert distribution.log_weights(tree[None])[0] == pytest.approx(weights.max(), rel=1e-12, abs=1e-9)
 
 
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_k_best_trees_are_all_trees_in_order(kind: str, single_root: bool) -> None:
-    for sentence in sentences(kind, single_root, 20, 5):
-        exact = Oracle(sentence)
-        trees = best_trees(sentence, len(exact.trees) + 3)
+    for distribution in distributions(kind, single_root, 20, 5):
+        exact = Oracle(distribution)
+        trees = best_trees(distribution, len(exact.trees) + 3)
         assert sorted(trees.tolist()) == exact.trees.tolist()
-        ordered = np.sort(sentence.log_weights(exact.trees))[::-1]
-        np.testing.assert_allclose(sentence.log_weights(trees), ordered, rtol=1e-12, atol=1e-9)
+        ordered = np.sort(distribution.log_weights(exact.trees))[::-1]
+        np.testing.assert_allclose(distribution.log_weights(trees), ordered, rtol=1e-12, atol=1e-9)
 
 
 @BOTH
 def test_fewer_of_the_k_best_are_the_first(single_root: bool, graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(12, 3), single_root)
-    many = best_trees(sentence, 300)
+    distribution = graphs.distribution(graphs.gaussian(12, 3), single_root)
+    many = best_trees(distribution, 300)
     assert len(np.unique(many, axis=0)) == 300
-    assert (np.diff(sentence.log_probs(many)) <= 1e-12).all()
-    assert np.array_equal(best_trees(sentence, 7), many[:7])
-    assert np.array_equal(maximum_tree(sentence), many[0])
+    assert (np.diff(distribution.log_probs(many)) <= 1e-12).all()
+    assert np.array_equal(best_trees(distribution, 7), many[:7])
+    assert np.array_equal(maximum_tree(distribution), many[0])
     assert are_trees(many, single_root).all()
 
 
@@ -71,10 +72,10 @@ def test_fewer_of_the_k_best_are_the_first(single_root: bool, graphs) -> None:
 @pytest.mark.parametrize("scale", [0.5, 3])
 def test_minimum_risk(scale: float, single_root: bool, graphs) -> None:
     for seed in range(20):
-        sentence = graphs.sentence(graphs.gaussian(5, scale, seed=seed), single_root)
-        exact = Oracle(sentence)
+        distribution = graphs.distribution(graphs.gaussian(5, scale, seed=seed), single_root)
+        exact = Oracle(distribution)
         agreeing = (exact.trees[:, None] == exact.trees[None]).sum(axis=2) @ np.exp(exact.log_probs)
-        tree = minimum_risk_tree(sentence)
+        tree = minimum_risk_tree(distribution)
         found = (exact.trees == tree).sum(axis=1) @ np.exp(exact.log_probs)
         assert found == pytest.approx(agreeing.max())
 
@@ -86,5 +87,5 @@ def test_real_parses_have_one_root(name: str, shared) -> None:
             dep_head = scores[key]
             square = np.full((len(dep_head) + 1,) * 2, -np.inf)
             square[:, 1:] = dep_head.T
-            tree = METHODS[name](Sentence.from_scores(square, scale="log"))
+            tree = METHODS[name](TreeDistribution(square))
             assert are_trees(tree[None], True).all()

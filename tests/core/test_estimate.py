@@ -1,14 +1,19 @@
-"""Weights and functionals by hand and against plain loops; laws are in tests/laws."""
+"""Weights by hand, and every functional of the register against plain loops; laws are in tests/laws."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.estimate import FUNCTIONALS, arcs, estimate, weights
-from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.core.estimate import FUNCTIONALS, Functional, arcs, estimate, weights
+from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.spaces import SPACES, TreeSpace
+
+EACH = pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
 
 
 def test_weights() -> None:
@@ -19,60 +24,98 @@ def test_weights() -> None:
 
 
 def test_all_trees_give_the_expectation_without_error(graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(4, 2))
-    draws = ALGORITHMS["auto"].draw(sentence, 64, np.random.default_rng(1))
-    found = estimate(draws.heads, draws.log_probs, draws.tau, arcs)
-    np.testing.assert_allclose(found.unbiased, sentence.elimination.marginals(), atol=1e-13)
+    distribution = graphs.distribution(graphs.gaussian(4, 2))
+    draws = distribution.sample_without_replacement(64, np.random.default_rng(1))
+    found = estimate(draws, arcs)
+    np.testing.assert_allclose(found.unbiased, distribution.marginals(), atol=1e-13)
     np.testing.assert_allclose(found.normalised, found.unbiased, atol=1e-13)
     assert not found.unbiased_error.any()
     assert not found.normalised_error.any()
 
 
 def test_chunks_do_not_show(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    sentence = graphs.sentence(graphs.gaussian(5))
-    draws = ALGORITHMS["auto"].draw(sentence, 50, np.random.default_rng(1))
-    whole = estimate(draws.heads, draws.log_probs, draws.tau, FUNCTIONALS["depth"])
+    distribution = graphs.distribution(graphs.gaussian(5))
+    draws = distribution.sample_without_replacement(50, np.random.default_rng(1))
+    whole = estimate(draws, FUNCTIONALS.get("depth").function)
     monkeypatch.setattr("deptree_cli.core.estimate.CHUNK", 7)
-    parts = estimate(draws.heads, draws.log_probs, draws.tau, FUNCTIONALS["depth"])
+    parts = estimate(draws, FUNCTIONALS.get("depth").function)
     assert list(vars(parts).values()) == pytest.approx(list(vars(whole).values()))
 
 
 def test_a_constant_is_estimated_without_error_when_normalised(graphs) -> None:
-    draws = ALGORITHMS["auto"].draw(graphs.sentence(graphs.gaussian(6)), 20, np.random.default_rng(1))
-    found = estimate(draws.heads, draws.log_probs, draws.tau, lambda heads: np.ones(len(heads)))
+    draws = graphs.distribution(graphs.gaussian(6)).sample_without_replacement(20, np.random.default_rng(1))
+    found = estimate(draws, lambda heads: np.ones(len(heads)))
     assert found.normalised == pytest.approx(1.0)
     assert found.normalised_error == pytest.approx(0.0, abs=1e-7)
     assert found.unbiased_error > 0.01
 
 
-def descends(tree: NDArray[np.int32], word: int, head: int) -> bool:
+def descends(tree: list[int], word: int, head: int) -> bool:
+    """Whether a word is below a head, or that head itself, one step at a time."""
     while word not in (0, head):
-        word = int(tree[word - 1])
+        word = tree[word - 1]
     return word == head
 
 
-@pytest.mark.parametrize("single_root", [True, False])
-def test_shapes_of_trees_against_loops(single_root: bool) -> None:
-    trees = all_trees(5, single_root)
-    depths, lengths, crossing = [], [], []
-    for tree in trees:
-        words = range(1, len(tree) + 1)
-        depths.append(max(sum(descends(tree, word, above) for above in words) for word in words))
-        spans = [abs(int(head) - word) for word, head in zip(words, tree, strict=True) if head]
-        lengths.append(np.mean(spans) if spans else 0.0)
-        crossing.append(
-            sum(
-                not all(descends(tree, w, int(h)) or h == 0 for w in range(min(h, d) + 1, max(h, d)))
-                for d, h in zip(words, tree, strict=True)
-            )
-        )
-    assert FUNCTIONALS["depth"](trees).tolist() == depths
-    assert FUNCTIONALS["dependency_length"](trees) == pytest.approx(lengths)
-    assert FUNCTIONALS["non_projective_arcs"](trees).tolist() == crossing
+def depth_of(tree: list[int]) -> float:
+    words = range(1, len(tree) + 1)
+    return max(sum(descends(tree, word, above) for above in words) for word in words)
 
 
-def test_every_functional_gives_a_value_per_tree() -> None:
+def mean_length(tree: list[int]) -> float:
+    spans = [abs(head - word) for word, head in enumerate(tree, 1) if head]
+    return float(np.mean(spans)) if spans else 0.0
+
+
+def crossing_arcs(tree: list[int]) -> float:
+    between = [(head, range(min(head, word) + 1, max(head, word))) for word, head in enumerate(tree, 1)]
+    return sum(not all(head == 0 or descends(tree, word, head) for word in words) for head, words in between)
+
+
+def matrix_of(tree: list[int]) -> NDArray[np.float64]:
+    return np.array([[float(w > 0 and tree[w - 1] == h) for w in range(len(tree) + 1)] for h in range(len(tree) + 1)])
+
+
+# What each functional is for one tree.
+DEFINITIONS: dict[str, Callable[[list[int]], Any]] = {
+    "depth": depth_of,
+    "dependency_length": mean_length,
+    "non_projective_arcs": crossing_arcs,
+    "arcs": matrix_of,
+}
+
+
+def test_every_functional_has_a_definition() -> None:
+    assert set(DEFINITIONS) == set(FUNCTIONALS.names)
+
+
+@EACH
+@pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
+def test_functionals_against_loops(functional: Functional, trees: TreeSpace) -> None:
+    """Of every tree of five words."""
+    every = all_trees(5, trees)
+    expected = np.array([DEFINITIONS[functional.name](tree) for tree in every.tolist()])
+    np.testing.assert_allclose(functional.function(every), expected, rtol=1e-14)
+
+
+@EACH
+def test_the_expectation_from_all_trees(functional: Functional, graphs) -> None:
+    """Drawn to the last one they leave nothing to estimate: the sum over all trees, without an error."""
+    distribution = graphs.distribution(graphs.gaussian(4, 2))
+    oracle = Oracle(distribution)
+    values = np.array([DEFINITIONS[functional.name](tree) for tree in oracle.trees.tolist()])
+    exact = np.tensordot(np.exp(oracle.log_probs), values, axes=1)
+    found = estimate(distribution.sample_without_replacement(64, 7), functional.function)
+    np.testing.assert_allclose(found.unbiased, exact, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(found.normalised, exact, rtol=1e-12, atol=1e-13)
+    assert not np.any(found.unbiased_error)
+
+
+@EACH
+def test_entries_are_complete(functional: Functional) -> None:
     trees = np.array([[0], [0]], dtype=np.int32)
-    for function in FUNCTIONALS.values():
-        assert len(function(trees)) == 2
-        assert function.__doc__
+    values = functional.function(trees)
+    assert values.dtype == np.float64
+    assert len(values) == 2
+    assert functional.scalar == (values.ndim == 1)
+    assert functional.summary.endswith((".", ":"))

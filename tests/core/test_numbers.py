@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind, shift_columns
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.kernels.wide import wide_log
+from deptree_cli.core.spaces import space
+from deptree_cli.kernels.numbers.wide import wide_log
 
 
 @given(st.integers(1, 5), st.integers(0, 10**6), st.booleans(), st.sampled_from([1.0, 50.0]))
 def test_every_tree_loses_the_constant(graphs, n: int, seed: int, single_root: bool, scale: float) -> None:
     log_scores = graphs.holes(n, seed, single_root, scale)
     shifted, constant = shift_columns(log_scores, single_root)
-    trees = all_trees(n, single_root)
+    trees = all_trees(n, space(single_root))
     before, after = (scores[trees, np.arange(1, n + 1)].sum(axis=1) for scores in (log_scores, shifted))
     np.testing.assert_allclose(after + constant, before, rtol=1e-13, atol=1e-12)
     assert (np.isneginf(shifted) == np.isneginf(log_scores)).all()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.audit import chi_square
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.core.swor import ALGORITHMS, Algorithm
 from deptree_cli.core.swor.labelled import draw
 
 pytestmark = pytest.mark.laws
@@ -21,16 +21,18 @@ LEVEL = 0.001
 RUNS = 3_000
 SCALES = (0.0, 1.0, 2.0)
 TESTS = len(SCALES)
+AUTO = ALGORITHMS.get("auto")
+SEQUENTIAL = [algorithm for algorithm in ALGORITHMS if algorithm.sequential]
 
 
-def sentence(n: int, scale: float, labels: int = 2, gap: float = 0.0) -> Sentence:
+def labelled(n: int, scale: float, labels: int = 2, gap: float = 0.0) -> TreeDistribution:
     """Joint scores of `labels` labels beside `root`; each label `gap` below the one before."""
     scores = np.random.default_rng(4).normal(size=(n + 1, n + 1, labels + 1)) * scale - gap * np.arange(labels + 1)
     names = ["root", *"abcdefgh"[:labels]]
-    return Sentence.from_scores(scores, scale="log", labels=names)
+    return TreeDistribution(scores, labels=names)
 
 
-def every(given: Sentence) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
     """All labelled trees and their probabilities."""
     assert given.labels is not None
     found = {}
@@ -44,8 +46,8 @@ def every(given: Sentence) -> dict[tuple[tuple[int, ...], tuple[int, ...]], floa
     return found
 
 
-def drawn(given: Sentence, size: int, seed: int, name: str = "auto", mass: float = 1.0):
-    draws, labels = draw(ALGORITHMS[name], given, size, sentence_stream(seed, "s"), mass)
+def drawn(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = AUTO, mass: float = 1.0):
+    draws, labels = draw(algorithm, given, size, sentence_stream(seed, "s"), mass)
     trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), labels.tolist(), strict=True)]
     return draws, trees
 
@@ -53,7 +55,7 @@ def drawn(given: Sentence, size: int, seed: int, name: str = "auto", mass: float
 @pytest.mark.parametrize("scale", SCALES)
 def test_ordered_pairs(scale: float) -> None:
     """H0: P(first a, then b) = p_a p_b / (1 - p_a). Chi-square, 3,000 runs, p > 0.001 / 3."""
-    given = sentence(2, scale, labels=3)
+    given = labelled(2, scale, labels=3)
     exact = every(given)
     number = {tree: index for index, tree in enumerate(exact)}
     probs = np.array(list(exact.values()))
@@ -69,7 +71,7 @@ def test_ordered_pairs(scale: float) -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_weights_are_unbiased(scale: float) -> None:
     """H0: E[sum of weights of drawn labelled trees] = 1, as of Horvitz and Thompson; 3,000 runs, |z| < 3.9."""
-    given = sentence(3, scale)
+    given = labelled(3, scale)
     sums = []
     for seed in range(RUNS):
         draws, _ = drawn(given, 6, seed)
@@ -78,11 +80,11 @@ def test_weights_are_unbiased(scale: float) -> None:
     assert abs(z) < 3.9
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 @pytest.mark.parametrize("gap", [0.0, 5.0, 1000.0])
-def test_every_labelled_tree_comes_once_and_then_it_ends(name: str, gap: float) -> None:
-    given = sentence(3, 1.0, gap=gap)
-    draws, trees = drawn(given, 1000, 3, name)
+def test_every_labelled_tree_comes_once_and_then_it_ends(algorithm: Algorithm, gap: float) -> None:
+    given = labelled(3, 1.0, gap=gap)
+    draws, trees = drawn(given, 1000, 3, algorithm)
     exact = every(given)
     assert len(trees) == len(set(trees)) == len(exact)
     assert draws.exhausted
@@ -91,16 +93,16 @@ def test_every_labelled_tree_comes_once_and_then_it_ends(name: str, gap: float) 
     np.testing.assert_allclose(np.exp(draws.log_probs), [exact[tree] for tree in trees], rtol=1e-9, atol=1e-300)
 
 
-@pytest.mark.parametrize("name", [name for name, line in ALGORITHMS.items() if line.sequential])
-def test_fewer_are_the_first_of_more(name: str) -> None:
-    given = sentence(4, 1.0)
-    many, few = drawn(given, 60, 1, name), drawn(given, 9, 1, name)
+@pytest.mark.parametrize("algorithm", SEQUENTIAL, ids=lambda algorithm: algorithm.name)
+def test_fewer_are_the_first_of_more(algorithm: Algorithm) -> None:
+    given = labelled(4, 1.0)
+    many, few = drawn(given, 60, 1, algorithm), drawn(given, 9, 1, algorithm)
     assert many[1][:9] == few[1]
     np.testing.assert_array_equal(many[0].arrivals[:9], few[0].arrivals)
     assert few[0].tau == many[0].arrivals[9]
 
 
 def test_the_mass_asked_for_is_reached_and_not_passed_by_a_tree() -> None:
-    draws, _ = drawn(sentence(4, 2.0), 1000, 1, mass=0.8)
+    draws, _ = drawn(labelled(4, 2.0), 1000, 1, mass=0.8)
     probs = np.exp(draws.log_probs)
     assert probs.sum() >= 0.8 > probs[:-1].sum()

@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.audit import binomial_p_values, chi_square
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.spaces import SPACES, TreeSpace
 
 pytestmark = pytest.mark.laws
 
@@ -22,24 +23,29 @@ EXPECTED = 5
 LARGEST_SIZE = 60_000
 SATURATED_SIZE = 4_000  # up to a quarter of the walks may go on for their budget of a million steps, 5 ms
 
-EXACT = [(name, root == "single") for name, line in SAMPLERS.items() if line.exact for root in line.roots]
+EXACT = [(sampler, trees) for sampler in SAMPLERS if sampler.exact for trees in SPACES if sampler.serves(trees)]
 GRAPHS = ("uniform", "peaked", "saturated", "holes", "one way", "beyond float64")
-SMALL = [(name, single, graph, n) for name, single in EXACT for graph in GRAPHS for n in (3, 4)]
-LONG = [(name, single, kind, n) for name, single in EXACT for kind in ("flat", "peaked") for n in (12, 25)]
+SMALL = [(*pair, graph, n) for pair in EXACT for graph in GRAPHS for n in (3, 4)]
+LONG = [(*pair, kind, n) for pair in EXACT for kind in ("flat", "peaked") for n in (12, 25)]
 
 
-def small_graph(graphs, graph: str, n: int, single_root: bool) -> Sentence:
-    """The sentences to enumerate; saturated words 1e-12 apart, halves of sentences e^-1000 apart."""
+def called(part: object) -> str:
+    """A part of a test's name."""
+    return getattr(part, "name", str(part))
+
+
+def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
+    """The distributions to enumerate; saturated words 1e-12 apart, halves of sentences e^-1000 apart."""
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 3, seed=n),
         "saturated": lambda: graphs.saturated(n),
         "nearly saturated": lambda: graphs.saturated(n, left=1e-3),
-        "holes": lambda: graphs.holes(n, 3, single_root),
+        "holes": lambda: graphs.holes(n, 3, trees.single_root),
         "one way": lambda: graphs.one_way(n, seed=2),
         "beyond float64": lambda: graphs.disconnected(n, 1000.0, seed=1),
     }[graph]()
-    return graphs.sentence(log_scores, single_root)
+    return graphs.over(log_scores, trees)
 
 
 def enough(probs: Float, at_most: int) -> int:
@@ -50,49 +56,49 @@ def enough(probs: Float, at_most: int) -> int:
 def counts_of(heads: Heads, trees: Heads) -> NDArray[np.int64]:
     """How often each of the trees was drawn; anything else is an error."""
     index = {tuple(tree): number for number, tree in enumerate(trees.tolist())}
-    different, times = np.unique(heads, axis=0, return_counts=True)
+    distinct, times = np.unique(heads, axis=0, return_counts=True)
     counts = np.zeros(len(trees), dtype=np.int64)
-    counts[[index[tuple(tree)] for tree in different.tolist()]] = times
+    counts[[index[tuple(tree)] for tree in distinct.tolist()]] = times
     return counts
 
 
-@pytest.mark.parametrize(("name", "single_root", "graph", "n"), SMALL)
-def test_trees_follow_the_distribution(name: str, single_root: bool, graph: str, n: int, graphs) -> None:
-    """H0: the trees drawn are independent and distributed as the sentence says.
+@pytest.mark.parametrize(("sampler", "trees", "graph", "n"), SMALL, ids=called)
+def test_trees_follow_the_distribution(sampler: Sampler, trees: TreeSpace, graph: str, n: int, graphs) -> None:
+    """H0: the trees drawn are independent and follow the distribution.
 
     Chi-square over all trees, the rare ones pooled until expected five times. Size: 5 / (probability of the rarest
     tree), at least 2,000 (n = 4 uniform needs 5 * 64 = 320) and at most 60,000 (saturated 4,000). Threshold:
-    0.001 divided by the number of tests, (sampler, root constraint) x 6 graphs x 2 lengths: with nine 0.001 / 108.
+    0.001 divided by the number of tests, (sampler, tree space) x 6 graphs x 2 lengths: with nine 0.001 / 108.
     """
-    sentence = small_graph(graphs, graph, n, single_root)
-    oracle = Oracle(sentence)
+    distribution = small_graph(graphs, graph, n, trees)
+    oracle = Oracle(distribution)
     probs = np.exp(oracle.log_probs)
     probs /= probs.sum()
     size = enough(probs, SATURATED_SIZE if graph == "saturated" else LARGEST_SIZE)
-    heads = SAMPLERS[name].draw(sentence, size, np.random.default_rng(1000 + n))
+    heads = sampler.draw(distribution, size, np.random.default_rng(1000 + n))
     statistic, dof, p_value = chi_square(counts_of(heads, oracle.trees), probs)
     assert p_value > LEVEL / len(SMALL), (statistic, dof)
 
 
-FEW = [(name, single, graph) for name, single in EXACT for graph in ("peaked", "nearly saturated", "holes")]
+FEW = [(*pair, graph) for pair in EXACT for graph in ("peaked", "nearly saturated", "holes")]
 
 
-@pytest.mark.parametrize(("name", "single_root", "graph"), FEW)
-def test_few_trees_at_a_time_follow_it_too(name: str, single_root: bool, graph: str, graphs) -> None:
+@pytest.mark.parametrize(("sampler", "trees", "graph"), FEW, ids=called)
+def test_few_trees_at_a_time_follow_it_too(sampler: Sampler, trees: TreeSpace, graph: str, graphs) -> None:
     """H0 as above: what is drawn in small portions may be drawn in another way.
 
     1,500 portions of 5 trees, n = 4, chi-square with rare trees pooled until expected five times. Threshold: 0.001 /
-    (number of tests), with nine pairs (sampler, root constraint) 0.001 / 27.
+    (number of tests), with nine pairs (sampler, tree space) 0.001 / 27.
     """
-    sentence = small_graph(graphs, graph, 4, single_root)
-    oracle, rng = Oracle(sentence), np.random.default_rng(1500)
-    heads = np.concatenate([SAMPLERS[name].draw(sentence, 5, rng) for _ in range(1500)])
+    distribution = small_graph(graphs, graph, 4, trees)
+    oracle, rng = Oracle(distribution), np.random.default_rng(1500)
+    heads = np.concatenate([sampler.draw(distribution, 5, rng) for _ in range(1500)])
     p_value = chi_square(counts_of(heads, oracle.trees), np.exp(oracle.log_probs))[2]
     assert p_value > LEVEL / len(FEW)
 
 
-def long_sentence(graphs, kind: str, n: int, single_root: bool) -> Sentence:
-    return graphs.sentence(graphs.gaussian(n, {"flat": 1.0, "peaked": 4.0}[kind], seed=n), single_root)
+def long_distribution(graphs, kind: str, n: int, trees: TreeSpace) -> TreeDistribution:
+    return graphs.over(graphs.gaussian(n, {"flat": 1.0, "peaked": 4.0}[kind], seed=n), trees)
 
 
 def arc_p_values(heads: Heads, marginals: Float) -> Float:
@@ -105,39 +111,41 @@ def arc_p_values(heads: Heads, marginals: Float) -> Float:
     return binomial_p_values(counts[tested], len(heads), marginals[tested])
 
 
-@pytest.mark.parametrize(("name", "single_root", "kind", "n"), LONG)
-def test_arcs_follow_their_marginals(name: str, single_root: bool, kind: str, n: int, graphs) -> None:
+@pytest.mark.parametrize(("sampler", "trees", "kind", "n"), LONG, ids=called)
+def test_arcs_follow_their_marginals(sampler: Sampler, trees: TreeSpace, kind: str, n: int, graphs) -> None:
     """H0: arc frequencies are binomial with the exact marginals. 20,000 trees (arcs of probability 1/2: +- 0.0035).
 
     The smallest exact p-value times the number of arcs (up to 25 * 25) against 0.001 / (number of tests): Bonferroni,
     which is Holm's first step.
     """
-    sentence = long_sentence(graphs, kind, n, single_root)
-    heads = SAMPLERS[name].draw(sentence, 20_000, np.random.default_rng(2000 + n))
-    p_values = arc_p_values(heads, sentence.elimination.marginals())
+    distribution = long_distribution(graphs, kind, n, trees)
+    heads = sampler.draw(distribution, 20_000, np.random.default_rng(2000 + n))
+    p_values = arc_p_values(heads, distribution.marginals())
     assert p_values.min() * len(p_values) > LEVEL / len(LONG)
 
 
-def given_arc(sentence: Sentence, head: int, dependent: int) -> Float:
+def given_arc(distribution: TreeDistribution, head: int, dependent: int) -> Float:
     """Exact marginals of the trees that have an arc: its rivals are forbidden."""
-    log_scores = sentence.log_scores.copy()
-    log_scores[np.arange(sentence.n + 1) != head, dependent] = -np.inf
-    return Sentence(log_scores, single_root=sentence.single_root).elimination.marginals()
+    log_scores = distribution.log_scores.copy()
+    log_scores[np.arange(distribution.n + 1) != head, dependent] = -np.inf
+    return TreeDistribution(log_scores, single_root=distribution.single_root).over(distribution.space).marginals()
 
 
-@pytest.mark.parametrize(("name", "single_root", "kind", "n"), LONG)
-def test_pairs_of_arcs_follow_their_joint_distribution(name: str, single_root: bool, kind: str, n: int, graphs) -> None:
+@pytest.mark.parametrize(("sampler", "trees", "kind", "n"), LONG, ids=called)
+def test_pairs_of_arcs_follow_their_joint_distribution(
+    sampler: Sampler, trees: TreeSpace, kind: str, n: int, graphs
+) -> None:
     """H0: given an arc, the other arcs have the exact marginals given it: a sampler may have the
     right marginals and wrong trees.
 
     The five arcs of probability nearest 1/3; about 20,000 / 3 trees have each of them. The smallest p-value times the
     number of all pairs tested against 0.001 / (number of tests).
     """
-    sentence = long_sentence(graphs, kind, n, single_root)
-    heads = SAMPLERS[name].draw(sentence, 20_000, np.random.default_rng(3000 + n))
-    marginals = sentence.elimination.marginals()
+    distribution = long_distribution(graphs, kind, n, trees)
+    heads = sampler.draw(distribution, 20_000, np.random.default_rng(3000 + n))
+    marginals = distribution.marginals()
     arcs = np.stack(np.unravel_index(np.argsort(np.abs(marginals - 1 / 3), axis=None)[:5], marginals.shape), axis=1)
-    tested = [arc_p_values(heads[heads[:, d - 1] == h], given_arc(sentence, h, d)) for h, d in arcs.tolist()]
+    tested = [arc_p_values(heads[heads[:, d - 1] == h], given_arc(distribution, h, d)) for h, d in arcs.tolist()]
     p_values = np.concatenate(tested)
     assert p_values.min() * len(p_values) > LEVEL / len(LONG)
 
@@ -148,11 +156,11 @@ def test_the_audit_catches_wilson_rc(graphs) -> None:
     2,000 trees: chi-square with 2 degrees of freedom and noncentrality 2000 * 3 * (1/12^2 + 1/12^2 + 1/6^2) = 250,
     while the threshold 0.001 / (number of tests of this file) asks for about 23: missed with probability < 1e-20.
     """
-    sentence = graphs.sentence(graphs.figure1())
-    oracle, line = Oracle(sentence), SAMPLERS["wilson-rc"]
-    heads = line.draw(sentence, 2000, np.random.default_rng(4000))
+    distribution = graphs.distribution(graphs.figure1())
+    oracle, sampler = Oracle(distribution), SAMPLERS.get("wilson-rc")
+    heads = sampler.draw(distribution, 2000, np.random.default_rng(4000))
     counts = counts_of(heads, oracle.trees)
     assert chi_square(counts, np.exp(oracle.log_probs))[2] < LEVEL / (len(SMALL) + 2 * len(LONG))
-    assert line.bias(sentence) == pytest.approx(1 / 6, abs=1e-15)
+    assert sampler.bias(distribution) == pytest.approx(1 / 6, abs=1e-15)
     # 1/6 within five standard deviations, sqrt(1/2 * 1/2 / 2000) = 0.0112, of the third tree's share
     assert 0.5 * np.abs(counts / 2000 - 1 / 3).sum() == pytest.approx(1 / 6, abs=0.056)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.core.numbers import REAL, WIDE, Float, shift_columns
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.numbers import REAL, WIDE, shift_columns
+from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.colbourn import draw_ancestral
+from deptree_cli.kernels.trees.colbourn import draw_ancestral
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
     """Word by word from exact conditionals, the single root first; O(n^3) per tree."""
-    n = sentence.n
-    if sentence.single_root:
-        roots = draw_roots(sentence.elimination.root_marginals(), size, rng)
+    n = distribution.n
+    if distribution.single_root:
+        roots = draw_roots(distribution.root_marginals, size, rng)
     else:
         roots = np.zeros(size, dtype=np.int64)
-    kind = WIDE if sentence.elimination.is_wide else REAL
-    weights = kind.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
+    kind = WIDE if elimination_of(distribution.factorisation).is_wide else REAL
+    weights = kind.exp(shift_columns(distribution.log_scores, distribution.single_root)[0])
     levels = 2 + n.bit_length()
     heads = np.empty((size, n), dtype=np.int32)
     workspace = kind.zeros((levels, n, n)), kind.zeros((levels, n)), kind.zeros(n + 1)
@@ -27,7 +28,7 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> NDArray[np.
     return heads
 
 
-def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Int:
     """`size` draws from probs, shape (n+1,); a root of probability 0 is never drawn, whatever rounding leaves over."""
     cumulative = np.cumsum(probs) / probs.sum()
     cumulative[np.flatnonzero(probs)[-1] :] = 2.0

@@ -1,13 +1,13 @@
-"""The elimination sampler: exact trees from the factors of `core/elimination.py`, with a worst-case bound."""
+"""The elimination sampler: exact trees from the factors of `core/spaces/elimination.py`, with a worst-case bound."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Heads
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
     """O(n^3) once, then O(n^2) per tree at worst, whatever the weights."""
-    return sentence.elimination.sample(size, rng)
+    return distribution.factorisation.sample(size, rng)

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.feasibility import possible_roots
-from deptree_cli.core.numbers import Float, shift_columns
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int
+from deptree_cli.core.numbers import shift_columns
+from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.feasibility import possible_roots
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels import wilson as kernel
+from deptree_cli.kernels.trees import wilson as kernel
 
-Heads = NDArray[np.int32]
 Tables = NDArray[np.uint64]
 
 # Far below 2^48 steps, so that the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation), and
@@ -35,60 +36,60 @@ PROBE = 32
 FEW = 8
 
 
-def draw_spanning(sentence: Sentence, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
+def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    return _walk(sentence, None, size, rng, budget)
+    return _walk(distribution, None, size, rng, budget)
 
 
-def draw_marginal(sentence: Sentence, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
+def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
-    return _walk(sentence, sentence.elimination.root_marginals(), size, rng, budget)
+    return _walk(distribution, distribution.root_marginals, size, rng, budget)
 
 
-def draw_root_corrected(sentence: Sentence, size: int, rng: np.random.Generator) -> Heads:
+def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
-    return _walk(sentence, local_root_probs(sentence), size, rng, BUDGET)
+    return _walk(distribution, local_root_probs(distribution), size, rng, BUDGET)
 
 
-def draw_reject(sentence: Sentence, size: int, rng: np.random.Generator) -> Heads:
+def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
     """Wilson-Reject (Stanojevic 2022, Alg. 4): spanning trees until one has a single root.
 
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
     elimination.
     """
-    weights = np.exp(shift_columns(sentence.log_scores, single_root=False)[0])
+    weights = np.exp(shift_columns(distribution.log_scores, single_root=False)[0])
     tables, bits = alias_tables(weights, first_head=0)
-    trees = Trees.of(size, sentence.n)
-    trees.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
-    if trees.abandoned.any():
-        _rescue(sentence, trees, rng)
-    return trees.heads
+    walks = Walks.of(size, distribution.n)
+    walks.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
+    if walks.abandoned.any():
+        _rescue(distribution, walks, rng)
+    return walks.heads
 
 
-def local_root_probs(sentence: Sentence) -> Float:
+def local_root_probs(distribution: ArcFactored) -> Float:
     """Wilson-RC's root distribution, (n+1,): ROOT arcs by their weights, where a tree with that root exists."""
-    log_weights = np.where(possible_roots(np.isfinite(sentence.log_scores)), sentence.log_scores[0], -np.inf)
+    log_weights = np.where(possible_roots(np.isfinite(distribution.log_scores)), distribution.log_scores[0], -np.inf)
     weights: Float = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
-    """Flat tables of `kernels/wilson.py` for weights (n+1, n+1), and the logarithm of their row length."""
+    """Flat tables of `kernels/trees/wilson.py` for weights (n+1, n+1), and the logarithm of their row length."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
     kernel.build_tables(weights, first_head, bits, tables)
     return tables.ravel(), bits
 
 
-class Trees(NamedTuple):
-    """Trees being drawn: heads (k, n), the node (k,) that each hangs on, and whether it ran out of budget (k,)."""
+class Walks(NamedTuple):
+    """Walks under way: heads (k, n), the node (k,) that each hangs on, and whether it ran out of budget (k,)."""
 
     heads: Heads
-    roots: NDArray[np.int64]
-    abandoned: NDArray[np.bool_]
+    roots: Int
+    abandoned: Bool
 
     @classmethod
-    def of(cls, size: int, n: int) -> Trees:
+    def of(cls, size: int, n: int) -> Walks:
         """Room for `size` trees of n words."""
         return cls(np.empty((size, n), dtype=np.int32), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.bool_))
 
@@ -104,30 +105,33 @@ class Trees(NamedTuple):
                 walk(tables, bits, roots, kernel_state(rng), budget, heads, abandoned)
 
 
-def _walk(sentence: Sentence, root_probs: Float | None, size: int, rng: np.random.Generator, budget: int) -> Heads:
+def _walk(
+    distribution: ArcFactored, root_probs: Float | None, size: int, rng: np.random.Generator, budget: int
+) -> Heads:
     """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
     rooted = root_probs is not None
-    weights = np.exp(shift_columns(sentence.log_scores, sentence.single_root)[0])
+    weights = np.exp(shift_columns(distribution.log_scores, distribution.single_root)[0])
     weights[:, 0] = root_probs if rooted else 0.0
-    trees = Trees.of(size, sentence.n)
+    walks = Walks.of(size, distribution.n)
     if size <= FEW:
         kernel.walk_without_tables(
-            weights, rooted, kernel_state(rng), budget, trees.heads, trees.roots, trees.abandoned
+            weights, rooted, kernel_state(rng), budget, walks.heads, walks.roots, walks.abandoned
         )
     else:
         tables, bits = alias_tables(weights, first_head=1 if rooted else 0)
         if rooted:
-            kernel.draw_roots(tables, bits, kernel_state(rng), trees.roots)
-        trees.fill(kernel.walk, tables, bits, budget, rng)
-    if trees.abandoned.any():
-        _rescue(sentence, trees, rng)
-    return trees.heads
+            kernel.draw_roots(tables, bits, kernel_state(rng), walks.roots)
+        walks.fill(kernel.walk, tables, bits, budget, rng)
+    if walks.abandoned.any():
+        _rescue(distribution, walks, rng)
+    return walks.heads
 
 
-def _rescue(sentence: Sentence, trees: Trees, rng: np.random.Generator) -> None:
+def _rescue(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> None:
     """Draw abandoned trees by elimination, each for its own root."""
-    heads, roots, abandoned = trees
+    heads, roots, abandoned = walks
+    elimination = elimination_of(distribution.factorisation)
     for root in np.unique(roots[abandoned]).tolist():
         rows = np.flatnonzero(abandoned & (roots == root))
-        same_graph = sentence.elimination.given_root(root) if root else sentence.elimination
+        same_graph = elimination.given_root(root) if root else elimination
         heads[rows] = same_graph.sample(len(rows), rng)

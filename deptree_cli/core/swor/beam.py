@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Draws
-from deptree_cli.core.swor.conditionals import Choices, Conditionals, Float
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.swor.conditionals import Choices, Conditionals
+from deptree_cli.core.swor.draws import Draws
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` different trees; one more is followed, for its arrival time."""
-    conditionals = Conditionals(sentence)
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` distinct trees; one more is followed, for its arrival time."""
+    conditionals = Conditionals(distribution)
     prefixes: Choices = np.empty((1, 0), dtype=np.int64)
     log_probs, perturbed = np.zeros(1), np.array([rng.gumbel()])
     for _ in range(conditionals.depth):
@@ -32,7 +33,11 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 
     with np.errstate(over="ignore"):
         arrivals = np.append(np.exp(-perturbed), np.inf)
     return Draws(
-        heads, sentence.log_probs(heads), arrivals[:count], float(arrivals[count]), exhausted=count == len(prefixes)
+        heads,
+        distribution.tree_log_probs(heads),
+        arrivals[:count],
+        float(arrivals[count]),
+        exhausted=count == len(prefixes),
     )
 
 

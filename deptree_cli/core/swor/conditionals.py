@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind, shift_columns
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.kernels.head_distribution import FREE, Room, log_head_probs_of_each
+from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.kernels.trees.head_distribution import FREE, Workspace, log_head_probs_of_each
 
-Float = NDArray[np.float64]
 Prefix = tuple[int, ...]
-Choices = NDArray[np.int64]
+Choices = Int
 
 
 class Conditionals:
@@ -27,15 +27,15 @@ class Conditionals:
     A prefix is a tuple of choices; a complete one, of length `depth`, is a tree.
     """
 
-    def __init__(self, sentence: Sentence) -> None:
-        self._sentence = sentence
-        log_weights, _ = shift_columns(sentence.log_scores, sentence.single_root)
+    def __init__(self, distribution: ArcFactored) -> None:
+        self._distribution = distribution
+        log_weights, _ = shift_columns(distribution.log_scores, distribution.single_root)
         kind = WIDE if some_are_improbable(log_weights) else REAL
         self._wide_weights = WIDE.exp(log_weights)
         self._weights = self._wide_weights if kind is WIDE else kind.exp(log_weights)
-        self._room = room(sentence.n, kind)
-        self._probs = kind.zeros(sentence.n + 1)
-        self.depth = sentence.n
+        self._workspace = head_workspace(distribution.n, kind)
+        self._probs = kind.zeros(distribution.n + 1)
+        self.depth = distribution.n
 
     def log_probs(self, prefix: Prefix) -> Float:
         """Log-probability of each value 0..n of the choice after `prefix`; O(m^3) with m words open."""
@@ -43,32 +43,32 @@ class Conditionals:
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """The same for prefixes of one length, (b, length) -> (b, n+1)."""
-        if self._sentence.single_root and not prefixes.shape[1]:
-            return np.tile(self._sentence.elimination.log_root_marginals(), (len(prefixes), 1))
+        if self._distribution.single_root and not prefixes.shape[1]:
+            return np.tile(elimination_of(self._distribution.factorisation).log_root_marginals(), (len(prefixes), 1))
         heads, words = self._heads_and_words(prefixes)
-        done = prefixes.shape[1] - (1 if self._sentence.single_root else 0)
-        roots = prefixes[:, 0] if self._sentence.single_root else np.zeros(len(prefixes), dtype=np.int64)
-        out = np.empty((len(prefixes), self._sentence.n + 1))
+        done = prefixes.shape[1] - (1 if self._distribution.single_root else 0)
+        roots = prefixes[:, 0] if self._distribution.single_root else np.zeros(len(prefixes), dtype=np.int64)
+        out = np.empty((len(prefixes), self._distribution.n + 1))
         log_head_probs_of_each(
-            self._weights, self._wide_weights, roots, heads, words[:, done].copy(), self._room, self._probs, out
+            self._weights, self._wide_weights, roots, heads, words[:, done].copy(), self._workspace, self._probs, out
         )
         return out
 
-    def heads(self, prefix: Prefix) -> NDArray[np.int32]:
+    def heads(self, prefix: Prefix) -> Heads:
         """The tree of a complete prefix, (n,) heads."""
         return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
 
-    def heads_of_each(self, prefixes: Choices) -> NDArray[np.int32]:
+    def heads_of_each(self, prefixes: Choices) -> Heads:
         """The trees of complete prefixes, (b, n) -> (b, n) heads."""
         heads = self._heads_and_words(prefixes)[0][:, 1:]
         return np.where(heads == FREE, 0, heads).astype(np.int32)
 
     def _heads_and_words(self, prefixes: Choices) -> tuple[Choices, Choices]:
         """Heads by node (b, n+1), FREE where none was chosen; the words in the order of choice, (b, n or n-1)."""
-        count, n = len(prefixes), self._sentence.n
+        count, n = len(prefixes), self._distribution.n
         words = np.tile(np.arange(1, n + 1), (count, 1))
         chosen = prefixes
-        if self._sentence.single_root:
+        if self._distribution.single_root:
             words = words[words != prefixes[:, :1]].reshape(count, n - 1)
             chosen = prefixes[:, 1:]
         heads = np.full((count, n + 1), FREE, dtype=np.int64)
@@ -82,9 +82,9 @@ def some_are_improbable(log_weights: Float) -> bool:
     return bool(least.sum() < SAFE_LOG)
 
 
-def room(n: int, kind: Kind) -> Any:
+def head_workspace(n: int, kind: Kind) -> Any:
     """Memory for the head distributions of a sentence's words."""
-    return Room(kind.zeros((n, n)), kind.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
+    return Workspace(kind.zeros((n, n)), kind.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
 
 
 def pick(log_weights: Float, rng: np.random.Generator) -> int:

@@ -1,7 +1,7 @@
-"""Different labelled trees: two labelings of one tree are two samples.
+"""Distinct labelled trees: two labelings of one tree are two samples.
 
 With replacement, at one draw per unit of time, labelled trees come as the trees do, each with labels drawn for it. So
-the different trees in order, with their arrival times, come first, from any algorithm of the register; a tree's first
+the distinct trees in order, with their arrival times, come first, from any algorithm of the register; a tree's first
 labeling comes with it, each further one after another Exp(1) / (P(tree) times what is left of its labelings). The k
 that come first are what is asked for; no more than k trees can be among them.
 
@@ -13,33 +13,31 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Algorithm, Draws
+from deptree_cli.core.swor import Algorithm
 from deptree_cli.core.swor.conditionals import Prefix, log_sum
+from deptree_cli.core.swor.draws import Draws
 from deptree_cli.core.swor.trie import Node, remove, walk_down
-
-Float = NDArray[np.float64]
-Heads = NDArray[np.int32]
 
 
 def draw(
-    algorithm: Algorithm, sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0
+    algorithm: Algorithm, distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0
 ) -> tuple[Draws, Heads]:
-    """Up to `size` different labelled trees, of which the last brings the probability of all to `mass` (if one does).
+    """Up to `size` distinct labelled trees, of which the last brings the probability of all to `mass` (if one does).
 
     Returns:
         draws, in which heads may repeat and log_probs are of tree and labels; and the labels (m, n).
     """
-    if sentence.labels is None:
+    if distribution.labels is None:
         raise DeptreeError("the scores tell no labels to draw", "Give --labels")
-    trees = algorithm.draw(sentence, size, rng)
+    trees = algorithm.draw(distribution, size, rng)
     each = [
         Labelings(log_probs, label_stream(rng, number))
-        for number, log_probs in enumerate(sentence.labels.of(trees.heads))
+        for number, log_probs in enumerate(distribution.labels.of(trees.heads))
     ]
     waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
     drawn: list[tuple[int, tuple[int, ...], float, float]] = []

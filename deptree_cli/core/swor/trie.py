@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Draws, clock_of
-from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.swor.conditionals import Conditionals, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.swor.draws import Draws, clock_of
 
 
 class Stepwise(Protocol):
@@ -44,20 +44,20 @@ class Node:
         self.children: dict[int, Node] = {}
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` different trees; one walk down the trie each."""
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` distinct trees; one walk down the trie each."""
     clock = clock_of(rng)
-    conditionals = Conditionals(sentence)
+    conditionals = Conditionals(distribution)
     root = Node(conditionals.log_probs(()))
-    heads: list[NDArray[np.int32]] = []
+    heads: list[Heads] = []
     log_left = [0.0]
     while len(heads) < size and goes_on(log_left[-1], mass):
         path = walk_down(root, conditionals, rng)
         heads.append(conditionals.heads(tuple(choice for _, choice in path)))
         remove(path)
         log_left.append(log_sum(root.log_left))
-    trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
-    return Draws.timed(trees, sentence.log_probs(trees), np.array(log_left), clock)
+    trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
+    return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(log_left), clock)
 
 
 def walk_down(root: Node, conditionals: Stepwise, rng: np.random.Generator) -> list[tuple[Node, int]]:

@@ -8,22 +8,22 @@ list: k^2 n in all. Where that subtraction would cancel, the mass left is summed
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import Draws, clock_of
-from deptree_cli.core.swor.conditionals import Conditionals, Float, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.swor.conditionals import Conditionals, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.swor.draws import Draws, clock_of
 
 # A remainder below this share of a choice's probability has lost too many digits to a subtraction.
 SAFE_SHARE = 1e-6
 
-Drawn = NDArray[np.int64]  # (trees, depth): the choices of each drawn tree
+Drawn = Int  # (trees, depth): the choices of each drawn tree
 
 
-def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` different trees."""
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` distinct trees."""
     clock = clock_of(rng)
-    conditionals = Conditionals(sentence)
+    conditionals = Conditionals(distribution)
     drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
     lefts = [0.0]
@@ -39,8 +39,8 @@ def draw(sentence: Sentence, size: int, rng: np.random.Generator, mass: float = 
         log_probs = np.append(log_probs, log_prob)
         lefts.append(log_sum(_log_left(conditionals, (), drawn, log_probs)))
     heads = [conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()]
-    trees = np.array(heads, dtype=np.int32).reshape(-1, sentence.n)
-    return Draws.timed(trees, sentence.log_probs(trees), np.array(lefts), clock)
+    trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
+    return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(lefts), clock)
 
 
 def _log_left(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import are_trees
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import colbourn
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.spaces.nonprojective import are_trees
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 16, 17, 33])
 def test_every_way_to_halve_a_sentence(n: int, single_root: bool, graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(n, 4), single_root)
-    heads = colbourn.draw(sentence, 30, np.random.default_rng(1))
+    distribution = graphs.distribution(graphs.gaussian(n, 4), single_root)
+    heads = colbourn.draw(distribution, 30, np.random.default_rng(1))
     assert heads.shape == (30, n)
     assert are_trees(heads, single_root).all()
 
@@ -26,8 +26,8 @@ def test_the_one_tree_there_is_is_drawn(single_root: bool) -> None:
     for others in (-np.inf, -500.0, -1e5):
         log_scores = np.full((8, 8), others)
         log_scores[heads, np.arange(1, 8)] = np.linspace(-3, 3, 7)
-        sentence = Sentence.from_scores(log_scores, scale="log", single_root=single_root)
-        assert (colbourn.draw(sentence, 50, np.random.default_rng(2)) == heads).all()
+        distribution = TreeDistribution(log_scores, single_root=single_root)
+        assert (colbourn.draw(distribution, 50, np.random.default_rng(2)) == heads).all()
 
 
 class Fixed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor.conditionals import Conditionals, log_sum, pick
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
@@ -20,15 +20,15 @@ def prefixes_of(tree: np.ndarray, single_root: bool) -> tuple[int, ...]:
     return (root, *(int(head) for word, head in enumerate(tree.tolist(), 1) if word != root))
 
 
-def check_against_enumeration(sentence: Sentence) -> None:
+def check_against_enumeration(distribution: TreeDistribution) -> None:
     """Every conditional probability of every prefix of every tree, in logarithms."""
-    oracle, conditionals = Oracle(sentence), Conditionals(sentence)
-    choices = np.array([prefixes_of(tree, sentence.single_root) for tree in oracle.trees])
-    for prefix in {tuple(row[:length]) for row in choices.tolist() for length in range(sentence.n)}:
+    oracle, conditionals = Oracle(distribution), Conditionals(distribution)
+    choices = np.array([prefixes_of(tree, distribution.single_root) for tree in oracle.trees])
+    for prefix in {tuple(row[:length]) for row in choices.tolist() for length in range(distribution.n)}:
         below = (choices[:, : len(prefix)] == prefix).all(axis=1)
         total = np.logaddexp.reduce(oracle.log_probs[below])
         found = conditionals.log_probs(prefix)
-        for value in range(sentence.n + 1):
+        for value in range(distribution.n + 1):
             share = below & (choices[:, len(prefix)] == value)
             expected = np.logaddexp.reduce(oracle.log_probs[share], initial=-np.inf) - total
             assert found[value] == pytest.approx(expected, rel=1e-12, abs=1e-12), (prefix, value)
@@ -38,33 +38,33 @@ def check_against_enumeration(sentence: Sentence) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_against_enumeration(n: int, single_root: bool, graphs) -> None:
     for log_scores in (graphs.gaussian(n), graphs.gaussian(n, 50), graphs.saturated(n), graphs.disconnected(n, 1000.0)):
-        check_against_enumeration(graphs.sentence(log_scores, single_root))
+        check_against_enumeration(graphs.distribution(log_scores, single_root))
 
 
 @BOTH
 @pytest.mark.parametrize("seed", range(4))
 def test_forbidden_arcs(seed: int, single_root: bool, graphs) -> None:
-    check_against_enumeration(graphs.sentence(graphs.holes(4, seed, single_root), single_root))
-    check_against_enumeration(graphs.sentence(graphs.one_way(4, seed), single_root))
+    check_against_enumeration(graphs.distribution(graphs.holes(4, seed, single_root), single_root))
+    check_against_enumeration(graphs.distribution(graphs.one_way(4, seed), single_root))
 
 
 @BOTH
 def test_a_complete_prefix_is_a_tree(single_root: bool, graphs) -> None:
-    sentence = graphs.sentence(graphs.uniform(4), single_root)
-    conditionals = Conditionals(sentence)
+    distribution = graphs.distribution(graphs.uniform(4), single_root)
+    conditionals = Conditionals(distribution)
     assert conditionals.depth == 4
-    for tree in Oracle(sentence).trees:
+    for tree in Oracle(distribution).trees:
         assert conditionals.heads(prefixes_of(tree, single_root)).tolist() == tree.tolist()
 
 
 @BOTH
 def test_conditionals_multiply_to_the_trees_probability(single_root: bool, graphs) -> None:
-    sentence = graphs.sentence(graphs.gaussian(12, 10), single_root)
-    conditionals = Conditionals(sentence)
-    for tree in sentence.elimination.sample(5, np.random.default_rng(1)):
+    distribution = graphs.distribution(graphs.gaussian(12, 10), single_root)
+    conditionals = Conditionals(distribution)
+    for tree in distribution.factorisation.sample(5, np.random.default_rng(1)):
         choices = prefixes_of(tree, single_root)
         log_probs = [conditionals.log_probs(choices[:done])[choices[done]] for done in range(12)]
-        assert sum(log_probs) == pytest.approx(sentence.log_probs(tree[None])[0], abs=1e-11)
+        assert sum(log_probs) == pytest.approx(distribution.log_probs(tree[None])[0], abs=1e-11)
 
 
 class Fixed:

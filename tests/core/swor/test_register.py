@@ -1,37 +1,35 @@
-"""Every line of the register of SWOR algorithms: complete, importable, and what they all promise."""
+"""Every entry of the register of SWOR algorithms: complete, importable, and what all algorithms promise."""
 
 from __future__ import annotations
-
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import are_trees
-from deptree_cli.core.swor import ALGORITHMS, Draws, algorithm
+from deptree_cli.core.register import imported
+from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 
-LINES = sorted(ALGORITHMS)
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-EACH = pytest.mark.parametrize("name", LINES)
+EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
+SEQUENTIAL = [algorithm for algorithm in ALGORITHMS if algorithm.sequential]  # the others draw all trees at once
 
 
 @EACH
-def test_lines_are_complete(name: str) -> None:
-    line = ALGORITHMS[name]
-    assert line.name == name
-    assert line.cost
-    assert line.source
-    file, function = line.target.split(":")
-    assert callable(getattr(import_module(f"deptree_cli.core.swor.{file}"), function))
+def test_entries_are_complete(algorithm: Algorithm) -> None:
+    assert algorithm.cost
+    assert algorithm.source
+    assert callable(imported(algorithm.target, "deptree_cli.core.swor"))
 
 
 def test_names_are_unique_and_found() -> None:
-    module = import_module("deptree_cli.core.swor")
-    assert len({line.name for line in module._LINES}) == len(module._LINES)
-    assert algorithm("trie") is ALGORITHMS["trie"]
-    with pytest.raises(DeptreeError, match=r"there is no SWOR algorithm 'tri'\. Choose one of "):
-        algorithm("tri")
+    assert len(set(ALGORITHMS.names)) == len(ALGORITHMS)
+    assert ALGORITHMS.get("trie").name == "trie"
+    assert ALGORITHMS.get("auto").exact
+    with pytest.raises(DeptreeError, match=r"there is no SWOR algorithm 'tri'\. Did you mean trie\?"):
+        ALGORITHMS.get("tri")
+    with pytest.raises(DeptreeError, match=r"there is no SWOR algorithm 'x'\. Choose one of auto, trie, "):
+        ALGORITHMS.get("x")
 
 
 def test_mass() -> None:
@@ -41,46 +39,46 @@ def test_mass() -> None:
         np.zeros((2, 1), dtype=np.int32), np.log([0.5, 0.5 + 1e-15]), np.arange(2.0), np.inf, exhausted=True
     )
     assert rounded_up.mass == 1.0
+    assert repr(draws) == "<Draws: 2 distinct trees, mass=0.75, tau=3>"
+    assert repr(rounded_up) == "<Draws: 2 distinct trees, mass=1, all there are>"
 
 
 @EACH
 @BOTH
-def test_shape_type_and_probabilities(name: str, single_root: bool, graphs) -> None:
+def test_shape_type_and_probabilities(algorithm: Algorithm, single_root: bool, graphs) -> None:
     for n, size in [(1, 1), (2, 2), (6, 20), (15, 5)]:
-        sentence = graphs.sentence(graphs.gaussian(n, 2), single_root)
-        draws = ALGORITHMS[name].draw(sentence, size, np.random.default_rng(1))
+        distribution = graphs.distribution(graphs.gaussian(n, 2), single_root)
+        draws = algorithm.draw(distribution, size, np.random.default_rng(1))
         assert draws.heads.shape == (size, n)
         assert draws.heads.dtype == np.int32
-        assert draws.log_probs == pytest.approx(sentence.log_probs(draws.heads))
+        assert draws.log_probs == pytest.approx(distribution.log_probs(draws.heads))
         assert are_trees(draws.heads, single_root).all()
         assert len(np.unique(draws.heads, axis=0)) == size
 
 
 @EACH
 @BOTH
-def test_the_stream_decides_everything(name: str, single_root: bool, graphs) -> None:
+def test_the_stream_decides_everything(algorithm: Algorithm, single_root: bool, graphs) -> None:
     log_scores = graphs.gaussian(5)
     first, again, other = (
-        ALGORITHMS[name].draw(graphs.sentence(log_scores, single_root), 12, np.random.default_rng(seed)).heads
+        algorithm.draw(graphs.distribution(log_scores, single_root), 12, np.random.default_rng(seed)).heads
         for seed in (1, 1, 2)
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
-@EACH
+@pytest.mark.parametrize("algorithm", SEQUENTIAL, ids=lambda algorithm: algorithm.name)
 @BOTH
-def test_fewer_trees_are_the_first_of_more(name: str, single_root: bool, graphs) -> None:
-    if not ALGORITHMS[name].sequential:
-        pytest.skip("draws all at once: more trees change all random numbers")
-    sentence = graphs.sentence(graphs.gaussian(5, 2), single_root)
-    few, many = (ALGORITHMS[name].draw(sentence, size, np.random.default_rng(3)).heads for size in (4, 15))
+def test_fewer_trees_are_the_first_of_more(algorithm: Algorithm, single_root: bool, graphs) -> None:
+    distribution = graphs.distribution(graphs.gaussian(5, 2), single_root)
+    few, many = (algorithm.draw(distribution, size, np.random.default_rng(3)).heads for size in (4, 15))
     assert np.array_equal(few, many[:4])
 
 
 @EACH
 @pytest.mark.parametrize("n", [1, 3])
-def test_no_trees_have_the_shape_of_none(name: str, n: int, graphs) -> None:
-    draws = ALGORITHMS[name].draw(graphs.sentence(graphs.uniform(n)), 0, np.random.default_rng(0))
+def test_no_trees_have_the_shape_of_none(algorithm: Algorithm, n: int, graphs) -> None:
+    draws = algorithm.draw(graphs.distribution(graphs.uniform(n)), 0, np.random.default_rng(0))
     assert draws.heads.shape == (0, n)
     assert not draws.exhausted

@@ -13,8 +13,8 @@ from deptree_cli.core.swor.conditionals import Conditionals, log_sum
 @pytest.mark.parametrize("single_root", [True, False])
 def test_what_is_left_is_the_mass_of_the_trees_not_drawn(single_root: bool, graphs) -> None:
     """After every tree; relative to itself, though less than 1e-100 is left in the end."""
-    sentence = graphs.sentence(graphs.gaussian(3, 60), single_root)
-    oracle, conditionals = Oracle(sentence), Conditionals(sentence)
+    distribution = graphs.distribution(graphs.gaussian(3, 60), single_root)
+    oracle, conditionals = Oracle(distribution), Conditionals(distribution)
     root, rng = trie.Node(conditionals.log_probs(())), np.random.default_rng(1)
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
@@ -34,5 +34,5 @@ def test_conditionals_are_asked_for_once_per_prefix(graphs, monkeypatch: pytest.
         return log_probs(self, prefix)
 
     monkeypatch.setattr(Conditionals, "log_probs", counting)
-    trie.draw(graphs.sentence(graphs.uniform(4)), 60, np.random.default_rng(2))
+    trie.draw(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
     assert len(asked) == len(set(asked))

@@ -14,18 +14,18 @@ def test_subtracting_and_summing_agree_on_flat_scores(
     safe_share: float, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A threshold of 0 always subtracts, one above 1 never; the trees drawn are the same."""
-    sentence = graphs.sentence(graphs.gaussian(4))
-    expected = zmigrod.draw(sentence, 40, np.random.default_rng(1)).heads
+    distribution = graphs.distribution(graphs.gaussian(4))
+    expected = zmigrod.draw(distribution, 40, np.random.default_rng(1)).heads
     monkeypatch.setattr(zmigrod, "SAFE_SHARE", safe_share)
-    assert np.array_equal(zmigrod.draw(sentence, 40, np.random.default_rng(1)).heads, expected)
+    assert np.array_equal(zmigrod.draw(distribution, 40, np.random.default_rng(1)).heads, expected)
 
 
 def test_a_remainder_far_below_a_rounding_error(graphs) -> None:
     """One tree has all mass but 1e-40: one minus its probability is 0 in float64, what is left is not."""
-    sentence = graphs.sentence(graphs.gaussian(3, 60, seed=2))
-    conditionals = Conditionals(sentence)
-    first = zmigrod.draw(sentence, 1, np.random.default_rng(0))
-    rest = zmigrod.draw(sentence, 9, np.random.default_rng(0))
+    distribution = graphs.distribution(graphs.gaussian(3, 60, seed=2))
+    conditionals = Conditionals(distribution)
+    first = zmigrod.draw(distribution, 1, np.random.default_rng(0))
+    rest = zmigrod.draw(distribution, 9, np.random.default_rng(0))
     assert first.mass == 1.0
     root = int(np.argmin(first.heads[0])) + 1
     prefix = (root, *(int(h) for w, h in enumerate(first.heads[0], 1) if w != root))

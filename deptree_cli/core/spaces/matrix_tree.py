@@ -8,11 +8,9 @@ inverse"): for results use `elimination.py`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import shift_columns
-
-Float = NDArray[np.float64]
 
 
 def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
-
-Bool = NDArray[np.bool_]
 
 
 def check_feasible(allowed: Bool, single_root: bool) -> None:
@@ -90,7 +88,7 @@ def _check_reached(reached: Bool, start: str, kind: str) -> None:
         raise DeptreeError(f"no {kind} is possible: {words(missing)} cannot be reached from {start}", remedy)
 
 
-def words(numbers: NDArray[np.intp]) -> str:
+def words(numbers: Integers) -> str:
     """``word 4``, ``words 4 and 7``, ``words 1, 2, 3 and 9 more``: for messages."""
     names = [str(number) for number in numbers]
     if len(names) == 1:

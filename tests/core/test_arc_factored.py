@@ -1,8 +1,7 @@
-"""What is refused and in which words; what is forbidden, ignored and possible."""
+"""Scores that are refused, and in which words; what is forbidden, ignored and possible."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.feasibility import check_feasible, possible_roots, words
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.spaces import space
 
 INF, NAN = float("inf"), float("nan")
-ALL = ~np.eye(6, dtype=bool)  # the complete pattern of five words, column 0 aside
-ALL[:, 0] = False
 
 
 def weights(n: int = 3, **arcs: float) -> np.ndarray:
@@ -122,7 +119,7 @@ TREES: dict[str, tuple[Any, dict[str, Any], str]] = {
 def test_refusals(case: str) -> None:
     scores, options, line = (NUMBERS | SHAPES | TREES)[case]
     with pytest.raises(DeptreeError) as caught:
-        Sentence.from_scores(scores, id="s", **options)
+        ArcFactored(scores, **{"scale": "weight", "id": "s"} | options)
     assert line in str(caught.value)
     assert str(caught.value).startswith("s: ")
     assert caught.value.sent_id == "s"
@@ -132,7 +129,7 @@ def test_refusals(case: str) -> None:
 def test_integers_beyond_float64_are_refused(scores: list[list[int]]) -> None:
     """JSON has integers of any length."""
     with pytest.raises(DeptreeError):
-        Sentence.from_scores(scores, scale="log")
+        ArcFactored(scores)
 
 
 @pytest.mark.parametrize("temperature", [1e-20, 1e-300])
@@ -141,29 +138,29 @@ def test_a_temperature_that_takes_scores_out_of_range_is_refused(temperature: fl
     """1e10 / 1e-300 is inf, neither a score nor forbidden. At 1e-20 the exponents of wide numbers (int64) are near
     their end: log-scores some 1e21 apart wrap around, and the sweep then does not come back."""
     with pytest.raises(DeptreeError):
-        Sentence.from_scores(weights(_1_2=1e10), scale="log", temperature=temperature)
+        ArcFactored(weights(_1_2=1e10), temperature=temperature)
 
 
 def test_a_good_matrix() -> None:
-    sentence = Sentence.from_scores(weights(_2_1=0.5), id="x", single_root=False)
-    assert (sentence.n, sentence.id, sentence.single_root) == (3, "x", False)
-    assert sentence.log_scores.dtype == np.float64
-    assert sentence.log_scores[2, 1] == np.log(0.5)
-    assert np.isneginf(np.diag(sentence.log_scores)).all()
-    assert np.isneginf(sentence.log_scores[:, 0]).all()
+    distribution = ArcFactored(weights(_2_1=0.5), "weight", id="x", single_root=False)
+    assert (distribution.n, distribution.id, distribution.single_root) == (3, "x", False)
+    assert distribution.log_scores.dtype == np.float64
+    assert distribution.log_scores[2, 1] == np.log(0.5)
+    assert np.isneginf(np.diag(distribution.log_scores)).all()
+    assert np.isneginf(distribution.log_scores[:, 0]).all()
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float16, np.float32, list, tuple])
 def test_other_kinds_of_numbers(dtype: Any) -> None:
     plain = weights()
     given_as = plain.tolist() if dtype is list else tuple(map(tuple, plain)) if dtype is tuple else plain.astype(dtype)
-    found = Sentence.from_scores(given_as).log_scores
-    assert np.array_equal(found, Sentence.from_scores(plain).log_scores)
+    found = ArcFactored(given_as, "weight").log_scores
+    assert np.array_equal(found, ArcFactored(plain, "weight").log_scores)
 
 
 def test_the_scores_given_are_not_written_to() -> None:
     scores = weights(_1_1=7.0)
-    Sentence.from_scores(scores)
+    ArcFactored(scores, "weight")
     assert scores[1, 1] == 7.0
 
 
@@ -174,99 +171,52 @@ def test_the_diagonal_and_column_0_may_hold_anything(scale: str, junk: float) ->
     clean = dirty.copy()
     dirty[:, 0] = junk
     np.fill_diagonal(dirty, junk)
-    found, expected = (Sentence.from_scores(scores, scale=scale).log_scores for scores in (dirty, clean))
+    found, expected = (ArcFactored(scores, scale=scale).log_scores for scores in (dirty, clean))
     assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("mask", [-INF, -1e32, -1e15, float(np.finfo(np.float32).min)])
 def test_masks_forbid(mask: float) -> None:
-    sentence = Sentence.from_scores(weights(_1_2=mask, _0_3=mask), scale="log")
-    assert np.isneginf(sentence.log_scores[[1, 0], [2, 3]]).all()
-    assert (sentence.elimination.marginals()[[1, 0], [2, 3]] == 0).all()
+    distribution = ArcFactored(weights(_1_2=mask, _0_3=mask))
+    assert np.isneginf(distribution.log_scores[[1, 0], [2, 3]]).all()
+    assert (distribution.marginals()[[1, 0], [2, 3]] == 0).all()
 
 
 def test_scores_short_of_a_mask_stay() -> None:
-    assert Sentence.from_scores(weights(_1_2=-1e14), scale="log").log_scores[1, 2] == -1e14
-    assert Sentence.from_scores(weights(_1_2=1e15), scale="log").log_scores[1, 2] == 1e15
-    assert Sentence.from_scores(weights(_1_2=1e300)).log_scores[1, 2] == np.log(1e300)
-    assert Sentence.from_scores(weights(_1_2=5e-324)).log_scores[1, 2] == np.log(5e-324)
+    assert ArcFactored(weights(_1_2=-1e14)).log_scores[1, 2] == -1e14
+    assert ArcFactored(weights(_1_2=1e15)).log_scores[1, 2] == 1e15
+    assert ArcFactored(weights(_1_2=1e300), "weight").log_scores[1, 2] == np.log(1e300)
+    assert ArcFactored(weights(_1_2=5e-324), "weight").log_scores[1, 2] == np.log(5e-324)
 
 
 @pytest.mark.parametrize(("scale", "none"), [("weight", 0.0), ("log", -INF)])
 def test_nan_forbids(scale: str, none: float) -> None:
-    found = Sentence.from_scores(weights(_1_2=NAN), scale=scale, nan_forbids=True)
-    assert np.array_equal(found.log_scores, Sentence.from_scores(weights(_1_2=none), scale=scale).log_scores)
+    found = ArcFactored(weights(_1_2=NAN), scale=scale, nan_forbids=True)
+    assert np.array_equal(found.log_scores, ArcFactored(weights(_1_2=none), scale=scale).log_scores)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["weight", "log"]))
 def test_temperature_1_changes_nothing(seed: int, scale: str) -> None:
     scores = np.random.default_rng(seed).random((5, 5))
-    plain = Sentence.from_scores(scores, scale=scale).log_scores
-    assert np.array_equal(Sentence.from_scores(scores, scale=scale, temperature=1.0).log_scores, plain)
+    plain = ArcFactored(scores, scale=scale).log_scores
+    assert np.array_equal(ArcFactored(scores, scale=scale, temperature=1.0).log_scores, plain)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["weight", "log"]), st.floats(1e-3, 1e3))
 def test_temperature_divides(seed: int, scale: str, temperature: float) -> None:
     scores = np.random.default_rng(seed).random((5, 5))
     scores[1, 2] = 0.0 if scale == "weight" else -INF
-    plain = Sentence.from_scores(scores, scale=scale).log_scores
-    found = Sentence.from_scores(scores, scale=scale, temperature=temperature).log_scores
+    plain = ArcFactored(scores, scale=scale).log_scores
+    found = ArcFactored(scores, scale=scale, temperature=temperature).log_scores
     assert np.array_equal(found, plain / temperature)
 
 
 def test_log_weights_and_probabilities(graphs) -> None:
     for single_root in (True, False):
-        sentence = graphs.sentence(graphs.gaussian(4, 3), single_root)
-        trees = all_trees(4, single_root)
-        by_hand = [sum(sentence.log_scores[h, d + 1] for d, h in enumerate(tree)) for tree in trees]
-        assert sentence.log_weights(trees) == pytest.approx(by_hand, abs=1e-13)
-        assert np.exp(sentence.log_probs(trees)).sum() == pytest.approx(1.0, abs=1e-13)
-    lonely = Sentence.from_scores(only(3, (0, 1), (1, 2), (2, 3)))
-    assert lonely.log_probs(np.array([[0, 1, 2], [0, 1, 1]])).tolist() == [0.0, -INF]
-
-
-def patterns(rng: np.random.Generator, count: int) -> Iterator[np.ndarray]:
-    """Random patterns of allowed arcs, sparse enough for half of them to have no tree."""
-    for _ in range(count):
-        n = int(rng.integers(1, 6))
-        yield (rng.random((n + 1, n + 1)) < rng.uniform(0.15, 0.8)) & ALL[: n + 1, : n + 1]
-
-
-def refusal(allowed: np.ndarray, single_root: bool) -> DeptreeError | None:
-    """What `check_feasible` has to say about a pattern."""
-    try:
-        check_feasible(allowed, single_root)
-    except DeptreeError as error:
-        return error
-    return None
-
-
-def test_feasible_is_what_has_a_tree_and_roots_are_those_of_trees() -> None:
-    """2,000 random zero patterns of one to five words, for both root constraints, against enumeration."""
-    verdicts = {True: [0, 0], False: [0, 0]}
-    for allowed in patterns(np.random.default_rng(20240501), 2000):
-        n = len(allowed) - 1
-        for single_root in (True, False):
-            trees = all_trees(n, single_root)
-            possible = trees[allowed[trees, np.arange(1, n + 1)].all(axis=1)]
-            assert (refusal(allowed, single_root) is None) == bool(len(possible)), allowed
-            verdicts[single_root][bool(len(possible))] += 1
-            if single_root:
-                roots = [False, *(possible == 0).any(axis=0)]
-                assert possible_roots(allowed).tolist() == roots, allowed
-    assert min(verdicts[True] + verdicts[False]) > 200  # the test saw both answers often
-
-
-def test_every_infeasible_pattern_has_a_reason_with_words_in_it() -> None:
-    for allowed in patterns(np.random.default_rng(7), 500):
-        for single_root in (True, False):
-            if error := refusal(allowed, single_root):
-                assert error.problem.startswith("no single-root tree" if single_root else "no tree")
-                assert error.remedy
-
-
-def test_names_of_words() -> None:
-    assert words(np.array([4])) == "word 4"
-    assert words(np.array([4, 7])) == "words 4 and 7"
-    assert words(np.array([1, 2, 3, 4, 5, 6])) == "words 1, 2, 3, 4, 5 and 6"
-    assert words(np.arange(1, 13)) == "words 1, 2, 3, 4, 5 and 7 more"
+        distribution = graphs.distribution(graphs.gaussian(4, 3), single_root)
+        trees = all_trees(4, space(single_root))
+        by_hand = [sum(distribution.log_scores[h, d + 1] for d, h in enumerate(tree)) for tree in trees]
+        assert distribution.log_weights(trees) == pytest.approx(by_hand, abs=1e-13)
+        assert np.exp(distribution.tree_log_probs(trees)).sum() == pytest.approx(1.0, abs=1e-13)
+    lonely = ArcFactored(only(3, (0, 1), (1, 2), (2, 3)), "weight")
+    assert lonely.tree_log_probs(np.array([[0, 1, 2], [0, 1, 1]])).tolist() == [0.0, -INF]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core import matrix_tree
-from deptree_cli.core.elimination import Elimination
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import matrix_tree
+from deptree_cli.core.spaces.elimination import factorise
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 40])
 def test_agrees_with_elimination_on_flat_scores(n: int, single_root: bool, graphs) -> None:
     log_scores = graphs.gaussian(n, seed=n)
-    factors = Elimination(log_scores, single_root)
+    factors = factorise(log_scores, single_root)
     assert matrix_tree.log_partition(log_scores, single_root) == pytest.approx(factors.log_z, rel=1e-12)
     assert matrix_tree.marginals(log_scores, single_root) == pytest.approx(factors.marginals(), abs=1e-11)
 
@@ -23,7 +23,7 @@ def test_agrees_with_elimination_on_flat_scores(n: int, single_root: bool, graph
 def test_forbidden_arcs(single_root: bool, graphs) -> None:
     for seed in range(10):
         log_scores = graphs.holes(4, seed, single_root)
-        exact = Oracle(graphs.sentence(log_scores, single_root))
+        exact = Oracle(graphs.distribution(log_scores, single_root))
         assert matrix_tree.log_partition(log_scores, single_root) == pytest.approx(exact.log_z, abs=1e-11)
         assert matrix_tree.marginals(log_scores, single_root) == pytest.approx(exact.marginals(), abs=1e-11)
 
@@ -56,16 +56,16 @@ def test_the_inverse_cancels_on_saturated_words(left: float, at_least: float, gr
     """Two pairs of words choose each other with probability 1 - left. Degrees are 1 + left, so about 1e-16 / left of
     what is left survives the Laplacian's diagonal; elimination loses nothing. This is why there is an elimination."""
     log_scores = graphs.saturated(4, left)
-    exact = Oracle(graphs.sentence(log_scores))
+    exact = Oracle(graphs.distribution(log_scores))
     assert error_of_the_inverse(log_scores, exact.marginals()) >= at_least
-    assert largest_error(Elimination(log_scores).marginals(), exact.marginals()) < 1e-13
-    assert Elimination(log_scores).log_z == pytest.approx(exact.log_z, rel=1e-14)
+    assert largest_error(factorise(log_scores, single_root=True).marginals(), exact.marginals()) < 1e-13
+    assert factorise(log_scores, single_root=True).log_z == pytest.approx(exact.log_z, rel=1e-14)
 
 
 def test_the_inverse_cancels_on_peaked_logits(graphs) -> None:
     """README, "Why not the Laplacian inverse": at scale 40 some graphs of 15 words have errors of tenths."""
     log_scores = graphs.gaussian(15, scale=40, seed=1)
-    assert error_of_the_inverse(log_scores, Elimination(log_scores).marginals()) > 1e-3
+    assert error_of_the_inverse(log_scores, factorise(log_scores, single_root=True).marginals()) > 1e-3
 
 
 def test_log_z_is_nan_where_rounding_made_the_determinant_negative(graphs) -> None:

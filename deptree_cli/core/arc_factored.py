@@ -1,0 +1,260 @@
+"""Checked log-scores of a sentence's arcs in a tree space, and what follows from them, each worked out once.
+
+Validation happens here, once; samplers, sums and audits trust what they are handed. The object that users hold
+(`distribution.py`) adds the verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.dtypes import Float, Integers, read_only
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import Labels, conditional, joint
+from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
+from deptree_cli.core.spaces import Factorisation, TreeSpace, space
+
+
+class ArcFactored:
+    """A distribution over the trees of one sentence: each as probable as the product of its arcs' weights.
+
+    Args:
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`
+            (n+1, n+1, L) says how each arc scores with each label; an arc then weighs the sum over the labels that it
+            may have.
+        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
+            ``weight`` (non-negative, 0 forbids).
+        single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
+        labels: the L names of labels.
+        id: the sentence's name in messages and outputs, and what its random stream depends on.
+        temperature: divides the log-scores.
+        nan_forbids: read NaN as a forbidden arc instead of refusing it.
+
+    Attributes:
+        log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
+        space: the trees that it is over.
+        labels: the labels of arcs given the tree, if the scores tell.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
+    """
+
+    log_scores: Float
+    space: TreeSpace
+    id: str
+    labels: Labels | None
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        scale: str = "log",
+        single_root: bool = True,
+        labels: Sequence[str] | None = None,
+        id: str = "1",
+        *,
+        temperature: float = 1.0,
+        nan_forbids: bool = False,
+    ) -> None:
+        try:
+            size = None if labels is None else len(labels)
+            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, size)
+            labelling = None
+            if labels is not None:
+                log_scores, labelling = joint(labels, log_scores)
+            trees = space(single_root)
+            trees.check_feasible(np.isfinite(log_scores))
+        except DeptreeError as error:
+            raise error.at(sent_id=id) from None
+        self._set(log_scores, trees, id, labelling)
+
+    def _set(self, log_scores: Float, space: TreeSpace, id: str, labels: Labels | None) -> None:
+        parts = {"log_scores": read_only(log_scores), "space": space, "id": id, "labels": labels}
+        self.__dict__.update(parts)
+
+    def _with(self, **changed: Any) -> Self:
+        """A distribution of other, checked parts; nothing that was worked out goes along."""
+        twin = object.__new__(type(self))
+        parts = {"log_scores": self.log_scores, "space": self.space, "id": self.id, "labels": self.labels}
+        twin._set(**{**parts, **changed})
+        return twin
+
+    def __reduce__(self) -> tuple[Callable[..., ArcFactored], tuple[object, ...]]:
+        """What it was made of travels; what was worked out is worked out again where it arrives."""
+        return _put_together, (type(self), self.log_scores, self.space, self.id, self.labels)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} never changes; given, tempered and others make another one")
+
+    def __repr__(self) -> str:
+        arcs = int(np.isfinite(self.log_scores).sum())
+        labels = f", {len(self.labels.names)} labels" if self.labels else ""
+        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{labels}>"
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.log_scores) - 1
+
+    @property
+    def single_root(self) -> bool:
+        """Whether its trees have exactly one ROOT arc."""
+        return self.space.single_root
+
+    @cached_property
+    def factorisation(self) -> Factorisation:
+        """What is behind the partition function, marginals and exact samples. O(n^3)."""
+        return self.space.factorise(self.log_scores)
+
+    @property
+    def log_partition(self) -> float:
+        """The natural logarithm of the partition function, the sum of all trees' weights."""
+        return self.factorisation.log_z
+
+    def marginals(self) -> Float:
+        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1. O(n^3)."""
+        return self._marginals
+
+    @cached_property
+    def _marginals(self) -> Float:
+        return read_only(self.factorisation.marginals())
+
+    @cached_property
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), (n+1,), entry 0 is 0; without the other marginals where there is a single root."""
+        return read_only(self.factorisation.root_marginals() if self.single_root else self._marginals[0])
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        """Log-probabilities of trees of this space, (k, n) heads -> (k,); at most 0 also where rounding would lift it.
+
+        Heads that make no tree are not noticed: `TreeDistribution.log_probs` does.
+        """
+        return np.minimum(self.log_weights(trees) - self.log_partition, 0.0)
+
+    def log_weights(self, heads: Integers) -> Float:
+        """Log-weights, (k, n) heads -> (k,): the sum of the arcs' log-scores."""
+        return self.log_scores[heads, np.arange(1, self.n + 1)].sum(axis=-1)
+
+    def labelled(
+        self,
+        names: Sequence[str],
+        scores: ArrayLike,
+        scale: str = "log",
+        *,
+        temperature: float = 1.0,
+        nan_forbids: bool = False,
+    ) -> Self:
+        """The same trees, their arcs labelled by scores of their own.
+
+        Args:
+            names: of L labels.
+            scores: (n+1, n+1, L), ``[head, dependent, label]``; given an arc, its labels are as probable as their
+                weights say. Scale and the rest as for arcs.
+
+        Raises:
+            DeptreeError: something is wrong with the scores of labels, or an arc has none.
+        """
+        try:
+            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, len(names))
+            if len(log_scores) != self.n + 1:
+                problem = f"the scores of labels are of {len(log_scores) - 1} words, those of arcs of {self.n}"
+                raise DeptreeError(problem, "Check that both are of the same sentence")
+            labels = conditional(names, log_scores, np.isfinite(self.log_scores))
+        except DeptreeError as error:
+            error.problem = f"labels: {error.problem}"
+            raise error.at(sent_id=self.id) from None
+        return self._with(labels=labels)
+
+    def given(self, heads: Sequence[int | None]) -> Self:
+        """The distribution given some words' heads: n of them, None where a word may take any.
+
+        Raises:
+            DeptreeError: they are not n numbers of nodes, or no tree of positive weight has these heads.
+        """
+        log_scores = self.log_scores.copy()
+        for word, head in enumerate(self._checked_heads(heads), 1):
+            if head is not None:
+                if not np.isfinite(log_scores[head, word]):
+                    problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
+                    raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD", sent_id=self.id)
+                log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
+        try:
+            self.space.check_feasible(np.isfinite(log_scores))
+        except DeptreeError as error:
+            error.remedy = "Put _ for some of the fixed HEADs"
+            raise error.at(sent_id=self.id) from None
+        return self._with(log_scores=log_scores)
+
+    def _checked_heads(self, heads: Sequence[int | None]) -> Sequence[int | None]:
+        if len(heads) != self.n:
+            problem = f"{len(heads)} heads are given for a sentence of {self.n} words"
+            raise DeptreeError(problem, "Give one head per word, None where it is open", sent_id=self.id)
+        for word, head in enumerate(heads, 1):
+            sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= self.n
+            if head is not None and not sound:
+                problem = f"the head of word {word} is {head!r}, not 0 to {self.n}"
+                raise DeptreeError(problem, "Give 0 for ROOT, the number of a word, or None", sent_id=self.id)
+        return heads
+
+    def tempered(self, temperature: float) -> Self:
+        """The distribution with log-scores divided by a temperature; 1 changes nothing. Labels stay as they are.
+
+        Raises:
+            DeptreeError: it is not a positive number, or takes scores out of range.
+        """
+        return self._with(log_scores=checked_temperature(self.log_scores, temperature))
+
+    def powered(self, exponent: float) -> Self:
+        """The distribution with weights raised to a positive power, forbidden arcs staying so.
+
+        Raises:
+            DeptreeError: it is not a positive number, or takes scores out of range.
+        """
+        if self._power.get("exponent") != exponent:
+            scores = checked_power(self.log_scores, exponent)
+            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores))
+        found: Self = self._power["distribution"]
+        return found
+
+    @cached_property
+    def _power(self) -> dict[str, Any]:
+        """The last one asked for: an entropy and its gradient need the same."""
+        return {}
+
+    def multi_root(self) -> Self:
+        """The distribution over all spanning trees, with one ROOT arc or more; itself where it is that."""
+        return self.over(space(single_root=False))
+
+    def over(self, trees: TreeSpace) -> Self:
+        """The distribution over the trees of another space by the same weights; itself where it is that.
+
+        Raises:
+            DeptreeError: no tree of that space has a positive weight.
+        """
+        if trees == self.space:
+            return self
+        try:
+            trees.check_feasible(np.isfinite(self.log_scores))
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+        return self._with(space=trees)
+
+    def joint_log_scores(self) -> Float:
+        """Log-scores of arcs with their labels, (n+1, n+1, L), or of arcs alone where scores tell no labels."""
+        if self.labels is None:
+            return self.log_scores
+        possible = np.isfinite(self.log_scores)[..., None]
+        with np.errstate(invalid="ignore"):
+            return np.where(possible, self.log_scores[..., None] + self.labels.log_probs, -np.inf)
+
+
+def _put_together(
+    kind: type[ArcFactored], log_scores: Float, space: TreeSpace, id: str, labels: Labels | None
+) -> ArcFactored:
+    found = object.__new__(kind)
+    found._set(log_scores, space, id, labels)
+    return found

@@ -1,0 +1,118 @@
+"""The one object that users hold: a distribution over the trees of a sentence, and everything that it can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core import decoding, expectations
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.swor import ALGORITHMS, Draws
+
+# Where random numbers come from: a seed, from which the sentence's own stream is made, or a stream.
+Randomness = int | np.random.Generator
+
+
+class TreeDistribution(ArcFactored):
+    """A distribution over the dependency trees of one sentence. See `ArcFactored` for what it is made of.
+
+    Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Nothing changes a distribution:
+    `given`, `tempered`, `multi_root` and `labelled` make another one.
+
+    >>> weights = np.array([[0, 1, 1], [0, 0, 3], [0, 2, 0]])
+    >>> TreeDistribution(weights, "weight").argmax()
+    array([0, 1], dtype=int32)
+    """
+
+    def sample(self, k: int, rng: Randomness, sampler: str = "auto") -> Heads:
+        """Draw k independent trees, (k, n).
+
+        Args:
+            rng: a seed, which gives the trees that `deptree sample --seed` gives for this id, or a Generator.
+            sampler: a name in `samplers.SAMPLERS`.
+
+        Raises:
+            DeptreeError: there is no such sampler, or it does not serve this tree space.
+        """
+        return SAMPLERS.get(sampler).draw(self, k, self._stream(rng))
+
+    def sample_without_replacement(self, k: int, rng: Randomness, algorithm: str = "auto", mass: float = 1.0) -> Draws:
+        """Draw up to k distinct trees, with what `estimate` needs; fewer where there are no more.
+
+        Args:
+            rng: as for `sample`.
+            algorithm: a name in `swor.ALGORITHMS`.
+            mass: stop at the tree that brings the probability of all drawn to this.
+        """
+        return ALGORITHMS.get(algorithm).draw(self, k, self._stream(rng), mass)
+
+    def _stream(self, rng: Randomness) -> np.random.Generator:
+        return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
+
+    def log_prob(self, heads: ArrayLike) -> float:
+        """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
+
+        Raises:
+            DeptreeError: the array has another shape, or holds something else than integers.
+        """
+        return float(self.log_probs(cast(ArrayLike, [heads]))[0])
+
+    def log_probs(self, trees: ArrayLike) -> Float:
+        """The log-probabilities of k trees, (k, n) heads -> (k,). See `log_prob`."""
+        try:
+            rows = np.asarray(trees)
+        except ValueError:
+            problem = f"heads of differing lengths are given for a sentence of {self.n} words"
+            raise DeptreeError(problem, "Give one integer per word", sent_id=self.id) from None
+        if rows.ndim != 2 or rows.shape[1] != self.n or rows.dtype.kind not in "iu":
+            what = f"heads of shape {rows.shape[1:] if len(rows) == 1 else rows.shape} and type {rows.dtype}"
+            problem = f"{what} are given for a sentence of {self.n} words"
+            raise DeptreeError(problem, "Give one integer per word and tree, 0 for ROOT", sent_id=self.id)
+        found = np.full(len(rows), -np.inf)
+        sound = self.space.contains(rows)
+        found[sound] = self.tree_log_probs(rows[sound])
+        return found
+
+    def argmax(self) -> Heads:
+        """The most probable tree, (n,)."""
+        return decoding.maximum_tree(self)
+
+    def mbr(self) -> Heads:
+        """The tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
+        return decoding.minimum_risk_tree(self)
+
+    def top_k(self, k: int) -> Heads:
+        """The k most probable trees, the best first, (k, n) or fewer."""
+        return decoding.best_trees(self, k)
+
+    def entropy(self) -> float:
+        """Shannon's entropy, in nats."""
+        return expectations.entropy(self)
+
+    def renyi(self, order: float) -> float:
+        """Renyi's entropy of a positive order, in nats; Shannon's at order 1."""
+        return expectations.renyi(self, order)
+
+    def kl(self, other: ArcFactored) -> float:
+        """The Kullback-Leibler divergence from `other` in nats, infinite where that one forbids a possible arc."""
+        return expectations.kl(self, other)
+
+    def cross_entropy(self, other: ArcFactored) -> float:
+        """E[-log of other's probability] in nats, infinite where that one forbids a possible arc."""
+        return expectations.cross_entropy(self, other)
+
+    def _repr_svg_(self) -> str | None:
+        """The distribution as ``deptree show`` draws it, for notebooks: by whoever offers pictures, a floor above."""
+        from importlib.metadata import entry_points
+
+        for offer in entry_points(group="deptree.pictures", name="svg"):
+            draw: Callable[[ArcFactored], str] = offer.load()
+            return draw(self)
+        return None

@@ -1,0 +1,23 @@
+"""The arrays that stand in signatures, by their dtype; shapes are in the docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Int = NDArray[np.int64]
+
+# Trees: the head of each word, 0 for ROOT; shape (n,), or (k, n) for k trees.
+Heads = NDArray[np.int32]
+Integers = NDArray[np.integer]
+
+
+def read_only(array: Array) -> Array:
+    """The array itself, from now on as a constant."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,58 @@
+"""Means and covariances of features of arcs, and the generalised expectation objective (Zmigrod et al. 2021b)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.expectations.base import FEATURES as FEATURE_ARRAY
+from deptree_cli.core.expectations.base import VECTOR, Input, arc_covariance
+
+FEATURES = Input("features", FEATURE_ARRAY, "Arrays like the scores with one more axis: of features")
+TARGET = Input("target", VECTOR, "Expectations to meet, one number per feature")
+
+
+def expected_features(distribution: ArcFactored, features: Float) -> Float:
+    """The expected sums of arcs' features over a tree.
+
+    (R,), for features (n+1, n+1, R): their T1.
+    """
+    return np.tensordot(distribution.marginals(), features, axes=2)
+
+
+def expected_features_gradient(distribution: ArcFactored, features: Float) -> Float:
+    """Compute the covariance of each arc with each feature's sum, (R, n+1, n+1): O(R n^3)."""
+    return np.array([arc_covariance(distribution, features[:, :, r]) for r in range(features.shape[2])])
+
+
+def feature_covariance(distribution: ArcFactored, features: Float) -> Float:
+    """The covariances of the sums of arcs' features over a tree.
+
+    (R, R), by R products with a Hessian (their T2^v): O(R n^3).
+    """
+    return np.tensordot(expected_features_gradient(distribution, features), features, axes=2)
+
+
+def feature_covariance_by_hessian(distribution: ArcFactored, features: Float) -> Float:
+    """Compute `feature_covariance` through the covariances of all pairs of arcs (their T2^h).
+
+    By the textbook's inverse, O(n^4 R): no better than `matrix_tree`, and for dense features it never pays.
+    """
+    from deptree_cli.core.spaces.matrix_tree import arc_covariances  # loads kernels: only where it is asked for
+
+    flat = features.reshape(-1, features.shape[2])
+    covariances = arc_covariances(distribution.log_scores, distribution.single_root)
+    return flat.T @ covariances @ flat
+
+
+def generalised_expectation(distribution: ArcFactored, features: Float, target: Float) -> float:
+    """The generalised expectation objective: minus half the squared distance of the features' means from a target."""
+    distance = expected_features(distribution, features) - target
+    return -0.5 * float(distance @ distance)
+
+
+def generalised_expectation_gradient(distribution: ArcFactored, features: Float, target: Float) -> Float:
+    """Compute minus the covariance of each arc with distance . features: O(n^3), for it is one direction, not R."""
+    distance = expected_features(distribution, features) - target
+    return -arc_covariance(distribution, features @ distance)

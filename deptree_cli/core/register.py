@@ -1,0 +1,138 @@
+"""Registers: named entries in their order, which other installed packages may join through entry points."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any, Generic, Protocol, TypeVar
+
+from deptree_cli.core.errors import DeptreeError
+
+
+class Named(Protocol):
+    """What every entry has."""
+
+    @property
+    def name(self) -> str:
+        """How users call it."""
+
+
+Entry = TypeVar("Entry", bound=Named)
+
+
+class Register(Generic[Entry]):
+    """The entries of one kind: samplers, containers, parsers, ...
+
+    Help texts, completion, error messages and tests read it; a name is written nowhere else. An installed package adds
+    to it by an entry point: an object of the same class in the register's group. Such packages are looked for when the
+    entries are listed or a name is asked for that is not ours, so that nobody waits for them otherwise; what they offer
+    under a name that is taken is left out, and so is what cannot be imported until it is asked for by name.
+
+    Args:
+        noun: what an entry is called in messages, such as ``sampler``.
+        entries: ours, in the order of help texts.
+        group: of entry points, such as ``deptree.samplers``; None where nobody may join.
+    """
+
+    def __init__(self, noun: str, entries: Iterable[Entry], group: str | None = None) -> None:
+        self.noun = noun
+        self.group = group
+        self._entries: dict[str, Entry] = {}
+        self._kinds: set[type] = set()
+        self._broken: dict[str, tuple[str, str]] = {}
+        self._joined = group is None
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> Entry:
+        """Append an entry.
+
+        Raises:
+            ValueError: the name is taken.
+        """
+        if entry.name in self._entries:
+            raise ValueError(f"there are two {self.noun}s called {entry.name!r}")
+        self._entries[entry.name] = entry
+        self._kinds.add(type(entry))
+        return entry
+
+    def get(self, name: str) -> Entry:
+        """The entry of that name.
+
+        Raises:
+            DeptreeError: there is none, or the package that offers it cannot be imported.
+        """
+        if name not in self._entries:
+            self._join()
+        if name not in self._entries and name in self._broken:
+            problem, where = self._broken[name]
+            raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
+        if name not in self._entries:
+            near = difflib.get_close_matches(name, self._entries, 1)
+            remedy = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self._entries)}"
+            raise DeptreeError(f"there is no {self.noun} {name!r}", remedy)
+        return self._entries[name]
+
+    @property
+    def names(self) -> list[str]:
+        """All names, in order."""
+        return [entry.name for entry in self]
+
+    @property
+    def known(self) -> list[Entry]:
+        """The entries that are there without a look at other packages, in order."""
+        return list(self._entries.values())
+
+    def __iter__(self) -> Iterator[Entry]:
+        self._join()
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries or name in self.names
+
+    def listing(self, describe: Callable[[Entry], str]) -> str:
+        """A paragraph for each entry, its lines wrapped here, for click leaves them as they are."""
+        return "\n\n".join("\b\n" + "\n".join(_wrapped(describe(entry))) for entry in self)
+
+    def complete(self, context: object, parameter: object, incomplete: str) -> list[str]:
+        """The names that begin so: click's `shell_complete`."""
+        return [name for name in self.names if name.startswith(incomplete)]
+
+    def _join(self) -> None:
+        """Add what other packages offer, once."""
+        if self._joined:
+            return
+        from importlib.metadata import entry_points
+
+        self._joined = True
+        for offer in entry_points(group=self.group or ""):
+            if offer.name in self._entries:
+                continue
+            try:
+                entry = offer.load()
+                if type(entry) not in self._kinds or entry.name != offer.name:
+                    raise TypeError(f"{offer.value} is no {self.noun} of that name")
+                self.add(entry)
+            except Exception as error:  # somebody else's code
+                self._broken[offer.name] = f"the {self.noun} {offer.name!r} cannot be loaded ({error})", offer.value
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Lines for a terminal of 80 columns, each under its own indentation."""
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from textwrap.wrap(line, 76, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def imported(target: str | Callable[..., Any], folder: str) -> Callable[..., Any]:
+    """The function that an entry names, imported now: ``package.module:name``, or ``.file:name`` in a folder."""
+    if not isinstance(target, str):
+        return target
+    module, name = target.split(":")
+    found: Callable[..., Any] = getattr(import_module(module, folder), name)
+    return found

@@ -1,0 +1,22 @@
+"""The register of tree spaces: which trees a distribution is over, as a value that answers the same questions.
+
+To add a space, write it in a file of this folder and give it an entry below.
+"""
+
+from __future__ import annotations
+
+from deptree_cli.core.register import Register
+from deptree_cli.core.spaces.base import Factorisation, TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
+
+SINGLE_ROOT = NonProjective("single", "single-root trees", single_root=True)
+MULTI_ROOT = NonProjective("multi", "spanning trees with several roots", single_root=False)
+
+SPACES: Register[TreeSpace] = Register("tree space", (SINGLE_ROOT, MULTI_ROOT))
+
+__all__ = ["MULTI_ROOT", "SINGLE_ROOT", "SPACES", "Factorisation", "TreeSpace", "space"]
+
+
+def space(single_root: bool = True) -> TreeSpace:
+    """The space of trees with one ROOT arc, or with one or more."""
+    return next(each for each in SPACES if each.single_root == single_root)

@@ -1,0 +1,58 @@
+"""All trees, crossing arcs or not: sums by elimination, maximum trees by Chu-Liu-Edmonds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
+from deptree_cli.core.spaces.base import Factorisation, TreeSpace
+from deptree_cli.core.spaces.feasibility import check_feasible
+
+
+def are_trees(heads: Integers, single_root: bool = True) -> Bool:
+    """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc if `single_root`; (k,).
+
+    Every word climbs 1, 2, 4, ... heads at a time; in a tree all have arrived at ROOT after n.
+    """
+    k, n = heads.shape
+    valid = ((heads >= 0) & (heads <= n)).all(axis=1)
+    above = np.zeros((k, n + 1), dtype=np.int64)
+    above[:, 1:] = np.where(valid[:, None], heads, 0)
+    for _ in range(n.bit_length()):
+        above = np.take_along_axis(above, above, axis=1)
+    roots = (heads == 0).sum(axis=1)
+    return valid & ~above.any(axis=1) & ((roots == 1) if single_root else (roots >= 1))
+
+
+class NonProjective(TreeSpace):
+    """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
+
+    def contains(self, heads: Integers) -> Bool:
+        """See `TreeSpace`; O(k n log n)."""
+        return are_trees(heads, self.single_root)
+
+    def check_feasible(self, allowed: Bool) -> None:
+        """See `TreeSpace`."""
+        check_feasible(allowed, self.single_root)
+
+    def factorise(self, log_scores: Float) -> Factorisation:
+        """See `TreeSpace`; O(n^3)."""
+        from deptree_cli.core.spaces import elimination  # loads kernels: when there is work
+
+        return elimination.factorise(log_scores, self.single_root)
+
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
+        from deptree_cli.kernels.trees.best_tree import best_tree
+
+        heads = np.empty(len(scores) - 1, dtype=np.int32)
+        return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
+
+    def maximum_trees_below(self, scores: Float, tree: Heads, first: int, banned: Bool) -> tuple[Heads, Float]:
+        """See `TreeSpace`; O(n^3)."""
+        from deptree_cli.kernels.trees.best_tree import best_trees_below
+
+        n = len(tree)
+        below, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
+        best_trees_below(read_only(scores.view()), self.single_root, tree, first, banned, below, totals)
+        return below, totals

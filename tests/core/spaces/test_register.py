@@ -1,0 +1,162 @@
+"""Every tree space of the register answers the questions asked of one, and answers them as enumeration does."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, Factorisation, TreeSpace, space
+
+EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
+Float = NDArray[np.float64]
+
+
+@pytest.fixture(params=[(n, kind) for n in (1, 2, 3, 4) for kind in ("gaussian", "holes", "beyond float64")], ids=str)
+def log_scores(request: pytest.FixtureRequest, graphs) -> Float:
+    """Scores of sentences to enumerate, with trees in every space."""
+    n, kind = request.param
+    return {
+        "gaussian": lambda: graphs.gaussian(n, 3, seed=n),
+        "holes": lambda: graphs.holes(n, 2, single_root=True),
+        "beyond float64": lambda: graphs.disconnected(n, 1000.0, seed=n),
+    }[kind]()
+
+
+def distribution_over(trees: TreeSpace, log_scores: Float) -> ArcFactored:
+    """By way of the space that every matrix here has trees of."""
+    return ArcFactored(log_scores).over(trees)
+
+
+def test_entries_are_complete() -> None:
+    assert SPACES.names == [trees.name for trees in SPACES]
+    assert len({trees.trees for trees in SPACES}) == len(SPACES)
+    assert [space(True), space(False)] == [SINGLE_ROOT, MULTI_ROOT]
+    assert space() is SINGLE_ROOT
+    for sampler in SAMPLERS:
+        assert set(sampler.spaces) <= set(SPACES.names)
+
+
+@EACH
+def test_a_space_is_a_value(trees: TreeSpace) -> None:
+    twin = pickle.loads(pickle.dumps(trees))
+    assert twin == trees
+    assert hash(twin) == hash(trees)
+    assert [other for other in SPACES if other == trees] == [trees]
+    with pytest.raises(AttributeError):
+        trees.single_root = not trees.single_root  # type: ignore[misc]
+
+
+@EACH
+def test_some_sampler_of_the_register_is_exact_for_it(trees: TreeSpace) -> None:
+    assert SAMPLERS.get("auto").serves(trees)
+    assert SAMPLERS.get("auto").exact
+
+
+@EACH
+def test_contains(trees: TreeSpace) -> None:
+    """Its trees and no other heads, out of every tuple of numbers from -1 to n + 1."""
+    for n in (1, 2, 3):
+        heads = np.stack(np.meshgrid(*[np.arange(-1, n + 2)] * n, indexing="ij"), axis=-1).reshape(-1, n)
+        found = heads[trees.contains(heads)]
+        assert found.tolist() == all_trees(n, trees).tolist()
+        roots = (found == 0).sum(axis=1)
+        assert (roots == 1).all() if trees.single_root else (roots >= 1).all()
+
+
+@EACH
+def test_sums(trees: TreeSpace, log_scores: Float) -> None:
+    oracle, factors = Oracle(distribution_over(trees, log_scores)), trees.factorise(log_scores)
+    assert factors.log_z == pytest.approx(oracle.log_z, rel=1e-14, abs=1e-13)
+    np.testing.assert_allclose(factors.marginals(), oracle.marginals(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(factors.root_marginals(), oracle.marginals()[0], rtol=0, atol=1e-12)
+
+
+@EACH
+def test_arc_covariance(trees: TreeSpace, log_scores: Float) -> None:
+    """Cov(1[arc], sum of values) over trees by its definition; values of forbidden arcs do not count."""
+    oracle, factors = Oracle(distribution_over(trees, log_scores)), trees.factorise(log_scores)
+    values = np.random.default_rng(1).normal(size=log_scores.shape)
+    probs, words = np.exp(oracle.log_probs), np.arange(1, len(log_scores))
+    sums = values[oracle.trees, words].sum(axis=1)
+    expected = np.zeros_like(values)
+    for tree, weight in zip(oracle.trees, probs * (sums - probs @ sums), strict=True):
+        expected[tree, words] += weight
+    np.testing.assert_allclose(factors.arc_covariance(values), expected, rtol=0, atol=1e-12)
+
+
+@EACH
+def test_sample(trees: TreeSpace, log_scores: Float) -> None:
+    """Only its trees, over allowed arcs; the laws are in tests/laws."""
+    heads = trees.factorise(log_scores).sample(50, np.random.default_rng(1))
+    assert heads.dtype == np.int32
+    assert heads.shape == (50, len(log_scores) - 1)
+    assert trees.contains(heads).all()
+    assert np.isfinite(log_scores[heads, np.arange(1, len(log_scores))]).all()
+
+
+@EACH
+def test_maximum_tree(trees: TreeSpace, log_scores: Float) -> None:
+    oracle = Oracle(distribution_over(trees, log_scores))
+    heads, total = trees.maximum_tree(log_scores)
+    words = np.arange(1, len(log_scores))
+    assert trees.contains(heads[None]).all()
+    assert total == pytest.approx(log_scores[heads, words].sum(), rel=1e-14, abs=1e-12)
+    assert total == pytest.approx(log_scores[oracle.trees, words].sum(axis=1).max(), rel=1e-12, abs=1e-9)
+
+
+@EACH
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_maximum_trees_below(trees: TreeSpace, first: int, graphs) -> None:
+    """Lawler's partition of the cell of trees that agree with the best one before word `first` and avoid a head."""
+    for seed in range(5):
+        log_scores = graphs.gaussian(4, 2, seed)
+        every, words = all_trees(4, trees), np.arange(1, 5)
+        sums = log_scores[every, words].sum(axis=1)
+        best = every[sums.argmax()]
+        banned = np.zeros(5, dtype=bool)
+        banned[(best[first - 1] + 1) % 5] = True
+        below, totals = trees.maximum_trees_below(log_scores, best, first, banned)
+        for word in range(first, 5):
+            part = (every[:, : word - 1] == best[: word - 1]).all(axis=1) & (every[:, word - 1] != best[word - 1])
+            part &= ~banned[every[:, first - 1]] if word == first else True
+            if not part.any():
+                assert totals[word - 1] == -np.inf
+                continue
+            assert totals[word - 1] == pytest.approx(sums[part].max(), rel=1e-12)
+            assert below[word - 1].tolist() in every[part].tolist()
+            assert log_scores[below[word - 1], words].sum() == pytest.approx(totals[word - 1], rel=1e-12)
+
+
+@EACH
+def test_check_feasible(trees: TreeSpace) -> None:
+    """It refuses exactly the patterns without a tree."""
+    rng, verdicts = np.random.default_rng(5), []
+    for _ in range(300):
+        allowed = rng.random((4, 4)) < 0.5
+        allowed[:, 0] = False
+        np.fill_diagonal(allowed, False)
+        every = all_trees(3, trees)
+        verdicts.append(bool(allowed[every, np.arange(1, 4)].all(axis=1).any()))
+        if verdicts[-1]:
+            trees.check_feasible(allowed)
+        else:
+            with pytest.raises(DeptreeError, match="is possible"):
+                trees.check_feasible(allowed)
+    assert 30 < sum(verdicts) < 270
+
+
+@EACH
+def test_a_factorisation_pickles_and_is_not_changed_by_questions(trees: TreeSpace, log_scores: Float) -> None:
+    factors: Factorisation = trees.factorise(log_scores)
+    before = pickle.dumps(factors)
+    first = factors.marginals(), factors.sample(20, np.random.default_rng(3)), factors.log_z
+    for other in (factors, pickle.loads(before), pickle.loads(pickle.dumps(factors))):
+        again = other.marginals(), other.sample(20, np.random.default_rng(3)), other.log_z
+        assert all(np.array_equal(old, new) for old, new in zip(first, again, strict=True))

@@ -1,0 +1,76 @@
+"""Scores to log-scores, and back to weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import SCALES, arc, checked_log_scores, checked_temperature, to_weights
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_log_scores_of_arcs_with_labels(scale: str) -> None:
+    scores = np.random.default_rng(1).random((4, 4, 3)) + 0.1
+    found = checked_log_scores(scores, scale, labels=3)
+    assert found.shape == (4, 4, 3)
+    assert np.isneginf(found[:, 0]).all()
+    assert np.isneginf(found[np.arange(4), np.arange(4)]).all()
+    np.testing.assert_array_equal(found[1, 2], np.log(scores[1, 2]) if scale == "weight" else scores[1, 2])
+
+
+def test_a_temperature_divides_in_a_new_array() -> None:
+    log_scores = np.array([[-np.inf, 3.0], [-np.inf, -np.inf]])
+    found = checked_temperature(log_scores, 2.0)
+    assert found.tolist() == [[-np.inf, 1.5], [-np.inf, -np.inf]]
+    assert log_scores[0, 1] == 3.0
+    for bad in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(DeptreeError, match="the temperature is"):
+            checked_temperature(log_scores, bad)
+    with pytest.raises(DeptreeError, match="takes scores out of range"):
+        checked_temperature(log_scores, 1e-15)
+
+
+def test_an_arc_by_name() -> None:
+    matrix = np.arange(8.0).reshape(2, 2, 2)
+    assert arc(matrix[..., 0], matrix[..., 0] == 2) == "ROOT -> 1 (2)"
+    assert arc(matrix, matrix == 7) == "1 -> 1, label 1 (7)"
+
+
+def test_weights_where_float64_has_room(graphs) -> None:
+    for log_scores in (graphs.gaussian(4, 10), graphs.holes(4, 1)):
+        weights, lost = to_weights(log_scores)
+        np.testing.assert_array_equal(weights, np.exp(log_scores))
+        assert lost == 0
+
+
+def test_weights_of_large_scores_keep_the_distribution(graphs) -> None:
+    """Columns are multiplied by constants: no probability changes."""
+    log_scores = graphs.gaussian(4, 3) + np.array([0.0, 900.0, -900.0, 5.0, 1000.0])
+    weights, lost = to_weights(log_scores)
+    assert np.isfinite(weights).all()
+    assert lost == 0
+    before, after = TreeDistribution(log_scores), TreeDistribution(weights, "weight")
+    np.testing.assert_allclose(after.marginals(), before.marginals(), rtol=1e-11, atol=1e-300)
+
+
+def test_arcs_that_float64_cannot_hold_beside_others_are_counted(graphs) -> None:
+    log_scores = graphs.gaussian(3)
+    log_scores[[0, 1], [1, 3]] -= 1e4
+    log_scores[2, 3] = -np.inf
+    weights, lost = to_weights(log_scores)
+    assert lost == 2
+    assert weights[0, 1] == weights[1, 3] == weights[2, 3] == 0
+
+
+def test_weights_of_arcs_with_labels() -> None:
+    """A column is shifted as a whole, labels and all; an arc is lost if one of its labels is."""
+    log_scores = np.full((3, 3, 2), -np.inf)
+    log_scores[0, 1:] = 800.0
+    log_scores[1, 2], log_scores[2, 1] = [799.0, -800.0], [800.0 + np.log(2.0), -np.inf]
+    weights, lost = to_weights(log_scores)
+    assert lost == 1
+    np.testing.assert_allclose(weights[[0, 2], 1], [[0.5, 0.5], [1.0, 0.0]])
+    np.testing.assert_allclose(weights[[0, 1], 2], [[1.0, 1.0], [np.exp(-1.0), 0.0]])
+    assert not weights[:, 0].any()

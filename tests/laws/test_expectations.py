@@ -1,0 +1,180 @@
+"""Every quantity of the register against its definition over all trees, every gradient against finite differences.
+
+A new entry of the register is tested by itself once its definition stands in `DEFINITIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.expectations import QUANTITIES, Quantity
+from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import SPACES, TreeSpace
+
+pytestmark = pytest.mark.laws
+
+Float = NDArray[np.float64]
+
+R = 3  # features
+
+
+def called(entry: Any) -> str:
+    return entry.name
+
+
+EACH = pytest.mark.parametrize("quantity", QUANTITIES, ids=called)
+EACH_GRADIENT = pytest.mark.parametrize("quantity", [each for each in QUANTITIES if each.gradient], ids=called)
+SPACE = pytest.mark.parametrize("trees", SPACES, ids=called)
+N = pytest.mark.parametrize("n", [1, 2, 4, 5])
+
+
+def gold_heads(n: int) -> NDArray[np.int32]:
+    """A chain, but for one word whose head is unknown."""
+    heads = np.arange(n, dtype=np.int32)
+    heads[n // 2] = -1 if n > 2 else 0
+    return heads
+
+
+def inputs(quantity: Quantity, distribution: TreeDistribution, graphs, scale: float) -> list[Any]:
+    """What a quantity needs besides the distribution, by the kinds of its inputs."""
+    n, rng = distribution.n, np.random.default_rng(1)
+    by_kind = {
+        NUMBER: lambda: 0.7,
+        DISTRIBUTION: lambda: graphs.over(graphs.gaussian(n, scale, seed=5), distribution.space),
+        HEADS: lambda: gold_heads(n),
+        FEATURES: lambda: rng.normal(size=(n + 1, n + 1, R)),
+        VECTOR: lambda: rng.normal(size=R),
+    }
+    return [by_kind[each.kind]() for each in quantity.inputs]
+
+
+def has_features(quantity: Quantity) -> bool:
+    return any(each.kind == FEATURES for each in quantity.inputs)
+
+
+def probs(oracle: Oracle) -> Float:
+    return np.exp(oracle.log_probs)
+
+
+def log_probs_of(other: TreeDistribution, trees: NDArray[np.int32]) -> Float:
+    """Of another distribution, by enumeration."""
+    return other.log_weights(trees) - Oracle(other).log_z
+
+
+def wrong(oracle: Oracle, gold: NDArray[np.int32]) -> Float:
+    """Wrong heads of each tree."""
+    return ((oracle.trees != gold) & (gold >= 0)).sum(axis=1)
+
+
+def sums(oracle: Oracle, features: Float) -> Float:
+    """Each tree's sums of its arcs' features, (trees, R)."""
+    return features[oracle.trees, np.arange(1, len(features))].sum(axis=1)
+
+
+def covariance(oracle: Oracle, features: Float) -> Float:
+    centred = sums(oracle, features) - probs(oracle) @ sums(oracle, features)
+    return centred.T @ (probs(oracle)[:, None] * centred)
+
+
+# What each quantity is: sums over all trees. Arguments: an oracle and the quantity's inputs.
+DEFINITIONS: dict[str, Callable[..., Any]] = {
+    "entropy": lambda o: -probs(o) @ o.log_probs,
+    "renyi": lambda o, alpha: np.log((probs(o) ** alpha).sum()) / (1 - alpha),
+    "kl": lambda o, other: probs(o) @ (o.log_probs - log_probs_of(other, o.trees)),
+    "cross-entropy": lambda o, other: -probs(o) @ log_probs_of(other, o.trees),
+    "risk": lambda o, gold: probs(o) @ wrong(o, gold),
+    "attachment": lambda o, gold: 1 - probs(o) @ wrong(o, gold) / max((gold >= 0).sum(), 1),
+    "features": lambda o, features: probs(o) @ sums(o, features),
+    "covariance": covariance,
+    "ge": lambda o, features, target: -0.5 * ((probs(o) @ sums(o, features) - target) ** 2).sum(),
+}
+
+
+def test_every_quantity_has_a_definition() -> None:
+    assert set(DEFINITIONS) == set(QUANTITIES.names)
+
+
+@EACH
+@SPACE
+@N
+@pytest.mark.parametrize("scale", [1, 10])
+def test_values_against_enumeration(quantity: Quantity, trees: TreeSpace, n: int, scale: int, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(n, scale), trees)
+    given = inputs(quantity, distribution, graphs, scale)
+    expected = DEFINITIONS[quantity.name](Oracle(distribution), *given)
+    atol = 1e-14 if has_features(quantity) else 1e-12
+    np.testing.assert_allclose(quantity.value(distribution, *given), expected, rtol=1e-10, atol=atol)
+
+
+def finite_differences(value: Callable[[TreeDistribution], Any], at: TreeDistribution, step: float = 1e-4) -> Float:
+    """Central differences of fourth order in every allowed arc's log-score, (..., n+1, n+1)."""
+    gradient = np.zeros((*np.shape(value(at)), at.n + 1, at.n + 1))
+
+    def moved(arc: tuple[Any, Any], change: float) -> Any:
+        scores = at.log_scores.copy()
+        scores[arc] += change
+        return value(TreeDistribution(scores, single_root=at.single_root).over(at.space))
+
+    for arc in zip(*np.nonzero(np.isfinite(at.log_scores)), strict=True):
+        near, far = moved(arc, step) - moved(arc, -step), moved(arc, 2 * step) - moved(arc, -2 * step)
+        gradient[..., arc[0], arc[1]] = (8 * near - far) / (12 * step)
+    return gradient
+
+
+@EACH_GRADIENT
+@SPACE
+@N
+@pytest.mark.parametrize("scale", [1, 10])
+def test_gradients_against_finite_differences(quantity: Quantity, trees: TreeSpace, n: int, scale: int, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(n, scale, seed=2), trees)
+    given = inputs(quantity, distribution, graphs, scale)
+    expected = finite_differences(lambda moved: quantity.value(moved, *given), distribution)
+    atol = 1e-8 if has_features(quantity) else 1e-8 * scale
+    np.testing.assert_allclose(quantity.gradient(distribution, *given), expected, rtol=1e-6, atol=atol)
+
+
+@pytest.mark.parametrize("quantity", [each for each in QUANTITIES if each.gradient_other], ids=called)
+@SPACE
+@N
+def test_gradients_in_the_other_distribution(quantity: Quantity, trees: TreeSpace, n: int, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(n), trees)
+    given = inputs(quantity, distribution, graphs, 1)
+    place = [each.kind for each in quantity.inputs].index(DISTRIBUTION)
+
+    def value(other: TreeDistribution) -> Any:
+        return quantity.value(distribution, *given[:place], other, *given[place + 1 :])
+
+    expected = finite_differences(value, given[place])
+    np.testing.assert_allclose(quantity.gradient_other(distribution, *given), expected, rtol=1e-6, atol=1e-9)
+
+
+@EACH_GRADIENT
+@SPACE
+def test_forbidden_arcs_have_gradient_0(quantity: Quantity, trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.holes(5, 3, trees.single_root), trees)
+    gradient = quantity.gradient(distribution, *inputs(quantity, distribution, graphs, 1))
+    assert np.isfinite(gradient).all()
+    forbidden = np.isneginf(distribution.log_scores)
+    assert forbidden.sum() > 11
+    assert not gradient[..., forbidden].any()
+
+
+@EACH
+@SPACE
+@pytest.mark.parametrize("scale", [100, 1000])
+def test_finite_and_in_range_on_saturated_scores(quantity: Quantity, trees: TreeSpace, scale: int, graphs) -> None:
+    for seed in range(5):
+        distribution = graphs.over(graphs.gaussian(12, scale, seed=seed), trees)
+        given = inputs(quantity, distribution, graphs, scale)
+        value = quantity.value(distribution, *given)
+        assert (np.abs(value) < 1e6).all()
+        assert has_features(quantity) or value >= 0
+        if quantity.gradient:
+            assert np.isfinite(quantity.gradient(distribution, *given)).all()
