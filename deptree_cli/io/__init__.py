@@ -1,6 +1,6 @@
 """Bytes to scores and sentences and back: lazy iterators, and what was not touched is written back unchanged.
 
-A score file is opened by `formats`, read by one file per container (`arrays`, `archives`, `tensors`, `jsonl`), laid out
-as ``[head, dependent]`` by `layout` and paired with CoNLL-U sentences (`conllu`) by `pairing`. `parsers` make scores;
-`output`, `score_files` and `trees` write; `pictures` draws one sentence.
+`streams` opens what the user named, and `output` writes it. `scores` reads score files, in any container and layout,
+pairs them with sentences and makes distributions of them; `conllu` reads sentences and splices trees into them;
+`parsers` makes scores; `pictures` draws one sentence.
 """

@@ -1,24 +1,25 @@
-"""The register of parsers that can be asked for their edge scores: a line each.
+"""The register of parsers that can be asked for their edge scores: an entry each.
 
 A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
-is called. The scores come out as the preset ``--from`` of that name says (`io/presets.py`). To add a parser, give it a
-preset there, a file here and a line below.
+is called. The scores come out as its preset lays them out (`io/scores/presets.py`). To add a parser, write it in a file
+of this folder and give it an entry below, and a preset there if no known one fits; another package offers its own by an
+entry point (`deptree.parsers`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 from warnings import catch_warnings, simplefilter
 
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.register import Register, imported
 from deptree_cli.io.parsers.sentences import Token, Word
-from deptree_cli.io.raw import Array
 
 Scores = tuple[Array, Array | None]
 
@@ -50,23 +51,31 @@ class Splitter(Adapter, Protocol):
 
 @dataclass(frozen=True)
 class Parser:
-    """A line of the register.
+    """An entry of the register.
 
     Attributes:
-        name: also the preset that its scores are laid out by.
-        target: ``file:function`` in this folder, imported when first used.
+        name: how users call it.
+        target: the function or where it is, imported when first used: ``package.module:function``, or
+            ``.file:function`` in this folder.
         package: the distribution whose version matters.
         requirement: what pip installs.
         models: what --model names; empty where there is one model only.
         splits: whether the adapter is a `Splitter`.
+        preset: the layout of its scores, a name in `io/scores/presets.py`; its own name unless another is given.
     """
 
     name: str
-    target: str
+    target: str | Callable[..., Adapter]
     package: str
     requirement: str
     models: str = ""
     splits: bool = False
+    preset: str = ""
+
+    @property
+    def layout(self) -> str:
+        """The name of the preset that its scores are laid out by."""
+        return self.preset or self.name
 
     def load(self, model: str | None) -> Adapter:
         """The parser, ready.
@@ -78,9 +87,8 @@ class Parser:
             raise DeptreeError(f"{self.name} has many models", f"Say which with --model: {self.models}")
         if model and not self.models:
             raise DeptreeError(f"{self.name} has one model only", "Leave out --model")
-        file, function = self.target.split(":")
         with self.at_work(f"loading {model or 'its model'}"):
-            adapter: Adapter = getattr(import_module(f"{__name__}.{file}"), function)(*filter(None, [model]))
+            adapter: Adapter = imported(self.target, __name__)(*filter(None, [model]))
         return adapter
 
     @contextmanager
@@ -98,8 +106,8 @@ class Parser:
         except ImportError as error:
             raise DeptreeError(f"{self.name} cannot be imported ({error})", f"pip install {self.requirement}") from None
         except Exception as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise DeptreeError(f"{self.name} failed at {task} ({said})", "Try it in Python by itself") from None
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise DeptreeError(f"{self.name} failed at {task} ({reason})", "Try it in Python by itself") from None
 
     @property
     def version(self) -> str | None:
@@ -110,26 +118,28 @@ class Parser:
             return None
 
 
-_LINES = (
-    Parser("natasha", "natasha:load", "natasha", "'deptree-cli[natasha]'", splits=True),
-    Parser(
-        "stanza",
-        "stanza:load",
-        "stanza",
-        "stanza",
-        "a language, such as en, or one with its package, such as en_gum",
-        splits=True,
+PARSERS: Register[Parser] = Register(
+    "parser",
+    (
+        Parser("natasha", ".natasha:load", "natasha", "'deptree-cli[natasha]'", splits=True),
+        Parser(
+            "stanza",
+            ".stanza:load",
+            "stanza",
+            "stanza",
+            "a language, such as en, or one with its package, such as en_gum",
+            splits=True,
+        ),
+        Parser("supar", ".supar:load", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
+        Parser(
+            "spacy",
+            ".spacy:load",
+            "spacy-experimental",
+            "'spacy-experimental[torch]'",
+            "a pipeline with the component experimental_arc_predicter, by name or folder",
+            splits=True,
+        ),
+        Parser("hanlp", ".hanlp:load", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
     ),
-    Parser("supar", "supar:load", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
-    Parser(
-        "spacy",
-        "spacy:load",
-        "spacy-experimental",
-        "'spacy-experimental[torch]'",
-        "a pipeline with the component experimental_arc_predicter, by name or folder",
-        splits=True,
-    ),
-    Parser("hanlp", "hanlp:load", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
+    "deptree.parsers",
 )
-
-PARSERS: dict[str, Parser] = {line.name: line for line in _LINES}

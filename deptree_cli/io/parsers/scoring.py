@@ -1,20 +1,20 @@
-"""A parser's scores of sentences as they come, batch by batch, each held against what its preset promises."""
+"""A parser's scores of sentences as they come, batch by batch, each checked against what its preset promises."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache
 from typing import cast
 
 import numpy as np
 
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.layout import words_in
-from deptree_cli.io.parsers import Adapter, Parser, Splitter
+from deptree_cli.io.parsers import PARSERS, Adapter, Parser, Scores, Splitter
 from deptree_cli.io.parsers.sentences import Sentence, Split, Token
-from deptree_cli.io.presets import PRESETS
-from deptree_cli.io.raw import Array
+from deptree_cli.io.scores.layout import words_in
+from deptree_cli.io.scores.presets import PRESETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +44,67 @@ def splitter(parser: Parser, adapter: Adapter) -> Split | None:
     return split
 
 
-def score(
-    parser: Parser, adapter: Adapter, sentences: Iterable[Sentence], size: int, labelled: bool
-) -> Iterator[list[Scored]]:
-    """The sentences with their scores, `size` at a time.
+@dataclass(frozen=True)
+class Batch:
+    """Sentences that a parser scores together, at least one; a batch goes by the name of its first."""
+
+    sentences: list[Sentence]
+    place: str
+    notice: str = ""
+
+    @property
+    def sent_id(self) -> str:
+        """Of its first sentence."""
+        return self.sentences[0].sent_id
+
+
+def batches(sentences: Iterable[Sentence | DeptreeError], size: int, place: str) -> Iterator[Batch | DeptreeError]:
+    """The sentences, `size` at a time, and what is wrong with others in between."""
+    waiting: list[Sentence] = []
+    for sentence in sentences:
+        if isinstance(sentence, DeptreeError):
+            yield sentence
+            continue
+        waiting.append(sentence)
+        if len(waiting) == size:
+            yield Batch(waiting, place)
+            waiting = []
+    if waiting:
+        yield Batch(waiting, place)
+
+
+@cache
+def adapter_of(name: str, model: str | None) -> Adapter:
+    """The adapter of a parser with its model, loaded once in every process that asks for it."""
+    return PARSERS.get(name).load(model)
+
+
+def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> list[Scored | DeptreeError]:
+    """The sentences of a batch with their scores, or what is wrong with these.
 
     Raises:
-        DeptreeError: the parser fails, or gives scores that are none.
+        DeptreeError: the parser fails, or leaves out sentences.
     """
-    rest = iter(sentences)
-    while batch := list(islice(rest, size)):
-        with parser.at_work(f"sentence {batch[0].sent_id} or soon after"):
-            results = adapter.scores([sentence.words for sentence in batch], labelled)
-        if len(results) != len(batch):
-            problem = f"{parser.name} left out {len(batch) - len(results)} of {len(batch)} sentences"
-            raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch[0].sent_id)
-        yield [
-            Scored(sentence, _checked(scores, sentence, parser), labels)
-            for sentence, (scores, labels) in zip(batch, results, strict=True)
-        ]
+    sentences = batch.sentences
+    with parser.at_work(f"sentence {batch.sent_id} or soon after"):
+        results = adapter.scores([sentence.words for sentence in sentences], labelled)
+    if len(results) != len(sentences):
+        problem = f"{parser.name} left out {len(sentences) - len(results)} of {len(sentences)} sentences"
+        raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch.sent_id)
+    return [_scored(parser, *each) for each in zip(sentences, results, strict=True)]
+
+
+def _scored(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | DeptreeError:
+    try:
+        return Scored(sentence, _checked(scores[0], sentence, parser), scores[1])
+    except DeptreeError as error:
+        return error
 
 
 def _checked(scores: Array, sentence: Sentence, parser: Parser) -> Array:
     n = len(sentence.words)
     try:
-        got = words_in(scores.shape, PRESETS[parser.name])
+        got = words_in(scores.shape, PRESETS.get(parser.layout))
     except DeptreeError as error:
         raise error.at(sent_id=sentence.sent_id) from None
     if got != n:

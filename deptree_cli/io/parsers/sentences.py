@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu import Block, read_blocks
-from deptree_cli.io.inputs import Input
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.streams import Input
 
 EMPTY = "_"
 _BOM = "\ufeff"
@@ -68,14 +68,14 @@ def kind_of(head: bytes) -> str:
     return "conllu" if _CONLLU.match(head) else "text"
 
 
-def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sentence]:
-    """The sentences of a file of that kind, one paragraph or block in memory at a time.
+def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of a file of that kind, one paragraph or block in memory at a time; malformed blocks as errors.
 
     Args:
         split: cuts a paragraph into sentences; needed for ``text``.
 
     Raises:
-        DeptreeError: not UTF-8, not CoNLL-U, or not a single sentence.
+        DeptreeError: not UTF-8, or not a single sentence.
     """
     sentences = _from_text(file, split) if kind == "text" and split else _from_conllu(file)
     first = next(sentences, None)
@@ -85,13 +85,13 @@ def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sent
     yield from sentences
 
 
-def _from_conllu(file: Input) -> Iterator[Sentence]:
-    try:
-        for number, block in enumerate(read_blocks(file.stream, file.place), 1):
+def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
+    for number, block in enumerate(read_blocks_or_errors(file.stream, file.place), 1):
+        if isinstance(block, DeptreeError):
+            block.remedy += ". If this is text, say --input text"
+            yield block
+        else:
             yield Sentence(block.sent_id or str(number), _words(block), block.raw)
-    except DeptreeError as error:
-        error.remedy += ". If this is text, say --input text"
-        raise
 
 
 def _words(block: Block) -> list[Word]:
@@ -100,7 +100,7 @@ def _words(block: Block) -> list[Word]:
     return [Word(*row) for row in zip(*columns, spaces, strict=True)]
 
 
-def _from_text(file: Input, split: Split) -> Iterator[Sentence]:
+def _from_text(file: Input, split: Split) -> Iterator[Sentence | DeptreeError]:
     number = 0
     for paragraph in paragraphs(file.stream, file.place):
         for tokens in filter(None, split(paragraph)):

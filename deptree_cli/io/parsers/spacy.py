@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.parsers import Scores
 from deptree_cli.io.parsers.sentences import Token, Word, spaced
-from deptree_cli.io.raw import Array
 
 PREDICTER, LABELER = "experimental_arc_predicter", "experimental_arc_labeler"
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from deptree_cli.core.dtypes import Float, Int, Integers
 
 ROOT = "ROOT"
 
 TREE, OTHER = "tree", "other"
+
+# What an arc beside the tree's must weigh to be drawn, unless told otherwise.
+THRESHOLD = 0.01
 
 # Numbers this near to 0 or 1 say nothing that the darkness of the arc does not.
 SURE = 0.99
@@ -100,7 +102,7 @@ def arcs_of(
     tree: Sequence[int],
     labels: Mapping[tuple[int, int], str],
     threshold: float,
-    samples: NDArray[np.integer] | None = None,
+    samples: Integers | None = None,
 ) -> list[Arc]:
     """The arcs of a tree, and all others of at least the threshold.
 
@@ -131,7 +133,7 @@ def arcs_of(
     ]
 
 
-def _counts(samples: NDArray[np.integer]) -> NDArray[np.int64]:
+def _counts(samples: Integers) -> Int:
     n = samples.shape[1]
     counts = np.zeros((n + 1, n + 1), dtype=np.int64)
     np.add.at(counts, (samples, np.arange(1, n + 1)), 1)

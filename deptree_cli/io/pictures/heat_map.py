@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.io.pictures.arcs import ROOT
-from deptree_cli.io.plots import pyplot_for, save
+from deptree_cli.io.pictures.plots import pyplot_for, save
 
 Float = NDArray[np.float64]
 

@@ -48,8 +48,8 @@ STYLE = "\n".join(
 )
 
 
-def to_svg(picture: Picture, made: str = "") -> str:
-    """The whole file; `made` is the signature, kept as metadata."""
+def to_svg(picture: Picture, signature: str = "") -> str:
+    """The whole file; with the signature as metadata."""
     above, below = Side.of(picture.of_kind(TREE), -1), Side.of(picture.of_kind(OTHER), 1)
     row = Row.of(picture.forms, [above, below])
     top = MARGIN + above.height
@@ -57,16 +57,16 @@ def to_svg(picture: Picture, made: str = "") -> str:
     height = bottom + below.height + MARGIN
     drawn = [*above.drawn(picture, row, top), *below.drawn(picture, row, bottom)]
     words = row.drawn(picture.forms, top + CLEAR + WORD)
-    return "\n".join([*_opening(picture, row.width, height, made), *drawn, *words, "</svg>", ""])
+    return "\n".join([*_opening(picture, row.width, height, signature), *drawn, *words, "</svg>", ""])
 
 
-def _opening(picture: Picture, width: float, height: float, made: str) -> Iterator[str]:
+def _opening(picture: Picture, width: float, height: float, signature: str) -> Iterator[str]:
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" {size} role="img">'
     yield f"<title>{_text(picture.name)}</title>"
     yield f"<desc>{_text(' '.join(picture.forms))} ({_text(picture.caption)})</desc>"
-    if made:
-        yield f"<metadata>{_text(made)}</metadata>"
+    if signature:
+        yield f"<metadata>{_text(signature)}</metadata>"
     yield f"<style>\n{STYLE}\n</style>"
     yield f'<rect class="page" width="{width:.0f}" height="{height:.0f}" rx="8"/>'
 

@@ -9,13 +9,14 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.parsers import PARSERS, Parser
-from deptree_cli.io.parsers.scoring import score, splitter
+from deptree_cli.io.parsers.scoring import Batch, batches, score, splitter
 from deptree_cli.io.parsers.sentences import Token, to_sentence
-from deptree_cli.io.presets import PRESETS
+from deptree_cli.io.scores.presets import PRESETS
 
 SENTENCES = [to_sentence(str(number), [Token("a")] * n) for number, n in enumerate((2, 1, 3), 1)]
-NATASHA = PARSERS["natasha"]
+NATASHA = PARSERS.get("natasha")
 
 
 class Adapter:
@@ -36,29 +37,32 @@ class Adapter:
         return [(np.zeros(shape), np.zeros((*shape, 2)) if labelled else None) for shape in shapes]
 
 
-@pytest.mark.parametrize("name", PARSERS)
-def test_every_line_has_a_preset_and_a_file(name):
-    line = PARSERS[name]
-    file, function = line.target.split(":")
-    module = import_module(f"deptree_cli.io.parsers.{file}")
-    assert name in PRESETS
+def all_of(*sentences) -> Batch:
+    """These sentences in one batch."""
+    return Batch(list(sentences), "x.conllu")
+
+
+@pytest.mark.parametrize("entry", PARSERS, ids=PARSERS.names)
+def test_every_entry_has_a_preset_and_a_file(entry):
+    file, function = entry.target.split(":")
+    module = import_module(file, "deptree_cli.io.parsers")
+    assert entry.layout in PRESETS
     assert callable(getattr(module, function))
     adapters = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
-    assert [hasattr(each, "split") for each in adapters if hasattr(each, "scores")] == [line.splits]
+    assert [hasattr(each, "split") for each in adapters if hasattr(each, "scores")] == [entry.splits]
 
 
-@pytest.mark.parametrize("name", PARSERS)
-def test_a_parser_that_is_not_installed(name, says, monkeypatch):
+@pytest.mark.parametrize("entry", PARSERS, ids=PARSERS.names)
+def test_a_parser_that_is_not_installed(entry, says, monkeypatch):
     for package in ("slovnet", "navec", "stanza", "supar", "spacy", "spacy_experimental", "hanlp"):
         monkeypatch.setitem(sys.modules, package, None)
-    line = PARSERS[name]
-    with says(f"{name} cannot be imported", f"pip install {line.requirement}"):
-        line.load("some-model" if line.models else None)
+    with says(f"{entry.name} cannot be imported", f"pip install {entry.requirement}"):
+        entry.load("some-model" if entry.models else None)
 
 
 def test_models_where_there_are_any(says):
     with says("supar has many models", "--model"):
-        PARSERS["supar"].load(None)
+        PARSERS.get("supar").load(None)
     with says("natasha has one model only"):
         NATASHA.load("big")
 
@@ -78,34 +82,65 @@ def test_a_parser_at_work_prints_nothing_and_fails_in_a_line(capsys, says):
 
 
 def test_batches_as_the_sentences_come():
+    def endless():
+        yield from SENTENCES
+        raise AssertionError
+
+    made = batches(endless(), 2, "x.conllu")
+    first = next(made)
+    assert [sentence.sent_id for sentence in first.sentences] == ["1", "2"]
+    assert (first.sent_id, first.place, first.notice) == ("1", "x.conllu", "")
+    rest = list(batches(SENTENCES, 2, "x.conllu"))[1:]
+    assert [[sentence.sent_id for sentence in batch.sentences] for batch in rest] == [["3"]]
+    assert list(batches([], 2, "x.conllu")) == []
+
+
+def test_what_is_no_sentence_passes_between_batches():
+    bad = DeptreeError("bad")
+    made = list(batches([SENTENCES[0], bad, SENTENCES[1], SENTENCES[2], bad], 2, "x.conllu"))
+    assert [each if each is bad else [one.sent_id for one in each.sentences] for each in made] == [
+        bad,
+        ["1", "2"],
+        bad,
+        ["3"],
+    ]
+
+
+def test_the_scores_of_a_batch():
     adapter = Adapter()
-    batches = score(NATASHA, adapter, iter(SENTENCES), 2, True)
-    first = next(batches)
-    assert adapter.sizes == [2]
-    assert [scored.sentence.sent_id for scored in first] == ["1", "2"]
-    assert [scored.labels.shape for scored in first] == [(2, 3, 2), (1, 2, 2)]
-    assert [scored.scores.shape for scored in next(batches)] == [(3, 4)]
-    assert next(score(NATASHA, Adapter(), SENTENCES, 1, False))[0].labels is None
+    scored = score(NATASHA, adapter, all_of(*SENTENCES), True)
+    assert adapter.sizes == [3]
+    assert [each.sentence for each in scored] == SENTENCES
+    assert [each.labels.shape for each in scored] == [(2, 3, 2), (1, 2, 2), (3, 4, 2)]
+    assert [each.scores.shape for each in scored] == [(2, 3), (1, 2), (3, 4)]
+    assert score(NATASHA, Adapter(), all_of(SENTENCES[0]), False)[0].labels is None
+
+
+def test_sentences_that_are_left_out(says):
+    with says("1: natasha left out 1 of 2 sentences"):
+        score(NATASHA, Adapter([(np.zeros((2, 3)), None)]), all_of(*SENTENCES[:2]), False)
 
 
 @pytest.mark.parametrize(
     ("results", "said"),
     [
-        ([], "natasha left out 1 of 1 sentences"),
         ([(np.zeros((3, 4)), None)], "1: natasha gave scores of 3 words for a sentence of 2"),
         ([(np.zeros((3, 9)), None)], "1: the scores have shape (3, 9)"),
         ([(np.full((2, 3), np.nan), None)], "1: natasha gave scores that are not numbers"),
         ([(np.full((2, 3), np.inf), None)], "1: natasha gave scores that are not numbers"),
     ],
 )
-def test_scores_that_are_none(results, said, says):
-    with says(said):
-        list(score(NATASHA, Adapter(results), SENTENCES[:1], 1, False))
+def test_scores_that_are_none_do_not_harm_the_others(results, said):
+    sound = np.zeros((1, 2)), None
+    bad, good = score(NATASHA, Adapter([*results, sound]), all_of(*SENTENCES[:2]), False)
+    assert isinstance(bad, DeptreeError)
+    assert said in str(bad)
+    assert good.sentence is SENTENCES[1]
 
 
 def test_forbidden_arcs_are_scores():
     forbidding = np.full((2, 3), -np.inf)
-    (scored,) = next(score(NATASHA, Adapter([(forbidding, None)]), SENTENCES[:1], 1, False))
+    (scored,) = score(NATASHA, Adapter([(forbidding, None)]), all_of(SENTENCES[0]), False)
     assert scored.scores is forbidding
 
 
@@ -120,7 +155,7 @@ def test_splitters_are_guarded_too(says):
 
     with says("natasha failed at splitting the text (no boundaries)"):
         splitter(NATASHA, Failing())("text")
-    assert splitter(PARSERS["supar"], Adapter()) is None
+    assert splitter(PARSERS.get("supar"), Adapter()) is None
 
 
 def test_a_package_without_a_version():

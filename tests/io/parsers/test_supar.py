@@ -85,7 +85,7 @@ def test_a_real_parser_with_random_weights(tmp_path, batch):
     path = str(tmp_path / "model")
     parser = supar.BiaffineDependencyParser.build(path, train=str(tmp_path / "t.conllx"), feat=["tag", "char"], **TINY)
     parser.save(path)
-    adapter = PARSERS["supar"].load(path)
+    adapter = PARSERS.get("supar").load(path)
     assert TRUST not in os.environ
     together = adapter.scores(batch, True)
     known = parser.predict([[(w.form, w.upos) for w in words] for words in batch], tree=False, verbose=False)
@@ -103,5 +103,5 @@ def test_an_environment_is_left_as_it_was(monkeypatch, says):
     pytest.importorskip("supar", reason="supar is not installed")
     monkeypatch.setenv(TRUST, "0")
     with says("supar failed at loading no-such-model"):
-        PARSERS["supar"].load("no-such-model")
+        PARSERS.get("supar").load("no-such-model")
     assert os.environ[TRUST] == "0"

@@ -1,0 +1,247 @@
+"""CoNLL-U, byte for byte: a sentence is its bytes and where in them each word has its columns.
+
+Trees are spliced in by copying those bytes around HEAD, DEPREL and DEPS (`splicing.py`), so whatever stands elsewhere
+survives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache
+from typing import BinaryIO
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.kernels.text.columns import (
+    BAD_COLUMNS,
+    BAD_HEAD,
+    BAD_ID,
+    BAD_NUMBER,
+    DEPREL_END,
+    DEPREL_START,
+    FINE,
+    HEAD,
+    WORD_FACTS,
+    Template,
+)
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+_MISC = COLUMNS.index("misc")
+_SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
+
+
+def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
+    """The sentences of a binary stream, one in memory at a time.
+
+    Raises:
+        DeptreeError: with ``file:line``, where a block is not a sentence.
+    """
+    return (Block(chunk, place) for chunk in split_chunks(stream, place))
+
+
+def read_blocks_or_errors(stream: BinaryIO, place: str) -> Iterator[Block | DeptreeError]:
+    """The sentences of a binary stream; one that is malformed is handed on as its error."""
+    for chunk in split_chunks(stream, place):
+        try:
+            yield Block(chunk, place)
+        except DeptreeError as error:
+            yield error
+
+
+def block_of(sent_id: str, forms: Sequence[str]) -> Block:
+    """A sentence of which nothing is known but its words."""
+    rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
+    text = f"# sent_id = {sent_id}\n# text = {' '.join(forms)}\n{rows}\n"
+    return Block(Chunk(text.encode(), 1), sent_id)
+
+
+@dataclass(eq=False)
+class Block:
+    """One sentence.
+
+    Attributes:
+        chunk: its bytes, and the number of their first line.
+        file: what messages call the file.
+        sent_id: from the comment ``# sent_id = ...``, else empty.
+        n: the number of words with an integer id.
+        id_span: where in the bytes the sent_id begins and ends, None if there is none.
+        template: the bytes, and the places in them where `splicing.py` writes trees.
+
+    Raises:
+        DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
+    """
+
+    chunk: Chunk
+    file: str
+    sent_id: str = field(init=False)
+    n: int = field(init=False)
+    id_span: tuple[int, int] | None = field(init=False)
+    template: Template = field(init=False)
+
+    def __post_init__(self) -> None:
+        data = self.chunk.data
+        rows = np.empty((data.count(b"\n") + 1, WORD_FACTS), dtype=np.int64)
+        array = np.frombuffer(data, dtype=np.uint8)
+        wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows)
+        if wrong != FINE:
+            raise self._problem(wrong, *found)
+        self._start, self._rows_start, self._rows_end, self.n, empties = found
+        if not self.n:
+            what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
+            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
+        self._words = rows[: self.n]
+        empty_nodes = rows[: -empties - 1 : -1]
+        self.template = Template(array, self._start, self._rows_start, self._rows_end, self._words, empty_nodes)
+        match = _SENT_ID.search(self._comments)
+        self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
+        self.sent_id = _text(match[1], self.place) if match else ""
+
+    def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str]]:
+        """Between processes the bytes travel; looking at them again is quicker than carrying what was seen."""
+        return Block, (self.chunk, self.file)
+
+    def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
+        text = _shown(self.raw[start:end])
+        problem, remedy = {
+            BAD_COLUMNS: (
+                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                "Repair the line; an empty line ends a sentence",
+            ),
+            BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
+            BAD_NUMBER: (f"HEAD is {text}, not _ or the number of a word", "Repair the line"),
+            BAD_HEAD: (f"HEAD is {text}, not _ or 0 to {n}", "Repair the line"),
+        }[wrong]
+        return DeptreeError(problem, remedy, place=f"{self.file}:{self.chunk.line + line}")
+
+    @property
+    def raw(self) -> bytes:
+        """The block as read, with the empty lines around it."""
+        return self.chunk.data
+
+    @property
+    def line(self) -> int:
+        """The number of the first line that is not empty."""
+        return self.chunk.line + self.raw.count(b"\n", 0, self._start)
+
+    @property
+    def place(self) -> str:
+        """``file:line``, for messages."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def heads(self) -> list[int | None]:
+        """The words' heads, 0 = ROOT, None where the column is ``_``."""
+        return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
+
+    @property
+    def deprels(self) -> list[str]:
+        """The words' labels, ``_`` where there is none."""
+        return [
+            _text(self.raw[start:end], self.place) for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
+        ]
+
+    def column(self, name: str) -> list[str]:
+        """A column of the words, by its name in `COLUMNS`."""
+        index = COLUMNS.index(name)
+        rows = [line.split(b"\t") for line in self._rows]
+        return [_text(row[index].rstrip(b"\r\n"), self.place) for row in rows if row[0].isdigit()]
+
+    def comment(self, key: str) -> str | None:
+        """The value of the first comment ``# key = value``, None where there is none."""
+        pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
+        match = re.search(pattern, self._comments, re.MULTILINE)
+        return _text(match[1].strip(), self.place) if match else None
+
+    @property
+    def _comments(self) -> bytes:
+        return self.chunk.data[self._start : self._rows_start]
+
+    @property
+    def _rows(self) -> list[bytes]:
+        return _lines(self.raw[self._rows_start : self._rows_end])
+
+    def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
+        """The block as it is, plus comments, and `noting` some words."""
+        added = [f"{comment}{self.newline}".encode() for comment in comments]
+        noted = self.noting(word_to_misc).without({_key(line) for line in added})
+        return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
+
+    def noting(self, word_to_misc: Mapping[int, str]) -> Block:
+        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go."""
+        if not word_to_misc:
+            return self
+        additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
+        rows = [line.split(b"\t") for line in self._rows]
+        lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        return self._with(self._rows_start, lines, self._rows_end)
+
+    def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
+        """The block with other lines from start to end."""
+        data = b"".join([self.raw[:start], *lines, self.raw[end:]])
+        return Block(Chunk(data, self.chunk.line), self.file)
+
+    @property
+    def start(self) -> int:
+        """Where in the bytes the comments begin."""
+        return self._start
+
+    @property
+    def ends_with_newline(self) -> bool:
+        """Whether the last line that is not empty does."""
+        return self.raw.endswith(b"\n", 0, self._rows_end)
+
+    def without(self, keys: Set[bytes]) -> Block:
+        """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""
+        comments = self._comments
+        if not any(key in comments for key in keys):
+            return self
+        kept = [comment for comment in _lines(comments) if _key(comment) not in keys]
+        return self._with(self._start, kept, self._rows_start)
+
+    @property
+    def newline(self) -> str:
+        """How the block's lines end."""
+        end = self.chunk.data.find(b"\n", self._start)
+        return "\r\n" if self.chunk.data[end - 1 : end] == b"\r" else "\n"
+
+
+def _key(comment: bytes) -> bytes:
+    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
+    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines with their newlines; a lone carriage return ends none."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
+
+
+@cache
+def _scan() -> Callable[..., tuple[int, ...]]:
+    """Compiled code, loaded when there is something to read."""
+    from deptree_cli.kernels.text.scanning import scan
+
+    return scan
+
+
+def _text(text: bytes, place: str) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError(f"{_shown(text)} is not UTF-8", "Convert the file to UTF-8", place=place) from None
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:20].decode("utf-8", "replace"))
+
+
+def _with_entry(row: list[bytes], addition: bytes) -> list[bytes]:
+    misc = row[_MISC].rstrip(b"\r\n")
+    keys = {entry.partition(b"=")[0] for entry in addition.split(b"|")}
+    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in keys]
+    return [*row[:_MISC], b"|".join([*entries, addition]) + row[_MISC][len(misc) :]]

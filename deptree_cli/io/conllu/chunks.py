@@ -1,0 +1,65 @@
+"""Where the sentences of a CoNLL-U file begin and end: its bytes cut behind the empty lines, nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
+
+BOM = b"\xef\xbb\xbf"
+
+_READ = 1 << 18
+
+# A hundred thousand words with long lines.
+LONGEST_SENTENCE = 1 << 26
+
+
+class Chunk(NamedTuple):
+    """The bytes of one sentence with the empty lines around it, and the number of its first line in the file."""
+
+    data: bytes
+    line: int
+
+
+def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
+    """Cut a file into sentences, as they come in. Together the chunks are the file, unless it is nothing but space.
+
+    Every byte is looked at once, in however small pieces it comes.
+
+    Raises:
+        DeptreeError: a sentence is longer than any that is meant.
+    """
+    buffer = bytearray(stream.read(len(BOM)))
+    scanned = len(BOM) if buffer == BOM else 0
+    state = np.zeros(4, dtype=np.int64)
+    state[LINE_START], state[EMPTY] = scanned, 1
+    line, more = 1, True
+    while more:
+        start = 0
+        for end in _ends(buffer, scanned, state):
+            yield Chunk(bytes(buffer[start:end]), line)
+            line += buffer.count(b"\n", start, end)
+            start = end
+        del buffer[:start]
+        state[LINE_START] -= start
+        scanned = len(buffer)
+        if scanned > LONGEST_SENTENCE:
+            problem = f"the sentence from line {line} on has more than {LONGEST_SENTENCE:,} bytes"
+            raise DeptreeError(problem, "An empty line ends a sentence", place=place)
+        buffer += stream.read1(_READ)  # type: ignore[attr-defined]
+        more = len(buffer) > scanned
+    if state[BEGUN]:
+        yield Chunk(bytes(buffer), line)
+
+
+def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
+    """Where sentences end in the bytes behind those that were scanned."""
+    from deptree_cli.kernels.text.scanning import sentence_ends  # compiled: loaded when there is something to read
+
+    ends = np.empty(len(buffer) - scanned + 1, dtype=np.int64)
+    return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()

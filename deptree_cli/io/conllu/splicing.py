@@ -1,0 +1,124 @@
+"""Trees as CoNLL-U: a sentence's own bytes, once for each tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.io.conllu.blocks import Block
+
+# What becomes of DEPS where HEAD may change, numbered as in kernels/text/columns.py.
+DEPS = ("drop", "basic", "keep")
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Deprels:
+    """The labels of k trees.
+
+    Attributes:
+        names: the names of labels.
+        index: (k, n) int32, the number of each word's name.
+    """
+
+    names: tuple[str, ...]
+    index: NDArray[np.int32]
+
+
+def with_trees(
+    block: Block,
+    heads: NDArray[np.int32],
+    sent_ids: Sequence[str],
+    comments: Mapping[str, Sequence[str]] = _NOTHING,
+    closing: Mapping[str, str] = _NOTHING,
+    deprels: Deprels | None = None,
+    deps: str = "drop",
+) -> bytes:
+    """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
+
+    A byte order mark and empty lines in front stay where they are; the last copy ends as the block did.
+
+    Args:
+        heads: (k, n), 0 = ROOT.
+        sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
+        comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
+        closing: the same for the last tree only.
+        deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
+            `root` stands exactly where HEAD is 0.
+        deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
+            again; `keep` both as they are.
+    """
+    newline = block.newline
+    notes = [""] * len(heads)
+    if comments or closing:
+        block = block.without({key.encode() for key in (*comments, *closing)})
+        template = "".join(f"# {key} = {{}}{newline}" for key in comments)
+        notes = list(map(template.format, *comments.values())) if comments else notes
+        notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
+    naming = "{}" if block.id_span else f"# sent_id = {{}}{newline}"
+    ids = map(naming.format, sent_ids)
+    ids_and_notes = [piece.encode() for pair in zip(ids, notes, strict=True) for piece in pair]
+    return _spliced(block, heads, ids_and_notes, deprels, DEPS.index(deps))
+
+
+def _spliced(
+    block: Block, heads: NDArray[np.int32], ids_and_notes: Sequence[bytes], deprels: Deprels | None, deps: int
+) -> bytes:
+    """The block once for each tree; ids_and_notes: the id and the notes of each tree, in turn."""
+    id_span = block.id_span or (block.start, block.start)
+    labels, names = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
+    gap = _GAPS[block.newline, block.ends_with_newline]
+    # An arc that stays may be written into DEPS once more, so its bytes count twice.
+    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
+    out = np.empty(sum(map(len, ids_and_notes)) + len(heads) * size, dtype=np.uint8)
+    notes = _packed(ids_and_notes)
+    written = _splice()(tuple(block.template), id_span, notes, heads, labels, names.packed, deps, gap, out)
+    return out[:written].tobytes()
+
+
+# Pieces laid end to end, and where each begins and the last ends.
+Packed = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+class Names(NamedTuple):
+    """The names of labels behind those for words without a label, and the length of the longest."""
+
+    packed: Packed
+    longest: int
+
+
+def _packed(pieces: Sequence[bytes]) -> Packed:
+    cuts = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
+    return np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts
+
+
+@cache
+def _names(names: tuple[str, ...]) -> Names:
+    pieces = [b"root", b"dep", *(name.encode() for name in names)]
+    return Names(_packed(pieces), max(map(len, pieces)))
+
+
+_NO_LABELS = np.empty((0, 0), dtype=np.int32)
+_DIGITS = 12  # of a head, and the two tabs
+
+# What stands between two trees, by the newline and whether the last line has one: what it lacks, and an empty line.
+_GAPS = {
+    (newline, whole): np.frombuffer(newline.encode() * (2 - whole), dtype=np.uint8)
+    for newline in ("\n", "\r\n")
+    for whole in (True, False)
+}
+
+
+@cache
+def _splice() -> Callable[..., int]:
+    """Compiled code, loaded when there is something to write."""
+    from deptree_cli.kernels.text.splicing import splice
+
+    return splice

@@ -1,0 +1,45 @@
+"""Sentences as the conllu library has them, for Python users; what the program writes is spliced from bytes instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from deptree_cli.core.dtypes import Integers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block
+
+if TYPE_CHECKING:
+    from conllu import TokenList
+
+
+def tokens_of(block: Block) -> TokenList:
+    """The tokens of a block."""
+    import conllu
+
+    return conllu.parse(block.raw.decode("utf-8-sig"))[0]
+
+
+def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = None) -> TokenList:
+    """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
+
+    Without `deprels` a word whose head is what it was keeps its label; another one is `dep`, and `root` under ROOT.
+    Enhanced dependencies, which do not fit another tree, are dropped, and so are empty nodes.
+
+    Raises:
+        DeptreeError: there are not as many heads as words.
+    """
+    from conllu import TokenList
+
+    kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
+    words = [token for token in kept if isinstance(token["id"], int)]
+    if len(words) != len(heads):
+        problem = f"{len(heads)} heads are given for a sentence of {len(words)} words"
+        raise DeptreeError(problem, "Give one head per word")
+    for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
+        stays = token["head"] == head and token["deprel"] not in (None, "_", "root")
+        token["deprel"] = deprels[word] if deprels else "root" if head == 0 else token["deprel"] if stays else "dep"
+        token["head"] = head
+        token["deps"] = None
+    return TokenList(kept, metadata=deepcopy(tokens.metadata))

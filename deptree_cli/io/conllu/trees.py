@@ -1,0 +1,154 @@
+"""Trees as output: a sentence's trees in CoNLL-U or JSON Lines, with notes on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from math import isfinite
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.splicing import Deprels, with_trees
+from deptree_cli.io.json_lines import dump
+
+Value = int | float | bool | None
+
+YES_NO = {True: "yes", False: "no"}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell about each tree, or about the last one on behalf of all.
+
+    Attributes:
+        field: its name in JSON Lines, None where it stands there already.
+        key: its name among the comments of CoNLL-U, None where it has no place there.
+        values: one per tree, or a single one; None is unknown: `null` in JSON, no comment.
+        template: how a comment shows a value.
+    """
+
+    field: str | None
+    key: str | None
+    values: Sequence[Value]
+    template: str = "{}"
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as comments show them."""
+        return [
+            YES_NO[value] if value is True or value is False else self.template.format(value) for value in self.values
+        ]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """A sentence's trees.
+
+    Attributes:
+        sent_id: the sentence's name.
+        block: the CoNLL-U sentence, None where there is none.
+        heads: (k, n).
+        notes: on each tree.
+        closing: notes on the last tree, on behalf of all.
+        deprels: the labels, if they are known.
+    """
+
+    sent_id: str
+    block: Block | None
+    heads: Heads
+    notes: Sequence[Note]
+    closing: Sequence[Note] = ()
+    deprels: Deprels | None = None
+
+
+@dataclass(frozen=True)
+class Style:
+    """How trees are written as CoNLL-U.
+
+    Attributes:
+        deps: what becomes of DEPS and empty nodes, one of `splicing.DEPS`.
+        sent_id_format: the name of a sentence's k-th tree, from its `{id}` and `{k}`. UD reserves the slash for several
+            annotations of one sentence.
+    """
+
+    deps: str = "drop"
+    sent_id_format: str = "{id}/sample_{k}"
+
+    def sent_ids(self, sent_id: str, size: int) -> list[str]:
+        """The names of a sentence's trees."""
+        return [self.sent_id_format.format(id=sent_id, k=rank) for rank in range(1, size + 1)]
+
+
+USUAL = Style()
+
+
+def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
+    """Labels by their names, from numbers (k, n) of the sentence's labels."""
+    return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
+
+
+def label_notes(distribution: ArcFactored, heads: Heads, labels: Heads | None) -> list[Note]:
+    """The logarithm of the probability of each tree's labels given the tree."""
+    if distribution.labels is None or labels is None:
+        return []
+    log_probs = distribution.labels.log_probs_of(heads, labels)
+    return [Note("label_log_prob", "label_logprob", log_probs.tolist(), "{:.6f}")]
+
+
+def log_prob_note(log_probs: Float) -> Note:
+    """The logarithm of each tree's probability."""
+    return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
+
+
+def to_jsonl(trees: Trees, style: Style = USUAL) -> bytes:
+    """One object per tree: sent_id, sample (from 1), heads, deprels if there are labels, and the notes.
+
+    Without a call of a JSON encoder for every tree, which would cost more than drawing it.
+    """
+    notes = [note for note in trees.notes if note.field]
+    numerals = [str(node) for node in range(trees.heads.shape[1] + 1)]
+    columns = [_lists(numerals, trees.heads)]
+    if trees.deprels:
+        columns.append(_lists([_json(name) for name in trees.deprels.names], trees.deprels.index))
+    template = '{{"sent_id":{},"sample":{},"heads":[{}]' + ',"deprels":[{}]' * (len(columns) - 1)
+    lines = map(
+        (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
+        repeat(_json(trees.sent_id)),
+        range(1, len(trees.heads) + 1),
+        *columns,
+        *(_each(note.values) for note in notes),
+    )
+    closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in trees.closing)
+    return ("}\n".join(lines) + closing + "}\n").encode()
+
+
+def _lists(names: Sequence[str], numbers: Heads) -> Iterator[str]:
+    """What stands in the list of each tree: numbers (k, n) by their names."""
+    return (",".join(map(names.__getitem__, row)) for row in numbers.tolist())
+
+
+def _json(value: object) -> str:
+    return dump(value).decode()[:-1]
+
+
+def _each(values: Sequence[Value]) -> list[str]:
+    """Each value in JSON; floats as `json` writes them, without its function call for every one."""
+    if all(type(value) is float and isfinite(value) for value in values):
+        return list(map(repr, values))
+    return _json(values)[1:-1].split(",")
+
+
+def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
+    """The sentence once per tree, each under a name of its own."""
+    if trees.block is None:
+        raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+    sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
+    closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
+    comments = {note.key: note.texts for note in trees.notes if note.key}
+    return with_trees(trees.block, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+
+
+TO_BYTES: dict[str, Callable[[Trees, Style], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

@@ -1,0 +1,59 @@
+"""JSON Lines: one object a line, read with its place and written compactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from deptree_cli.core.errors import DeptreeError
+
+
+def dump(obj: Any) -> bytes:
+    """One line of JSON: compact, UTF-8 as it is, never NaN or an infinity (ValueError: a result was not checked)."""
+    return _ENCODE(obj).encode() + b"\n"
+
+
+# json.dumps would build an encoder for every line
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def objects(lines: Iterable[bytes], place: str) -> Iterator[tuple[str, dict[str, Any] | DeptreeError]]:
+    """Each line's object, or what is wrong with the line, with its ``file:line``; empty lines are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            here = f"{place}:{number}"
+            yield here, _object(line, here)
+
+
+def _object(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return DeptreeError(f"not JSON ({error})", "Give one complete JSON object a line", place=place)
+    if not isinstance(value, dict):
+        problem = f"a JSON {_kind(value)} where an object should be"
+        return DeptreeError(problem, "Give one JSON object a line", place=place)
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {list: "list", str: "string", int: "number", float: "number", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "object")
+
+
+def sent_id_of(value: dict[str, Any], place: str) -> str | None:
+    """The field ``sent_id`` as text, None where it is missing or null."""
+    sent_id = value.get("sent_id")
+    if sent_id is None or type(sent_id) in (str, int):
+        return None if sent_id is None else _utf8(str(sent_id), place)
+    raise DeptreeError(f"the field sent_id is a {_kind(sent_id)}", "Give a string", place=place)
+
+
+def _utf8(text: str, place: str) -> str:
+    """The text, unless it holds half of a surrogate pair, which no output could."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DeptreeError(f"the field sent_id is {text!r}, which is not text", "Repair it", place=place) from None
+    return text

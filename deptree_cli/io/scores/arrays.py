@@ -1,0 +1,140 @@
+"""Arrays as NumPy saves them, read one by one from a file, a pipe or an entry of a zip, never seeking.
+
+Nothing is allocated because a header announces it: memory follows the bytes that are really there.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.raw import numeric
+
+MAGIC = b"\x93NUMPY"
+
+# In one array: no sentence has more (11,000 words, or 1,000 with 128 labels), but a few compressed bytes may.
+MOST_SCORES = 1 << 27
+
+_CHUNK = 1 << 20
+_LONGEST_HEADER = 10_000  # NumPy's own limit
+_MOST_AXES = 4  # sentences, heads, dependents, labels
+_ADDRESSABLE = 1 << 58  # numbers; NumPy minds that of empty arrays too, with their empty axes left out
+_HEADERS = {b"\x01\x00": np.lib.format.read_array_header_1_0, b"\x02\x00": np.lib.format.read_array_header_2_0}
+
+_OBJECT_PROBLEM = "this is an object array, which runs code when it is loaded, so it is refused"
+_OBJECT_REMEDY = (
+    "If you trust it, convert it in Python with np.savez('scores.npz', *np.load('FILE.npy', allow_pickle=True))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an array says about itself before its data."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+
+
+def read_header(stream: BinaryIO, place: str) -> Header | None:
+    """Read the header of the next array; None at the end of the stream.
+
+    Raises:
+        DeptreeError: it is damaged, announces what no array can be, or an array of something else than numbers.
+    """
+    magic = stream.read(len(MAGIC) + 2)
+    if not magic:
+        return None
+    if not magic.startswith(MAGIC):
+        raise DeptreeError("the bytes where an array should begin are not a .npy header", "Save it again", place=place)
+    version = magic[len(MAGIC) :]
+    if version not in _HEADERS:
+        raise DeptreeError("this version of .npy is not for plain numbers", "Save it again as float32", place=place)
+    try:
+        size = stream.read(2 if version == b"\x01\x00" else 4)
+        header = _parsed(version, size + stream.read(min(int.from_bytes(size, "little"), _LONGEST_HEADER)))
+    except Exception as error:  # NumPy evaluates the header as Python; anything can come of a damaged one.
+        reason = str(error).split("\n")[0]
+        raise DeptreeError(f"the .npy header is damaged ({reason})", "Save it again", place=place) from None
+    return _checked(header, place)
+
+
+@lru_cache(1024)
+def _parsed(version: bytes, header: bytes) -> Header:
+    """Sentences of one length have one header, and NumPy takes longer over it than over their scores."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers as Python 2 wrote them, which are read all the same
+        shape, fortran_order, dtype = _HEADERS[version](BytesIO(header))
+    return Header(tuple(map(int, shape)), fortran_order, dtype)  # True is a number too, but no length of an axis
+
+
+def _checked(header: Header, place: str) -> Header:
+    if header.dtype.hasobject:
+        raise DeptreeError(_OBJECT_PROBLEM, _OBJECT_REMEDY, place=place)
+    if not numeric(header.dtype):
+        raise DeptreeError(
+            f"the scores are of type {header.dtype}, not real numbers", "Save them as float32 or float64", place=place
+        )
+    shape = header.shape
+    whole = math.prod(max(size, 1) for size in shape)
+    if len(shape) > _MOST_AXES or any(size < 0 for size in shape) or whole > _ADDRESSABLE:
+        raise DeptreeError(f"the .npy header announces the shape {shape}", "Save it again", place=place)
+    return header
+
+
+def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
+    """Read the array that follows its header."""
+    flat = read_numbers(stream, header, math.prod(header.shape), place)
+    return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
+
+
+def read_array(stream: BinaryIO, place: str) -> Array:
+    """Read the one array that a stream holds.
+
+    Raises:
+        DeptreeError: there is none, it is damaged, or something stands behind it.
+    """
+    header = read_header(stream, place)
+    if header is None:
+        raise DeptreeError("the entry is empty", "Write the file again", place=place)
+    array = read_data(stream, header, place)
+    if stream.read(1):
+        raise DeptreeError("there are bytes behind the array", "Write the file again", place=place)
+    return array
+
+
+def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
+    """Read the next numbers of an array, (count,).
+
+    Raises:
+        DeptreeError: they are more than any sentence has, or not all there.
+    """
+    if count > MOST_SCORES:
+        raise too_large(header.shape, place)
+    size = count * header.dtype.itemsize
+    data = bytearray()
+    while len(data) < size:
+        chunk = stream.read(min(size - len(data), _CHUNK))
+        if not chunk:
+            raise DeptreeError(
+                f"the file is cut short: an array of shape {header.shape} is announced, but its data end early",
+                "Write or copy it again",
+                place=place,
+            )
+        data += chunk
+    return np.frombuffer(data, dtype=header.dtype)
+
+
+def too_large(shape: Sequence[int], place: str) -> DeptreeError:
+    """Build the error of an array with more than `MOST_SCORES`."""
+    problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
+    return DeptreeError(problem, "Save one array per sentence", place=place)

@@ -1,0 +1,96 @@
+"""Containers of scores: the register of the formats in which score files are read and written.
+
+A container is a module that ends in a `Container`, and an entry in `CONTAINERS`; or an object of that class which
+another package offers under the entry point ``deptree.containers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import PurePath
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.register import Register
+from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
+from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
+from deptree_cli.io.streams import Input, open_input
+
+__all__ = ["CONTAINERS", "Container", "ScoreFile", "Write", "container_for", "open_scores", "write_scores"]
+
+CONTAINERS = Register(
+    "container",
+    [npz.CONTAINER, npy.CONTAINER, safetensors.CONTAINER, jsonl.CONTAINER, *refused.CONTAINERS],
+    group="deptree.containers",
+)
+
+
+@contextmanager
+def open_scores(path: str) -> Iterator[ScoreFile]:
+    """Open a score file, gzipped or not; `-` is standard input.
+
+    Raises:
+        DeptreeError: it cannot be opened, no container is recognised, or the container refuses it.
+    """
+    with open_input(path) as file, _recognised(file, path).open(file) as scores:
+        yield scores
+
+
+def _recognised(file: Input, path: str) -> Container:
+    """The container that knows the first bytes, else the suffix.
+
+    Where several know the bytes (many formats are zips) the suffix decides between them. What is refused comes last,
+    so that another package may read it after all.
+    """
+    suffix = PurePath(path.removesuffix(".gz")).suffix.lower()
+    found = _matching(CONTAINERS.known, file.head, suffix)
+    if found is None or found.refused or suffix not in found.suffixes:
+        found = _matching(list(CONTAINERS), file.head, suffix)  # maybe another package knows better
+    if found is None:
+        usual = [container.suffixes[0] for container in CONTAINERS if container.write]
+        raise DeptreeError(
+            "neither the name nor the first bytes tell what container of scores this is",
+            f"Save the scores as {', '.join(usual[:-1])} or {usual[-1]}",
+            place=file.place,
+        )
+    return found
+
+
+def _matching(known: Sequence[Container], head: bytes, suffix: str) -> Container | None:
+    found = [container for container in known if container.matches(head)] or [
+        container for container in known if suffix in container.suffixes
+    ]
+    return min(found, key=lambda container: (container.refused, suffix not in container.suffixes), default=None)
+
+
+def container_for(path: str | None) -> Container:
+    """Return the container that the suffix of an output asks for; JSON Lines where there is none.
+
+    Raises:
+        DeptreeError: no container is written under that suffix.
+    """
+    suffix = PurePath(path or "").suffix.lower()
+    if not suffix:
+        return jsonl.CONTAINER
+    written = [container for container in CONTAINERS if container.write]
+    found = next((container for container in written if suffix in container.suffixes), None)
+    if found is None:
+        problem = "output is not compressed" if suffix == ".gz" else f"scores are not written as {suffix}"
+        suffixes = sorted(suffix for container in written for suffix in container.suffixes)
+        raise DeptreeError(problem, f"Choose one of {', '.join(suffixes)}", place=path or "")
+    return found
+
+
+def write_scores(path: str | None, signature: str = "", header: bool = False) -> AbstractContextManager[Write]:
+    """Open a file for scores in the container that its suffix asks for; None is standard output.
+
+    Args:
+        signature: how the scores are made; kept where the container has a place for it.
+        header: whether JSON Lines begin with it.
+
+    Raises:
+        DeptreeError: as `container_for`; later, what cannot be written.
+    """
+    write = container_for(path).write
+    assert write is not None
+    return write(path, signature, header)

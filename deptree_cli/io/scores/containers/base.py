@@ -1,0 +1,62 @@
+"""What a container of scores is: how its files are recognised, opened and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.io.scores.raw import Matrices, Source
+from deptree_cli.io.streams import Input
+
+
+class ScoreFile(Protocol):
+    """A score file that was opened for reading."""
+
+    @property
+    def signature(self) -> str:
+        """How the file says it was made; empty if it says nothing."""
+
+    def read(self, matrices: Matrices) -> Source:
+        """Return what is in the file; to be called once, because the file may be a pipe."""
+
+
+class Write(Protocol):
+    """Writes one sentence's scores under its name; forms are its words, which only JSON Lines have a place for."""
+
+    def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None: ...
+
+
+# Opens an input whose first bytes or name are those of the container.
+Open = Callable[[Input], AbstractContextManager[ScoreFile]]
+
+# Opens an output: its path (None is standard output), its signature, and whether to show that on a line of its own.
+Create = Callable[[str | None, str, bool], AbstractContextManager[Write]]
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A format of score files.
+
+    Attributes:
+        name: how it is called.
+        suffixes: of its files, with their dot and in small letters, the usual one first.
+        matches: whether a file that begins with these bytes is one.
+        open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
+        write: None for a container that is only read.
+        refused: whether it is known only to say why it is not read; any other container may take its files over.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    matches: Callable[[bytes], bool]
+    open: Open
+    write: Create | None = None
+    refused: bool = False
+
+
+def starting(*magics: bytes) -> Callable[[bytes], bool]:
+    """Return the test whether bytes begin with one of these."""
+    return lambda head: head.startswith(magics)

@@ -1,0 +1,144 @@
+"""JSON Lines of scores: an object a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.json_lines import dump, objects, sent_id_of
+from deptree_cli.io.output import Output
+from deptree_cli.io.scores.containers.base import Container, Write
+from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.streams import Input, lines_of
+
+# What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
+_COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")
+
+
+def _looks_like_json(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+
+
+class Lines:
+    """An opened file of JSON Lines; its first line may be ``{"signature": ...}``."""
+
+    def __init__(self, file: Input) -> None:
+        rows = objects(lines_of(file.stream, file.place), file.place)
+        # The first is read to see the signature, and is a sentence if it holds none.
+        first = [row for row in (next(rows, None),) if row is not None]
+        self._rows = chain(first, rows)
+        self.signature = _signature(first[0][1]) if first else ""
+
+    def read(self, matrices: Matrices) -> Iterator[Raw]:
+        """Yield the scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is forbidden.
+
+        With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
+        written without a file of sentences. A signature is skipped on any line: files may be joined with `cat`.
+        """
+        for here, value in self._rows:
+            try:
+                if isinstance(value, DeptreeError):
+                    yield value
+                elif not _is_signature(value):
+                    yield _raw(value, matrices, here)
+            except DeptreeError as error:
+                yield error
+
+
+def _is_signature(value: dict[str, Any]) -> bool:
+    return value.keys() == {"signature"}
+
+
+def _signature(value: dict[str, Any] | DeptreeError) -> str:
+    found = value["signature"] if isinstance(value, dict) and _is_signature(value) else ""
+    return found if isinstance(found, str) else ""
+
+
+def _raw(value: dict[str, Any], matrices: Matrices, place: str) -> RawScores:
+    sent_id = sent_id_of(value, place)
+    try:
+        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=_forms(value.get("forms")))
+    except DeptreeError as error:
+        raise error.at(place, sent_id or "") from None
+
+
+def _forms(forms: Any) -> tuple[str, ...]:
+    """The words, as far as they can stand in a column; nothing asks for them but output with words."""
+    sound = isinstance(forms, list) and all(isinstance(form, str) and _COLUMN.fullmatch(form) for form in forms)
+    return tuple(forms) if sound else ()
+
+
+def _array(rows: Any, matrices: Matrices) -> Array:
+    """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
+    shape, cells = _flattened(rows, matrices.dimensions)
+    numbers = [matrices.forbidden if cell is None else cell for cell in cells]
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise DeptreeError(
+            "the field scores holds something that is not a number", "Give numbers, or null for a forbidden arc"
+        )
+    try:
+        return np.array(numbers, dtype=np.float64).reshape(shape)
+    except OverflowError:
+        raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
+
+
+def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
+    """The shape of lists in lists, and what is in the innermost ones."""
+    shape, items = [1], [rows]
+    for level in range(dimensions):
+        if not all(isinstance(item, list) for item in items):
+            kind = "list of lists" + " of lists" * (dimensions - 2)
+            raise DeptreeError(f"the field scores is not a {kind}", 'Give {"scores": [[...], ...]}')
+        sizes = {len(item) for item in items} or {0}
+        if len(sizes) > 1:
+            what = "rows" if level == 1 else "lists of labels"
+            raise DeptreeError(f"the {what} of the field scores differ in length", "Give a rectangle of numbers")
+        shape.append(sizes.pop())
+        items = [cell for item in items for cell in item]
+    return shape[1:], items
+
+
+def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
+    """Open a file of JSON Lines; waits for its first line.
+
+    Raises:
+        DeptreeError: that line has no end.
+    """
+    return nullcontext(Lines(file))
+
+
+@contextmanager
+def write_jsonl(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+    """Write a line each, handed on at once; the header waits for the first of them."""
+    with Output(path) as out:
+        before = [dump({"signature": signature})] if header else []
+
+        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+            while before:
+                out.write(before.pop())
+            row = {"sent_id": sent_id, "scores": _nested(scores)}
+            out.write(dump(row if forms is None else {**row, "forms": forms}))
+            out.flush()
+
+        yield write
+
+
+def _nested(scores: Array) -> Any:
+    """The numbers as JSON has them: null forbids."""
+    forbidden = np.isneginf(scores)
+    if not forbidden.any():
+        return scores.tolist()
+    cells = scores.astype(object)
+    cells[forbidden] = None
+    return cells.tolist()
+
+
+# Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
+CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl)

@@ -1,0 +1,85 @@
+"""`.npy`: one matrix, a padded batch, or several arrays saved one after another.
+
+Of a batch only one slice is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.output import Output
+from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
+from deptree_cli.io.scores.containers.base import Container, Write, starting
+from deptree_cli.io.scores.raw import Matrices, RawScores
+from deptree_cli.io.streams import Input
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """An opened file of arrays; it has no place for a signature."""
+
+    file: Input
+    signature: str = ""
+
+    def read(self, matrices: Matrices) -> Iterator[RawScores]:
+        """Yield the matrices (`read_npy`)."""
+        return read_npy(self.file.stream, self.file.place, matrices)
+
+
+def read_npy(stream: BinaryIO, place: str, matrices: Matrices) -> Iterator[RawScores]:
+    """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded.
+
+    Raises:
+        DeptreeError: not a `.npy`, cut short, not numbers, or a batch of nothing.
+    """
+    number = 0
+    while (header := read_header(stream, place)) is not None:
+        batched = len(header.shape) == matrices.dimensions + 1
+        for scores in _slices(stream, header, place) if batched else (read_data(stream, header, place),):
+            number += 1
+            yield RawScores(None, scores, f"{place}, matrix {number}", batched)
+
+
+def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:
+    """The arrays of a batch (sentences, rows, columns[, labels]), one at a time unless stored column by column."""
+    shape = header.shape[1:]
+    size = math.prod(shape)
+    if not size:
+        # A few bytes would announce any number of matrices.
+        problem = f"an array of shape {header.shape} is not a padded batch of sentences"
+        raise DeptreeError(problem, "An axis is empty", place=place)
+    if header.fortran_order:
+        yield from read_data(stream, header, place)
+        return
+    for _ in range(header.shape[0]):
+        yield read_numbers(stream, header, size, place).reshape(shape)
+
+
+def open_npy(file: Input) -> AbstractContextManager[Arrays]:
+    """Open a file of arrays."""
+    return nullcontext(Arrays(file))
+
+
+@contextmanager
+def write_npy(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+    """Write one array after another, as `numpy.save` would write each."""
+    with Output(path) as out:
+
+        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+            data = io.BytesIO()
+            np.lib.format.write_array(data, scores, allow_pickle=False)
+            out.write(data.getvalue())
+
+        yield write
+
+
+CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy)

@@ -1,0 +1,129 @@
+"""`.npz`: one matrix per key, loaded when it is asked for, or a padded batch under `scores` with its `lengths`."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.output import NpzOutput
+from deptree_cli.io.scores.arrays import read_array
+from deptree_cli.io.scores.containers.base import Container, Write, starting
+from deptree_cli.io.scores.containers.npy import read_npy
+from deptree_cli.io.scores.containers.refused import TORCH
+from deptree_cli.io.scores.lengths import as_lengths, with_lengths
+from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, Source
+from deptree_cli.io.streams import Input, seekable
+
+_SUFFIX = ".npy"
+_BATCH = {"scores", "lengths"}
+
+# What zipfile raises for a damaged, an encrypted or an exotically compressed entry.
+_DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class NpzFile:
+    """An opened `.npz`; the comment of the zip is its signature."""
+
+    entries: Archive
+    signature: str
+
+    def read(self, matrices: Matrices) -> Source:
+        """Return the entries by key, in file order, or the matrices of a batch with their lengths."""
+        return _batch(self.entries, matrices) if set(self.entries) == _BATCH else self.entries
+
+
+@contextmanager
+def open_npz(file: Input) -> Iterator[NpzFile]:
+    """Open an archive; one that cannot seek is first copied to a temporary file.
+
+    Raises:
+        DeptreeError: not a zip, or a zip of something else.
+    """
+    with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
+        yield NpzFile(Archive(archive, file.place), archive.comment.decode("utf-8", "replace"))
+
+
+def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
+    """Open the zip that a `.npz` is, in a file or under a path.
+
+    Raises:
+        DeptreeError: it is none.
+    """
+    try:
+        return zipfile.ZipFile(file)
+    except _DAMAGE as error:
+        problem = f"the .npz is damaged or cut short ({error})"
+        raise DeptreeError(problem, "Write or copy it again", place=place) from None
+
+
+class Archive(Mapping[str, RawScores]):
+    """The matrices of a `.npz` by key. Loading one raises a DeptreeError that names file and key."""
+
+    def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
+        names = archive.namelist()
+        if any(name.endswith("data.pkl") for name in names):
+            raise TORCH.error(place)
+        self._archive = archive
+        self._names = {_key_of(name, place): name for name in names}
+        self.place = place
+        if not names or len(self._names) < len(names):
+            problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
+            raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._names
+
+    def __getitem__(self, key: str) -> RawScores:
+        return RawScores(key, self.load(key), f"{self.place}[{key}]")
+
+    def load(self, key: str) -> Array:
+        """Return the array under a key, of any number of dimensions."""
+        with self.entry(key) as stream:
+            return read_array(stream, f"{self.place}[{key}]")
+
+    @contextmanager
+    def entry(self, key: str) -> Iterator[BinaryIO]:
+        """Open an entry's bytes; damage becomes a DeptreeError."""
+        name = self._names[key]
+        try:
+            with self._archive.open(name) as stream:
+                yield stream  # type: ignore[misc]
+        except _DAMAGE as error:
+            problem = f"the entry is damaged ({error or type(error).__name__})"
+            raise DeptreeError(problem, "Write or copy the file again", place=f"{self.place}[{key}]") from None
+
+
+def _key_of(name: str, place: str) -> str:
+    if not name.endswith(_SUFFIX):
+        raise DeptreeError(f"the zip holds {name!r}, which is not a NumPy array", "Save it with np.savez", place=place)
+    return name.removesuffix(_SUFFIX)
+
+
+def _batch(entries: Archive, matrices: Matrices) -> Iterator[Raw]:
+    place = f"{entries.place}[scores]"
+    lengths = as_lengths(entries.load("lengths"), f"{entries.place}[lengths]")
+    with entries.entry("scores") as stream:
+        yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
+
+
+@contextmanager
+def write_npz(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+    """Write each matrix under its sentence's name."""
+    with NpzOutput(path, signature) as out:
+        yield lambda sent_id, scores, forms=None: out.write(sent_id, scores)
+
+
+CONTAINER = Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), open_npz, write_npz)

@@ -1,0 +1,161 @@
+"""`.safetensors`: one tensor per key, loaded when it is asked for by the library of that name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.output import Output
+from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
+from deptree_cli.io.scores.containers.base import Container, Write
+from deptree_cli.io.scores.raw import Matrices, RawScores
+from deptree_cli.io.streams import Input, path_of
+
+_SAVE_AGAIN = "Write or copy it again"
+
+# The types of the format that are real numbers in NumPy too; bfloat16 is widened here.
+_NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U64", "I64", "F64"}
+
+
+def _looks_like_safetensors(head: bytes) -> bool:
+    """Eight bytes with the length of a JSON header, and the header."""
+    return head[4:8] == bytes(4) and head[8:9] == b"{"
+
+
+def _not_installed(place: str = "") -> DeptreeError:
+    return DeptreeError("safetensors is not installed", "pip install 'deptree-cli[safetensors]'", place=place)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetensorsFile:
+    """An opened file; its signature stands among its metadata."""
+
+    tensors: Tensors
+    signature: str
+
+    def read(self, matrices: Matrices) -> Tensors:
+        """Return the tensors by key, in the order in which they lie in the file."""
+        return self.tensors
+
+
+@contextmanager
+def open_safetensors(file: Input) -> Iterator[SafetensorsFile]:
+    """Open a file of tensors; what is no plain file is first copied to a temporary one.
+
+    Raises:
+        DeptreeError: the library is not installed, or the file is damaged.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise _not_installed(file.place) from None
+    with path_of(file.stream) as path:
+        try:
+            opened = safe_open(path, "numpy")
+        except (SafetensorError, OSError) as error:
+            raise DeptreeError(f"the file is damaged or cut short ({error})", _SAVE_AGAIN, place=file.place) from None
+        with opened as tensors:
+            metadata: dict[str, str] = tensors.metadata() or {}
+            yield SafetensorsFile(Tensors(tensors, path, file.place), metadata.get("signature", ""))
+
+
+class Tensors(Mapping[str, RawScores]):
+    """The tensors of an open file by key. Loading one raises a DeptreeError that names file and key.
+
+    Args:
+        file: as the library opened it.
+        path: where its bytes are.
+        place: what messages call it.
+    """
+
+    def __init__(self, file: Any, path: str, place: str) -> None:
+        self._file = file
+        self._path = path
+        self._keys = dict.fromkeys(file.offset_keys())
+        self._place = place
+        if not self._keys:
+            raise DeptreeError(
+                "the file holds no tensors", "Save one per sentence, each under its own key", place=place
+            )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __getitem__(self, key: str) -> RawScores:
+        from safetensors import SafetensorError
+
+        if key not in self._keys:
+            raise KeyError(key)
+        place = f"{self._place}[{key}]"
+        try:
+            return RawScores(key, self._loaded(key, place), place)
+        except (SafetensorError, OSError, ValueError) as error:
+            raise DeptreeError(f"the tensor is damaged ({error})", _SAVE_AGAIN, place=place) from None
+
+    def _loaded(self, key: str, place: str) -> Array:
+        tensor = self._file.get_slice(key)
+        shape, kind = tensor.get_shape(), tensor.get_dtype()
+        if math.prod(shape) > MOST_SCORES:
+            raise too_large(shape, place)
+        if kind == "BF16":
+            return self._widened(key, shape)
+        if kind not in _NUMPY_TYPES:
+            problem = f"the tensor cannot be read (its type is {kind})"
+            raise DeptreeError(problem, "Save it as float32", place=place)
+        return self._file.get_tensor(key)
+
+    def _widened(self, key: str, shape: Sequence[int]) -> Array:
+        """A bfloat16 tensor, which NumPy lacks, as float32: its bits are the first half of one."""
+        halves = np.fromfile(self._path, "<u2", math.prod(shape), offset=self._offsets[key])
+        return (halves.astype(np.uint32) << 16).view(np.float32).reshape(shape)
+
+    @cached_property
+    def _offsets(self) -> dict[str, int]:
+        """Where the bytes of each tensor begin; the library has checked the header but does not tell."""
+        with Path(self._path).open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+        return {key: 8 + size + header[key]["data_offsets"][0] for key in self._keys}
+
+
+@contextmanager
+def write_safetensors(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+    """Write all tensors at once, at the end: the format puts their places first.
+
+    Raises:
+        DeptreeError: the library is not installed.
+    """
+    try:
+        from safetensors.numpy import save
+    except ImportError:
+        raise _not_installed() from None
+    tensors: dict[str, Array] = {}
+
+    def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+        if sent_id in tensors:
+            remedy = "Write JSON Lines, or give every sentence its own sent_id"
+            raise DeptreeError("safetensors cannot hold two sentences of one name", remedy, sent_id=sent_id)
+        tensors[sent_id] = np.ascontiguousarray(scores)
+
+    with Output(path) as out:
+        yield write
+        out.write(save(tensors, {"signature": signature}))
+
+
+CONTAINER = Container("safetensors", (".safetensors",), _looks_like_safetensors, open_safetensors, write_safetensors)

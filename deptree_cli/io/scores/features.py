@@ -1,0 +1,85 @@
+"""Features of arcs, an array (..., R) per sentence in an .npz, laid out as the scores are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import MAGIC, read_array
+from deptree_cli.io.scores.containers.npz import Archive, open_zip
+from deptree_cli.io.scores.layout import Layout, to_head_dep
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.streams import open_input
+
+# Of a number whose square is summed up.
+LARGEST = 1e100
+
+# Of a list of numbers as text; a few compressed bytes may become more than memory holds.
+MOST_BYTES = 1 << 24
+
+
+def features_of(path: str, record: Record, layout: Layout) -> Float:
+    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0.
+
+    Raises:
+        DeptreeError: the file cannot be read, has no such sentence, or an array of another shape than the scores.
+    """
+    archive = _archive(path)
+    key = next((key for key in (record.key, record.sent_id) if key in archive), None)
+    if key is None:
+        raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
+    array = archive.load(key)
+    arcs = layout.arcs(record.scores.shape)
+    if array.ndim != 3 or array.shape[:2] != arcs or not array.shape[2]:
+        problem = f"the features have shape {array.shape}, the scores of arcs {arcs}"
+        raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
+    features = to_head_dep(array, replace(layout, scale="weight", labels="last"))
+    if not (np.abs(features) <= LARGEST).all():
+        raise DeptreeError(
+            f"a feature is not a finite number up to {LARGEST:g}", "Give finite features, also for forbidden arcs"
+        )
+    return features
+
+
+@cache
+def _archive(path: str) -> Archive:
+    """Opened once in every process."""
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            raise DeptreeError("is a single array", "Save features with numpy.savez, a key per sentence", place=path)
+    return Archive(open_zip(path, path), path)
+
+
+def vector(path: str) -> Float:
+    """Numbers from a text file or .npy, (R,).
+
+    Raises:
+        DeptreeError: the file holds something else.
+    """
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            numbers = read_array(file.stream, file.place)
+        else:
+            numbers = np.array(list(_numbers(file.stream.read(MOST_BYTES), file.place)))
+        with np.errstate(over="ignore"):
+            result = numbers.astype(np.float64)
+    if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():
+        problem = f"holds no list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
+        raise DeptreeError(problem, "Give one number a line", place=path)
+    return result
+
+
+def _numbers(data: bytes, place: str) -> Iterator[float]:
+    if len(data) == MOST_BYTES:
+        raise DeptreeError(f"holds more than {MOST_BYTES:,} bytes", "Give one number for each feature", place=place)
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            yield from map(float, line.split())
+        except ValueError as error:
+            problem = f"cannot be read as numbers ({error})"
+            raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None

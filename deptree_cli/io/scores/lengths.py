@@ -1,0 +1,92 @@
+"""The lengths of a padded batch: how many words each sentence has, ROOT not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import zip_longest
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Int
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import MAGIC, read_array
+from deptree_cli.io.scores.raw import Raw, RawScores, Source
+from deptree_cli.io.streams import Input, lines_of, open_input
+
+# No batch has as many sentences; a few compressed bytes may become more than memory holds.
+MOST_LENGTHS = 1 << 24
+
+
+def read_lengths(path: str) -> Int:
+    """Read the lengths in a file: a text file with one number a line, or a `.npy` of integers.
+
+    Raises:
+        DeptreeError: names the line that is not a number.
+    """
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            return as_lengths(read_array(file.stream, file.place), file.place)
+        return _from_text(file)
+
+
+def _from_text(file: Input) -> Int:
+    lengths = []
+    for number, line in enumerate(lines_of(file.stream, file.place), 1):
+        text = line.strip()
+        if not text.isdigit() or len(text) > 9:
+            shown = text.decode("utf-8", "replace")[:20]
+            raise DeptreeError(
+                f"{shown!r} is not a number of words", "Give one number a line", place=f"{file.place}:{number}"
+            )
+        if number > MOST_LENGTHS:
+            raise DeptreeError(f"there are more than {MOST_LENGTHS:,} lengths", "Split the batch", place=file.place)
+        lengths.append(int(text))
+    return np.array(lengths, dtype=np.int64)
+
+
+def as_lengths(array: Array, place: str) -> Int:
+    """Check an array of lengths as read, and return it as int64.
+
+    Raises:
+        DeptreeError: it is not a row of integers.
+    """
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        problem = f"lengths must be a row of integers, not {array.dtype} of shape {array.shape}"
+        raise DeptreeError(problem, "Give one number of words per sentence", place=place)
+    return array.astype(np.int64)
+
+
+def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
+    """Yield each matrix with its length; `layout.cut` then cuts it.
+
+    Raises:
+        DeptreeError: there are more matrices than lengths or more lengths than matrices, or the container has keys or
+            lengths of its own.
+    """
+    if isinstance(source, Mapping):
+        raise _not_for_keys(place)
+    return _with_lengths(source, lengths, place)
+
+
+def _not_for_keys(place: str) -> DeptreeError:
+    remedy = "Leave it out: here every key has its own shape"
+    return DeptreeError("--lengths is for a padded .npy", remedy, place=place)
+
+
+def _with_lengths(raws: Iterable[Raw], lengths: Int, place: str) -> Iterator[Raw]:
+    matrices = 0
+    for raw, length in zip_longest(raws, lengths.tolist()):
+        matrices += raw is not None
+        if raw is not None and length is not None:
+            yield raw if isinstance(raw, DeptreeError) else _with_length(raw, length, place)
+    if matrices != len(lengths):
+        problem = f"the number of matrices is {matrices}, that of lengths {len(lengths)}"
+        raise DeptreeError(problem, "Give one length per matrix", place=place)
+
+
+def _with_length(raw: RawScores, length: int, place: str) -> RawScores:
+    if raw.length is not None:
+        remedy = "Leave it out: this file holds the lengths of its batch"
+        raise DeptreeError("--lengths is for a padded .npy", remedy, place=place)
+    return replace(raw, padded=False, length=length)

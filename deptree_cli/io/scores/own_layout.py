@@ -1,0 +1,22 @@
+"""The layout that a score file of ours says it has, in its signature."""
+
+from __future__ import annotations
+
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.presets import layout
+
+# The commands that write scores; what others write are none.
+_WRITERS = ("dump", "convert")
+
+
+def own_layout(signature: str) -> Layout | None:
+    """Return the layout that a signature names; None if it is not that of a score file of ours.
+
+    Raises:
+        DeptreeError: it names a layout that this version does not know.
+    """
+    program, *parts = signature.split("|")
+    if program != "deptree" or not parts or parts[0] not in _WRITERS:
+        return None
+    fields = dict(part.split(":", 1) for part in parts[1:] if ":" in part)
+    return layout(fields.get("from"), fields.get("orient"), fields.get("rootat"), fields.get("scale"))

@@ -1,0 +1,196 @@
+"""Scores and sentences together: by key where the .npz names the sentences, else by order, and never out of step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
+from deptree_cli.io.scores.labels import LabelScores
+from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
+from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.streams import STDIN, open_input, place_of
+
+_Blocks = Iterator[Block | DeptreeError]
+
+# Scores with the sentence they belong to, if there are sentences, or what keeps the two apart.
+_Pair = tuple[Raw, Block | None] | DeptreeError
+
+# What a comment or the name of a zip's entry cannot hold: it would end there, or go on in a line of its own.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+_MATCHING = "Check that both files hold the same sentences in the same order"
+
+
+def read_both(
+    scores: ScoreSource, other: ScoreSource, layout: Layout, conllu_path: str | None = None, lengths: str | None = None
+) -> Iterator[Record | DeptreeError]:
+    """`read_records` of one score file, each with the same sentence's scores in another one, laid out alike.
+
+    Raises:
+        DeptreeError: the files do not hold the same sentences in the same order.
+    """
+    if STDIN in (scores.path, other.path) and (scores.path == other.path or STDIN in (conllu_path, lengths)):
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    if conllu_path == STDIN or lengths == STDIN:
+        raise DeptreeError("two score files need the sentences twice", "Give --conllu and --lengths as files")
+    records = read_records(scores, layout, conllu_path, lengths)
+    twins = read_records(other, layout, conllu_path, lengths)
+    for record, twin in zip_longest(records, twins):
+        if record is None or twin is None:
+            longer, shorter = (other, scores) if record is None else (scores, other)
+            problem = f"there are fewer sentences than in {longer.place}"
+            raise DeptreeError(problem, _MATCHING, place=shorter.place)
+        if isinstance(record, DeptreeError) or isinstance(twin, DeptreeError):
+            yield record if isinstance(record, DeptreeError) else twin
+        elif record.sent_id != twin.sent_id or record.scores.shape != twin.scores.shape:
+            sizes = f"{record.sent_id!r} of shape {record.scores.shape}", f"{twin.sent_id!r} of {twin.scores.shape}"
+            problem = f"out of step: sentence {sizes[0]} meets {sizes[1]} in {other.place}"
+            raise DeptreeError(problem, _MATCHING, place=record.place)
+        else:
+            yield replace(record, other=twin.scores)
+
+
+def read_records(
+    scores: ScoreSource,
+    layout: Layout,
+    conllu_path: str | None = None,
+    lengths: str | None = None,
+    labels: LabelScores | None = None,
+) -> Iterator[Record | DeptreeError]:
+    """Every sentence of a score file, with its CoNLL-U block and the scores of its labels if there are such files.
+
+    Yields:
+        a Record, or the DeptreeError of a sentence that cannot be used.
+
+    Raises:
+        DeptreeError: reading cannot begin or go on, or the two files are out of step.
+    """
+    if [scores.path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    with scores.read(layout, lengths) as source:
+        pairs = _alone(source) if conllu_path is None else _paired(source, scores.place, conllu_path)
+        records = (
+            pair if isinstance(pair, DeptreeError) else _record(number, *pair, layout)
+            for number, pair in enumerate(pairs, 1)
+        )
+        yield from _labelled(records, labels, layout) if labels else records
+
+
+def _labelled(
+    records: Iterator[Record | DeptreeError], labels: LabelScores, layout: Layout
+) -> Iterator[Record | DeptreeError]:
+    with labels.open() as opened:
+        for record in records:
+            if isinstance(record, DeptreeError):
+                opened.skip()
+                yield record
+                continue
+            try:
+                n = words_in(record.scores.shape, layout)
+                yield replace(record, labels=opened.of(record.key, record.sent_id, n))
+            except DeptreeError as error:
+                yield error.at(sent_id=record.sent_id)
+
+
+def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Record | DeptreeError:
+    named = (block.sent_id if block else "") or (raw.key if isinstance(raw, RawScores) else "")
+    sent_id = named or str(number)
+    if isinstance(raw, DeptreeError):
+        return raw.at(sent_id=sent_id)
+    if _CONTROL.search(sent_id):
+        problem = "the sentence's name holds a control character"
+        return DeptreeError(problem, "Rename it", place=raw.place, sent_id=sent_id)
+    try:
+        padded = raw.padded and block is None
+        scores = _fitted(raw, block, layout)
+        if block is None and len(raw.forms) == words_in(scores.shape, layout):
+            block = block_of(sent_id, raw.forms)
+        notice = ASSUMPTION if layout.is_assumed(scores.shape) else ""
+        return Record(sent_id, number, scores, block, raw.place, raw.key, padded, notice=notice)
+    except DeptreeError as error:
+        return error.at(raw.place, sent_id)
+
+
+def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
+    """The scores at the length of their sentence."""
+    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
+    n = words_in(scores.shape, layout)
+    if block is None or block.n == n:
+        return scores
+    if raw.padded and block.n < n:
+        return cut(scores, block.n, layout)
+    raise DeptreeError(
+        f"the scores have {n} words, the CoNLL-U sentence has {block.n} ({block.place})",
+        f"{_MATCHING}, with the same tokens",
+    )
+
+
+def _alone(source: Source) -> Iterator[_Pair]:
+    return ((raw, None) for raw in in_order(source))
+
+
+def _paired(source: Source, place: str, conllu_path: str) -> Iterator[_Pair]:
+    """By key if the first sound sentence is one of the keys, else by order."""
+    blocks = _blocks(conllu_path)
+    looked_at: list[Block | DeptreeError] = []
+    for block in blocks:
+        looked_at.append(block)
+        if isinstance(block, Block):
+            break
+    blocks = chain(looked_at, blocks)
+    first = looked_at[-1] if looked_at else None
+    if isinstance(source, Mapping) and isinstance(first, Block) and first.sent_id in source:
+        return _by_key(source, blocks, place)
+    return _by_order(source, blocks, place, conllu_path)
+
+
+def _blocks(path: str) -> _Blocks:
+    """The sentences of a file; one that is malformed is handed on as its error."""
+    with open_input(path) as file:
+        yield from read_blocks_or_errors(file.stream, file.place)
+
+
+def _by_key(source: Mapping[str, RawScores], blocks: _Blocks, place: str) -> Iterator[_Pair]:
+    """Keys that no sentence asks for are left alone: one archive may serve several files of sentences."""
+    for block in blocks:
+        try:
+            yield block if isinstance(block, DeptreeError) else (source[block.sent_id], block)
+        except KeyError:
+            remedy = "Its first sentence has one, so every sentence must"
+            yield DeptreeError(f"{place} has no key of this name", remedy, place=block.place, sent_id=block.sent_id)
+        except DeptreeError as error:
+            yield error.at(sent_id=block.sent_id)
+
+
+def _by_order(source: Source, blocks: _Blocks, place: str, conllu_path: str) -> Iterator[_Pair]:
+    raws = in_order(source)
+    names_agree: bool | None = None
+    for number, (raw, block) in enumerate(zip_longest(raws, blocks)):
+        if raw is None or block is None:
+            ends = (number, number + 1 + sum(1 for _ in raws) + sum(1 for _ in blocks))
+            matrices, sentences = ends if raw is None else ends[::-1]
+            problem = (
+                f"the number of matrices is {matrices}, that of sentences in {place_of(conllu_path)} is {sentences}"
+            )
+            raise DeptreeError(problem, _MATCHING, place=place)
+        if isinstance(raw, RawScores) and isinstance(block, Block):
+            names_agree = _in_step(raw, block, names_agree, source)
+        yield block if isinstance(block, DeptreeError) else (raw, block)
+
+
+def _in_step(raw: RawScores, block: Block, names_agree: bool | None, source: Source) -> bool:
+    """Whether the scores carry the sentence's name; once they do they must go on, or the files are out of step."""
+    agrees = raw.key is not None and raw.key == block.sent_id
+    known = isinstance(source, Mapping) and block.sent_id in source
+    if not agrees and (names_agree or known):
+        whose = repr(raw.key) if raw.key else "without a name"
+        problem = f"out of step: these scores are {whose}, the sentence at {block.place} is {block.sent_id!r}"
+        raise DeptreeError(problem, _MATCHING, place=raw.place)
+    return agrees if names_agree is None else names_agree

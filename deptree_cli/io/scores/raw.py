@@ -1,0 +1,72 @@
+"""What a reader of a score file hands on, before anybody knows the layout or the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """What a reader has to know of the matrices.
+
+    Attributes:
+        dimensions: of one matrix; 3 with an axis of labels.
+        forbidden: the score that JSON's null stands for.
+    """
+
+    dimensions: int = 2
+    forbidden: float = -np.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawScores:
+    """One sentence's scores as read.
+
+    Attributes:
+        key: the .npz key or the JSON field ``sent_id``; None where the container has no names.
+        scores: any number type, shape, orientation and ROOT place, as in the file.
+        place: where it was read, for messages.
+        padded: True for one slice of a batch whose own length is not known yet.
+        forms: the words, where the container has them.
+        length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
+    """
+
+    key: str | None
+    scores: Array
+    place: str
+    padded: bool = False
+    forms: tuple[str, ...] = ()
+    length: int | None = None
+
+
+# A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.
+Raw = RawScores | DeptreeError
+
+# A container with names is a mapping that loads an entry when it is asked for.
+Source = Mapping[str, RawScores] | Iterable[Raw]
+
+
+def in_order(source: Source) -> Iterator[Raw]:
+    """The matrices of a source in file order."""
+    if isinstance(source, Mapping):
+        return (_loaded(source, key) for key in source)
+    return iter(source)
+
+
+def _loaded(source: Mapping[str, RawScores], key: str) -> Raw:
+    try:
+        return source[key]
+    except DeptreeError as error:
+        return error
+
+
+def numeric(dtype: np.dtype[Any]) -> bool:
+    """Whether scores may have this type: booleans, integers and floats."""
+    return dtype.kind in "biuf"

@@ -1,0 +1,49 @@
+"""One sentence as it was read: its scores, and what belongs to it from other files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """One sentence as it was read.
+
+    Attributes:
+        sent_id: the CoNLL-U's, else the key of the scores, else the running number.
+        number: the running number, from 1.
+        scores: as read (any orientation), cut to the sentence's length.
+        block: the CoNLL-U sentence if there is one, else the words if they stand beside the scores.
+        place: of the scores, for messages.
+        key: the name of the scores, where they have one.
+        padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
+        other: the same sentence's scores from another file, if there is one.
+        labels: the scores of its labels from a file of their own, if there is one.
+        notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
+    """
+
+    sent_id: str
+    number: int
+    scores: Array
+    block: Block | None
+    place: str
+    key: str | None = None
+    padded: bool = False
+    other: Array | None = None
+    labels: Array | None = None
+    notice: str = ""
+
+    @property
+    def sentence(self) -> Block:
+        """The CoNLL-U sentence.
+
+        Raises:
+            DeptreeError: there is none.
+        """
+        if self.block is None:
+            raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+        return self.block

@@ -1,0 +1,244 @@
+"""Distributions of what was read: what commands work on, and what `read` gives to Python users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.splicing import Deprels, with_trees
+from deptree_cli.io.conllu.tokens import applied, tokens_of
+from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.scores.layout import Layout, to_head_dep
+from deptree_cli.io.scores.pairing import read_records
+from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.source import ScoreSource
+
+if TYPE_CHECKING:
+    from conllu import TokenList
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """How a record becomes a distribution.
+
+    Attributes:
+        layout: orientation, place of ROOT and scale of the matrices.
+        label_layout: the same with an axis of labels.
+        labels: the names of labels, where the scores tell them.
+        other_place: what messages call the file of a record's other scores.
+        single_root, temperature, nan_forbids: as for `TreeDistribution`.
+        fix_heads: whether the HEADs of the CoNLL-U are constraints.
+    """
+
+    layout: Layout
+    label_layout: Layout
+    labels: tuple[str, ...] | None = None
+    other_place: str = ""
+    single_root: bool = True
+    temperature: float = 1.0
+    nan_forbids: bool = False
+    fix_heads: bool = False
+
+    def __call__(self, record: Record) -> ScoredSentence:
+        """The sentence of a record.
+
+        Raises:
+            DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
+        """
+        try:
+            return ScoredSentence(record, self.distribution(record.scores, record, self.layout), self)
+        except DeptreeError as error:
+            error.remedy = self._with_hints(error.remedy, record)
+            raise error.at(record.place, record.sent_id) from None
+
+    def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+        """The distribution by scores that belong to a record, laid out so."""
+        options: dict[str, Any] = {
+            "scale": layout.scale,
+            "temperature": self.temperature,
+            "nan_forbids": self.nan_forbids,
+        }
+        labels = self.labels if layout.labels else None
+        found = TreeDistribution(
+            to_head_dep(scores, layout), single_root=self.single_root, labels=labels, id=record.sent_id, **options
+        )
+        if record.labels is not None and self.labels is not None:
+            found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
+        return found.given(record.block.heads) if self.fix_heads and record.block is not None else found
+
+    def _with_hints(self, remedy: str, record: Record) -> str:
+        read = self.layout
+        if record.padded:
+            remedy += ". If this is a padded batch, give --lengths or --conllu"
+        if read.is_assumed(record.scores.shape):
+            return remedy + ". The rows were taken for heads: if they are dependents, say --orient dep-head"
+        rows, columns = read.arcs(record.scores.shape)
+        turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
+        if rows == columns and self._makes_sense(record, turned):
+            remedy += f". Read with --orient {turned.orient} there is one: is that meant?"
+        return remedy
+
+    def _makes_sense(self, record: Record, layout: Layout) -> bool:
+        try:
+            self.distribution(record.scores, record, layout)
+        except DeptreeError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class ScoredSentence:
+    """A sentence with its distribution.
+
+    Attributes:
+        record: the sentence as it was read.
+        distribution: over its trees, by its scores.
+        interpretation: how the one became the other.
+    """
+
+    record: Record
+    distribution: TreeDistribution
+    interpretation: Interpretation
+
+    @property
+    def id(self) -> str:
+        """Its name: the CoNLL-U's sent_id, else the key of the scores, else its running number."""
+        return self.record.sent_id
+
+    @cached_property
+    def other(self) -> TreeDistribution | None:
+        """The distribution by the same sentence's scores in the other file, if there is one."""
+        record, how = self.record, self.interpretation
+        if record.other is None:
+            return None
+        try:
+            return how.distribution(record.other, record, how.layout)
+        except DeptreeError as error:
+            error.problem += f" (in {how.other_place})"
+            raise
+
+    @property
+    def tokens(self) -> TokenList:
+        """The CoNLL-U sentence as the conllu library has it.
+
+        Raises:
+            DeptreeError: there is none.
+        """
+        return tokens_of(self.record.sentence)
+
+    def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
+        """Return the sentence's tokens with a tree, (n,) heads, and its labels, (n,) numbers of the distribution's."""
+        return applied(self.tokens, np.asarray(heads), self._deprels(labels))
+
+    def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
+        """Return the sentence as CoNLL-U, byte for byte as it was read but for its tree.
+
+        Args:
+            trees: (n,) heads, or (k, n), of which each gets a copy of the sentence.
+            labels: numbers of the distribution's labels, of the same shape.
+            sent_ids: a name for each tree; without them one keeps the sentence's, and k are `X/sample_1`, ...
+        """
+        heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
+        single = np.ndim(trees) == 1
+        names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
+        names_of = self.distribution.labels
+        deprels = None
+        if names_of and labels is not None:
+            deprels = Deprels(names_of.names, np.atleast_2d(np.asarray(labels, dtype=np.int32)))
+        return with_trees(self.record.sentence, heads, names, deprels=deprels).decode()
+
+    def _deprels(self, labels: ArrayLike | None) -> list[str] | None:
+        if labels is None or self.distribution.labels is None:
+            return None
+        return [self.distribution.labels.names[number] for number in np.asarray(labels).tolist()]
+
+    def _repr_svg_(self) -> str | None:
+        from deptree_cli.io.pictures.notebook import draw
+
+        return draw(self.distribution, self.record.block)
+
+
+class Options(TypedDict, total=False):
+    """How `read` reads, each as the option of that name on the command line.
+
+    preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
+    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. single_root: False for
+    --multi-root. temperature, nan_forbids, fix_heads: as there.
+    """
+
+    preset: str
+    orient: str
+    root: str
+    scale: str
+    labels: str
+    label_scores: str
+    lengths: str
+    single_root: bool
+    temperature: float
+    nan_forbids: bool
+    fix_heads: bool
+
+
+def read(
+    scores: str,
+    conllu: str | None = None,
+    *,
+    on_error: Callable[[DeptreeError], None] | None = None,
+    **options: Unpack[Options],
+) -> Iterator[ScoredSentence]:
+    """Read the sentences of a score file, one at a time, as the commands do.
+
+    Args:
+        scores: path of a file in any container; `-` is standard input.
+        conllu: path of the sentences that the scores belong to.
+        on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
+        options: preset, orient, root, scale, labels, label_scores, lengths, single_root, temperature, nan_forbids and
+            fix_heads, as on the command line (`Options`).
+
+    Raises:
+        DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
+    """
+    names, label_scores = options.get("labels"), options.get("label_scores")
+    if label_scores and not names:
+        raise DeptreeError("label_scores needs the names of the labels", "Name their file with labels")
+    if options.get("fix_heads") and not conllu:
+        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
+    source = ScoreSource(scores)
+    answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
+    found = layout(*answers) if any(answers) else source.own_layout or Layout()
+    with_labels = replace(found, labels=found.labels or LABEL_AXIS)
+    arcs = with_labels if names and not label_scores else replace(found, labels=None)
+    how = Interpretation(
+        arcs,
+        with_labels,
+        read_labels(names) if names else None,
+        single_root=options.get("single_root", True),
+        temperature=options.get("temperature", 1.0),
+        nan_forbids=options.get("nan_forbids", False),
+        fix_heads=options.get("fix_heads", False),
+    )
+    label_file = LabelScores(label_scores, with_labels) if label_scores else None
+    return _sentences(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
+
+
+def _sentences(
+    records: Iterator[Record | DeptreeError], how: Interpretation, on_error: Callable[[DeptreeError], None] | None
+) -> Iterator[ScoredSentence]:
+    for record in records:
+        try:
+            if isinstance(record, DeptreeError):
+                raise record
+            yield how(record)
+        except DeptreeError as error:
+            if on_error is None:
+                raise
+            on_error(error)

@@ -1,0 +1,53 @@
+"""A score file that is opened once, when something of it is first asked for: it may be a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+
+from deptree_cli.io.scores.containers import ScoreFile, open_scores
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.lengths import read_lengths, with_lengths
+from deptree_cli.io.scores.own_layout import own_layout
+from deptree_cli.io.scores.raw import Matrices, Source
+from deptree_cli.io.streams import place_of
+
+
+class ScoreSource:
+    """The scores in a file; `-` is standard input.
+
+    Attributes:
+        path: as the user gave it.
+        place: what messages call it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.place = place_of(path)
+        self._opened = ExitStack()
+
+    @cached_property
+    def _file(self) -> ScoreFile:
+        return self._opened.enter_context(open_scores(self.path))
+
+    @property
+    def own_layout(self) -> Layout | None:
+        """The layout that the file says it has, None if it says nothing; standard input loses nothing by the look."""
+        return own_layout(self._file.signature)
+
+    @contextmanager
+    def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
+        """The matrices, once: a mapping for a container with names, else an iterator.
+
+        Args:
+            layout: how they are laid out.
+            lengths: a file with the lengths of a padded batch.
+
+        Raises:
+            DeptreeError: reading cannot begin or go on.
+        """
+        scores = self._file
+        with self._opened:
+            source = scores.read(Matrices(layout.dimensions, layout.forbidden))
+            yield source if lengths is None else with_lengths(source, read_lengths(lengths), self.place)

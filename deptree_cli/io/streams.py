@@ -1,0 +1,154 @@
+"""Opening what the user named: a file, a pipe or standard input, gzipped or not; a good message where it cannot be."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import io
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from deptree_cli.core.errors import DeptreeError
+
+STDIN = "-"
+
+# A sentence's scores in JSON are far shorter; a few compressed bytes may become more than memory holds.
+LONGEST_LINE = 1 << 28
+
+# Enough to tell any container by its first bytes.
+_HEAD = 64
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An open file: `stream` stands at its start, `head` shows its first bytes, `place` is its name in messages."""
+
+    stream: BinaryIO
+    head: bytes
+    place: str
+
+
+class _Rewound(io.RawIOBase):
+    """A stream that cannot seek, with the bytes that were read to recognise it put back in front."""
+
+    def __init__(self, head: bytes, rest: io.BufferedIOBase) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._head[: len(buffer)] or self._rest.read1(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def place_of(path: str) -> str:
+    """What messages call a file."""
+    return "standard input" if path == STDIN else path
+
+
+@contextmanager
+def open_input(path: str) -> Iterator[Input]:
+    """Open a file for reading; `-` is standard input.
+
+    Raises:
+        DeptreeError: there is no such file, it may not be read, it is empty, or reading fails on the way.
+    """
+    place = place_of(path)
+    with ExitStack() as opened:
+        stream = _stdin() if path == STDIN else opened.enter_context(_open(path))
+        try:
+            head = stream.read(_HEAD)
+            if head.startswith(_GZIP):
+                stream = opened.enter_context(gzip.GzipFile(fileobj=_rewound(head, stream)))
+                head = stream.read(_HEAD)
+            if not head:
+                raise DeptreeError("the file is empty", "Check the program that wrote it", place=place)
+            yield Input(_rewound(head, stream), head, place)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
+
+
+def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
+    """The lines with their newlines.
+
+    Raises:
+        DeptreeError: one is longer than any that is meant.
+    """
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
+        if len(line) == LONGEST_LINE:
+            problem = f"the line has more than {LONGEST_LINE:,} bytes"
+            raise DeptreeError(problem, "Save what is so large as .npz", place=f"{place}:{number}")
+        yield line
+
+
+def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
+    if isinstance(stream, io.BufferedReader) and stream is not _stdin() and stream.seekable():
+        stream.seek(0)
+        return stream
+    return io.BufferedReader(_Rewound(head, stream), 1 << 16)
+
+
+def _stdin() -> io.BufferedIOBase:
+    if sys.stdin is None:
+        raise DeptreeError("standard input is closed", "Name a file instead of -")
+    return cast(io.BufferedIOBase, sys.stdin.buffer)
+
+
+def _open(path: str) -> io.BufferedReader:
+    try:
+        return Path(path).open("rb")
+    except FileNotFoundError:
+        raise DeptreeError("no such file", _did_you_mean(Path(path)), place=path) from None
+    except IsADirectoryError:
+        raise DeptreeError("is a folder", "Name a file in it", place=path) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise DeptreeError(f"cannot be opened ({reason})", place=path) from None
+
+
+def _did_you_mean(path: Path) -> str:
+    """A file of a similar name in the same folder, as a remedy."""
+    try:
+        names = [sibling.name for sibling in path.parent.iterdir()]
+    except OSError:
+        return f"There is no folder {path.parent} either"
+    near = difflib.get_close_matches(path.name, names, 1)
+    return f"Did you mean {path.with_name(near[0])}?" if near else "Check the name"
+
+
+@contextmanager
+def seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The stream itself if it can seek, else a temporary copy of what is left of it."""
+    if stream.seekable():
+        yield stream
+        return
+    with tempfile.TemporaryFile() as spool:
+        shutil.copyfileobj(stream, spool)
+        spool.seek(0)
+        yield spool
+
+
+@contextmanager
+def path_of(stream: BinaryIO) -> Iterator[str]:
+    """A path under which a library can open the stream's bytes: the file's own, or that of a temporary copy."""
+    raw = getattr(stream, "raw", None)
+    if isinstance(raw, io.FileIO) and isinstance(raw.name, str):
+        yield raw.name
+        return
+    with tempfile.NamedTemporaryFile() as spool:
+        shutil.copyfileobj(stream, spool)
+        spool.flush()
+        yield spool.name

@@ -1,0 +1,105 @@
+"""Somebody else's trees."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.samples import DrawnTree, DrawnTrees, read_draws, read_samples
+
+
+def sentence(heads: str, comments: str) -> str:
+    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
+    return comments + "".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("name", ["doc-1", "doc-1/sample_3", "doc-1/anna", "doc-1-sample_12"])
+def test_conllu(name: str, scratch) -> None:
+    path = scratch("a.conllu", sentence("20", f"# sent_id = {name}\n# tree_count = 5\n").encode())
+    assert list(read_samples(path)) == [DrawnTree(name, (2, 0), 5, "a.conllu:1")]
+    (tree,) = read_samples(path)
+    assert tree.names[0] == name
+    assert tree.names[-1] == "doc-1"
+
+
+def test_only_the_last_part_of_a_name_is_the_sample(scratch) -> None:
+    path = scratch("a", sentence("0", "# sent_id = a/b/sample_1\n").encode())
+    (tree,) = read_samples(path)
+    assert tree.names == ["a/b/sample_1", "a/b"]
+
+
+def test_json_lines(scratch) -> None:
+    path = scratch("a.txt", b'{"sent_id": "a/b", "heads": [2, 0]}\n\n{"sent_id": 7, "heads": [0], "count": 3}\n')
+    assert list(read_samples(path)) == [DrawnTree("a/b", (2, 0), 1, "a.txt:1"), DrawnTree("7", (0,), 3, "a.txt:3")]
+
+
+def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
+    path = scratch("a", b'{"sent_id": "a", "heads": [0], "log_prob": 3.5, "tau": "x"}\n')
+    (tree,) = read_samples(path)
+    assert (tree.heads, tree.log_prob) == ((0,), 3.5)
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        (sentence("20", "# text = a\n"), ["a:1", "without sent_id"]),
+        (sentence("0_", "# sent_id = s\n"), ["a:1 (s)", "word 2 has no HEAD"]),
+        (sentence("09", "# sent_id = s\n"), ["a:3", "HEAD is '9'"]),
+        (sentence("0", "# sent_id = s\n# tree_count = many\n"), ["a:1 (s)", "the count is 'many'"]),
+        (sentence("0", "# sent_id = s\n# tree_count = 0\n"), ["the count is '0'"]),
+        ('{"heads": [0]}', ["a:1", "without sent_id"]),
+        ('{"sent_id": "s"}', ["a:1 (s)", "heads is not a list"]),
+        ('{"sent_id": "s", "heads": []}', ["heads is not a list"]),
+        ('{"sent_id": "s", "heads": [0, 3]}', ["the head of word 2 is 3, not 0 to 2"]),
+        ('{"sent_id": "s", "heads": [0, "1"]}', ["the head of word 2 is '1'"]),
+        ('{"sent_id": "s", "heads": [false]}', ["the head of word 1 is False"]),
+        ('{"sent_id": "s", "heads": [0], "count": 0.5}', ["the count is 0.5"]),
+        ('{"sent_id": "s", "heads": [0]}\n{"sent_id": ', ["a:2", "not JSON"]),
+    ],
+)
+def test_what_is_not_a_sample(data: str, parts: list[str], scratch, says) -> None:
+    path = scratch("a", data.encode())
+    with says(*parts):
+        list(read_samples(path))
+
+
+def drawn(sent_id: str, *heads: list[int], tau: float | None = 2.0, **last: object) -> str:
+    """Trees of a sentence as `deptree swor` writes them, the time of the next with the last."""
+    rows = [{"sent_id": sent_id, "heads": each, "log_prob": -1.5} for each in heads]
+    rows[-1] |= {"tau": tau, "exhausted": tau is None, **last}
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_draws_come_sentence_by_sentence(scratch) -> None:
+    path = scratch("d", (drawn("a", [2, 0], [0, 1]) + drawn("b", [0], tau=None) + drawn("a", [0, 1])).encode())
+    first, second, third = read_draws(path)
+    assert [(each.sent_id, each.heads.tolist(), each.tau, each.place) for each in (first, second, third)] == [
+        ("a", [[2, 0], [0, 1]], 2.0, "d:1"),
+        ("b", [[0]], math.inf, "d:3"),
+        ("a", [[0, 1]], 2.0, "d:4"),
+    ]
+    assert first.log_probs.tolist() == [-1.5, -1.5]
+    assert first.notice == ""
+
+
+def test_samples_of_a_sentence_are_its_draws(scratch) -> None:
+    text = sentence("20", "# sent_id = a/sample_1\n# tree_logprob = -0.5\n")
+    text += sentence("01", "# sent_id = a/sample_2\n# tree_logprob = -1.5\n# swor_tau = 3\n# swor_exhausted = no\n")
+    (only,) = read_draws(scratch("d.conllu", text.encode()))
+    assert (only.sent_id, only.heads.tolist(), only.tau) == ("a", [[2, 0], [0, 1]], 3.0)
+
+
+def test_what_is_wrong_with_a_sentence_is_handed_on_and_the_next_is_read(scratch) -> None:
+    """One without its last tree, before another and at the end; one whose numbers are none."""
+    broken = json.dumps({"sent_id": "b", "heads": [0], "log_prob": -1.5}) + "\n"
+    text = drawn("a", [0]) + broken + drawn("c", [0]) + drawn("d", [0], log_prob=None) + drawn("e", [0]) + broken
+    found = list(read_draws(scratch("x", text.encode())))
+    assert [each.sent_id for each in found if isinstance(each, DrawnTrees)] == ["a", "c", "e"]
+    assert [(index, str(each).split(".")[0]) for index, each in enumerate(found) if isinstance(each, DeptreeError)] == [
+        (1, "x:2 (b): the sentence's last tree, which carries tau, is missing"),
+        (3, "x:4 (d): log_prob is missing"),
+        (5, "x:6 (b): the sentence's last tree, which carries tau, is missing"),
+    ]

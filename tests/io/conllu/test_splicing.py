@@ -1,0 +1,121 @@
+"""Splicing against an independent route: the same done line by line, in plain Python, on invented files."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.chunks import BOM
+from deptree_cli.io.conllu.splicing import Deprels, with_trees
+
+TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\t\n\r"), min_size=1, max_size=5)
+NAMES = ("nsubj", "root", "obl:tmod", "čžš")
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> bytes:
+    """A sentence with multiword tokens, empty nodes, any columns, open and closed heads."""
+    n = draw(st.integers(1, 5))
+    newline = draw(st.sampled_from(["\n", "\r\n"]))
+    lines = [f"# {text}" for text in draw(st.lists(TEXT, max_size=2)) if "sent_id" not in text]
+    if draw(st.booleans()):
+        lines.insert(draw(st.integers(0, len(lines))), f"# sent_id = {draw(st.sampled_from(['a', 'x/1', 'ů 2']))}")
+    empties = 0
+    for word in range(1, n + 1):
+        if draw(st.integers(0, 4)) == 0:
+            empties += 1
+            lines.append("\t".join([f"{word - 1}.{empties}", *draw(columns(9))]))
+        if draw(st.integers(0, 4)) == 0:
+            lines.append("\t".join([f"{word}-{word + 1}", *draw(columns(9))]))
+        head = draw(st.sampled_from(["_", *(str(node) for node in range(n + 1))]))
+        deprel = draw(st.sampled_from(["_", "root", "nsubj", "roots", "x"]))
+        lines.append("\t".join([str(word), *draw(columns(5)), head, deprel, *draw(columns(2))]))
+    end = draw(st.sampled_from(["", newline, newline * 2, newline * 2 + " " + newline]))
+    return (newline.join(lines) + end).encode()
+
+
+def columns(count: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(TEXT.filter(str.strip), min_size=count, max_size=count)
+
+
+def one(data: bytes) -> Block:
+    (block,) = read_blocks(io.BytesIO(data), "x")
+    return block
+
+
+def by_line(data: bytes, heads: list[int], sent_id: str, labels: list[str] | None, deps: str) -> bytes:
+    """What `with_trees` does, without a care for speed."""
+    newline = b"\r\n" if data.split(b"\n")[0].endswith(b"\r") else b"\n"
+    named, out, word = False, [], 0
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
+        fields = line.split(b"\t")
+        if line.startswith(b"#"):
+            match = None if named else re.fullmatch(rb"(#\s*sent_id\s*=\s*)(\S|\S.*\S)(\s*)", line)
+            named = named or match is not None
+            out.append(match[1] + sent_id.encode() + match[3] if match else line)
+        elif len(fields) == 10 and fields[0].isdigit():
+            head, old = heads[word], fields[6]
+            keeps = labels is None and str(head).encode() == old and head and fields[7] not in (b"_", b"root")
+            label = labels[word].encode() if labels else fields[7] if keeps else b"dep" if head else b"root"
+            arc = [str(head).encode(), label]
+            third = {"drop": b"_", "basic": b":".join(arc), "keep": fields[8]}[deps]
+            out.append(b"\t".join([*fields[:6], *arc, third, fields[9]]))
+            word += 1
+        elif deps == "keep" or b"." not in fields[0]:
+            out.append(line)
+    if not named:
+        out.insert(0, b"# sent_id = " + sent_id.encode() + newline)
+    return b"".join(out)
+
+
+@given(sentences(), st.data())
+@pytest.mark.parametrize("deps", ["drop", "basic", "keep"])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_one_tree(deps: str, labelled: bool, data: bytes, draws: st.DataObject) -> None:
+    block = one(data)
+    heads = draws.draw(st.lists(st.integers(0, block.n), min_size=block.n, max_size=block.n))
+    numbers = draws.draw(st.lists(st.integers(0, len(NAMES) - 1), min_size=block.n, max_size=block.n))
+    deprels = Deprels(NAMES, np.array([numbers], dtype=np.int32)) if labelled else None
+    labels = [NAMES[number] for number in numbers] if labelled else None
+    got = with_trees(block, np.array([heads], dtype=np.int32), ["new"], deprels=deprels, deps=deps)
+    assert got == by_line(data, heads, "new", labels, deps)
+
+
+@given(sentences(), st.integers(1, 4))
+def test_several_trees_are_one_after_another(data: bytes, k: int) -> None:
+    """All but the last end with one empty line, the last as the sentence did."""
+    block = one(data)
+    heads = np.random.default_rng(k).integers(0, block.n + 1, (k, block.n)).astype(np.int32)
+    ids = [f"id{rank}" for rank in range(k)]
+    newline = block.newline.encode()
+    body = b"".join(line for line in io.BytesIO(data) if line.strip()).removesuffix(newline)
+    singles = [
+        by_line(body + newline * 2, row.tolist(), name, None, "drop") for row, name in zip(heads, ids, strict=True)
+    ]
+    last = by_line(data, heads[-1].tolist(), ids[-1], None, "drop")
+    assert with_trees(block, heads, ids) == b"".join([*singles[:-1], last])
+
+
+@given(sentences())
+def test_its_own_tree_changes_nothing(data: bytes) -> None:
+    """Where every word has a head and a label that fits it, and DEPS are kept."""
+    block = one(data)
+    kept = [head and label not in ("_", "root") for head, label in zip(block.heads, block.deprels, strict=True)]
+    roots = [head == 0 and label == "root" for head, label in zip(block.heads, block.deprels, strict=True)]
+    if block.sent_id and all(a or b for a, b in zip(kept, roots, strict=True)):
+        heads = np.array([block.heads], dtype=np.int32)
+        assert with_trees(block, heads, [block.sent_id], deps="keep") == data
+
+
+@given(st.lists(sentences(), min_size=1, max_size=3), st.sampled_from([b"", BOM]), st.sampled_from([b"", b"\n \r\n"]))
+def test_files_are_cut_and_come_back_whole(parts: list[bytes], bom: bytes, lead: bytes) -> None:
+    data = bom + lead + b"\n\n".join(part.rstrip(b" \r\n") for part in parts)
+    blocks = list(read_blocks(io.BytesIO(data), "x"))
+    assert len(blocks) == len(parts)
+    assert b"".join(block.raw for block in blocks) == data

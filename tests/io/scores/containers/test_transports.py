@@ -1,0 +1,90 @@
+"""A container comes as a file, gzipped, on standard input or through a named pipe, and is the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.io.scores.containers import CONTAINERS, Container
+from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+
+DATA = Path(__file__).parents[4] / "sample_data"
+
+WRITTEN = [container for container in CONTAINERS if container.write]
+SIGNATURE = "deptree|dump|from:natasha|v:0"
+
+# One array after another: nothing but numbers has a place there.
+WITHOUT_NAMES = "npy"
+
+# Under names in the order in which every container keeps them.
+MATRICES: dict[str, Array] = {
+    "cs/ž": np.array([[0.5, -np.inf, 1e-300], [-1e15, 3.0, 1 / 3]]),
+    "en-1": np.arange(2.0).reshape(1, 2),
+    "en-2": np.random.default_rng(0).normal(size=(40, 41)),
+}
+
+
+def written(container: Container, arrays: dict[str, Array], forms: Sequence[str] | None = None) -> bytes:
+    assert container.write
+    with container.write("written", SIGNATURE, True) as write:
+        for name, scores in arrays.items():
+            write(name, scores, forms)
+    return Path("written").read_bytes()
+
+
+@pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_what_is_written_is_read_again(container: Container, deliver, dimensions: int, contents) -> None:
+    """The same arrays, names and signature."""
+    arrays = {name: np.stack([scores] * 2, axis=-1) if dimensions == 3 else scores for name, scores in MATRICES.items()}
+    path = deliver(written(container, arrays), container.suffixes[0])
+    signature, raws = contents(path, Matrices(dimensions))
+    named = container.name != WITHOUT_NAMES
+    assert signature == (SIGNATURE if named else "")
+    for raw, (name, scores) in zip(raws, arrays.items(), strict=True):
+        assert isinstance(raw, RawScores)
+        assert (raw.key, raw.padded, raw.length) == (name if named else None, False, None)
+        assert raw.place.startswith("standard input" if path == "-" else path)
+        np.testing.assert_array_equal(raw.scores, scores)
+
+
+@pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)
+def test_the_same_scores_are_the_same_bytes(container: Container, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert written(container, MATRICES) == written(container, MATRICES)
+
+
+@pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)
+def test_words_disturb_no_container(container: Container, scratch, contents) -> None:
+    path = scratch("a", b"")
+    Path(path).write_bytes(written(container, {"x": np.ones((2, 3))}, ["a", "č"]))
+    (raw,) = contents(path)[1]
+    assert raw.forms == (("a", "č") if container.name == "jsonl" else ())
+
+
+def rectangles(name: str, raws: list[Raw]) -> list[Array]:
+    """The arrays of a sample as (n, n+1): by its README one file has them so, the others as squares, or padded."""
+    arrays = [raw.scores for raw in raws if isinstance(raw, RawScores)]
+    if name == "scores_stream.npy":
+        return [scores[1:] for scores in arrays]
+    if name != "scores.npy":
+        return arrays
+    assert all(raw.padded for raw in raws if isinstance(raw, RawScores))
+    lengths = map(int, (DATA / "lengths.txt").read_text().split())
+    return [scores[1 : n + 1, : n + 1] for scores, n in zip(arrays, lengths, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["scores.npz", "scores.jsonl", "scores_stream.npy", "scores.npy"])
+def test_the_samples_are_read_the_same(name: str, deliver: Callable[..., str], contents) -> None:
+    with np.load(DATA / "scores.npz") as archive:
+        expected = dict(archive)
+    signature, raws = contents(deliver((DATA / name).read_bytes(), Path(name).suffix))
+    assert signature == ""
+    for scores, wanted in zip(rectangles(name, raws), expected.values(), strict=True):
+        np.testing.assert_array_equal(scores, wanted)
+    names = [raw.key for raw in raws]
+    assert names == (list(expected) if name in ("scores.npz", "scores.jsonl") else [None] * len(expected))

@@ -1,0 +1,121 @@
+"""Damage that fuzzing found a way through with, each as small as it gets (tests/commands/fuzz)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.samples import read_draws, read_samples
+from deptree_cli.io.scores import features
+from deptree_cli.io.scores.features import features_of, vector
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.record import Record
+
+
+def header(shape: str) -> bytes:
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize("head", [10**4000, {"a": "x" * 10_000}], ids=["large", "wide"])
+def test_what_is_no_head_is_not_shown_whole(head, scratch) -> None:
+    path = scratch("s", json.dumps({"sent_id": "s", "heads": [head]}).encode())
+    with pytest.raises(DeptreeError, match="the head of word 1 is ") as caught:
+        list(read_samples(path))
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("count", [10**13, 10**400])
+def test_counts_that_do_not_add_up(count, scratch, says) -> None:
+    with says("s:1 (s): the count is 1000", "1000000000000"):
+        list(read_samples(scratch("s", json.dumps({"sent_id": "s", "heads": [0], "count": count}).encode())))
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"log_prob": -1.0, "tau": 1e-320}, "tau is not a time"),
+        ({"log_prob": -1.0, "tau": 1e-200}, "tau is not a time"),
+        ({"log_prob": -1e300, "exhausted": True}, "the probability of each is 0"),
+    ],
+)
+def test_draws_whose_weights_are_no_numbers(said, problem, scratch) -> None:
+    (error,) = read_draws(scratch("s", json.dumps({"sent_id": "s", "heads": [0], **said}).encode()))
+    assert isinstance(error, DeptreeError)
+    assert str(error).startswith("s:1 (s): ")
+    assert problem in str(error)
+    assert "deptree swor" in str(error)
+
+
+SCORES = np.zeros((2, 3))
+RECORD = Record("x", 1, SCORES, None, "scores.npz[x]", "x")
+
+
+def npz(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, x=array)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def features_in(scratch):
+    """Features from these bytes; every file is opened anew."""
+    features._archive.cache_clear()
+    yield lambda data: features_of(scratch("f.npz", data), RECORD, Layout())
+    features._archive.cache_clear()
+
+
+def test_damaged_features(features_in) -> None:
+    """Every byte in turn: zlib, zipfile and NumPy have errors of their own, none of which may come through."""
+    sound = npz(np.random.default_rng(7).normal(size=(2, 3, 4)))
+    errors = set()
+    for place in range(len(sound)):
+        data = bytearray(sound)
+        data[place] ^= 0xFF
+        features._archive.cache_clear()
+        try:
+            features_in(bytes(data))
+        except DeptreeError as error:
+            errors.add(error.problem)
+    assert len(errors) > 9
+
+
+def test_features_that_are_too_large_to_be_squared(features_in, says) -> None:
+    with says("a feature is not a finite number up to 1e+100"):
+        features_in(npz(np.full((2, 3, 1), 1e200)))
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "the file is empty"),
+        (header("(3,)"), "cut short"),
+        (header("(3,)")[:20], "header is damaged"),
+        (b"1\nx\n", "t:2: cannot be read as numbers"),
+        (b"1\n\xff\n", "t:2: cannot be read as numbers"),
+        (b"1e200\n", "no list of finite numbers"),
+        (header("(1, 1)") + bytes(4), "no list of finite numbers"),
+    ],
+    ids=["empty", "short", "header", "word", "bytes", "large", "square"],
+)
+def test_damaged_targets(data, problem, scratch, says) -> None:
+    with says("t", problem):
+        vector(scratch("t", data))
+
+
+def test_targets_without_end(scratch, says, monkeypatch) -> None:
+    monkeypatch.setattr(features, "MOST_BYTES", 8)
+    assert vector(scratch("t", b"1\n2\n3\n4")).tolist() == [1, 2, 3, 4]
+    with says("t: holds more than 8 bytes"):
+        vector(scratch("t", gzip.compress(b"1\n" * 5000)))
+
+
+def test_targets(scratch) -> None:
+    assert vector(scratch("t", b"1\n\n-2e1 3\n")).tolist() == [1, -20, 3]
+    assert vector(scratch("t", b"\n")).size == 0
+    assert vector(scratch("t", header("(2,)") + bytes(8))).tolist() == [0, 0]

@@ -1,0 +1,250 @@
+"""Scores meet sentences: by key, by order, never out of step; one bad sentence does not end the reading."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.pairing import read_records
+from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.source import ScoreSource
+
+DATA = Path(__file__).parents[3] / "sample_data"
+
+
+def conllu(**lengths: int) -> bytes:
+    """Sentences by name (a name that begins with _ is left out) and length."""
+    parts = []
+    for name, n in lengths.items():
+        parts.append("" if name.startswith("_") else f"# sent_id = {name}\n")
+        parts.extend(f"{word}\tf\t_\t_\t_\t_\t_\t_\t_\t_\n" for word in range(1, n + 1))
+        parts.append("\n")
+    return "".join(parts).encode()
+
+
+def npz(**lengths: int) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **{name: np.full((n, n + 1), float(n)) for name, n in lengths.items()})
+    return stream.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def jsonl(*rows: tuple[str | None, int]) -> bytes:
+    lines = []
+    for name, n in rows:
+        sent_id = "null" if name is None else f'"{name}"'
+        lines.append(f'{{"sent_id": {sent_id}, "scores": {np.ones((n, n + 1)).tolist()}}}\n')
+    return "".join(lines).encode()
+
+
+def told(records: list[Record | DeptreeError]) -> list[object]:
+    """Records as (sent_id, number, words in the scores, words in the block), errors as their line."""
+    return [
+        str(each)
+        if isinstance(each, DeptreeError)
+        else (each.sent_id, each.number, min(each.scores.shape), each.block.n if each.block else None)
+        for each in records
+    ]
+
+
+@pytest.fixture
+def pair(scratch):
+    """Read scores with sentences from files of the given bytes."""
+
+    def read(scores: bytes, sentences: bytes | None = None, chosen: Layout | None = None) -> list[object]:
+        path = scratch("scores", scores)
+        with_sentences = scratch("s.conllu", sentences) if sentences is not None else None
+        return told(list(read_records(ScoreSource(path), chosen or Layout(), with_sentences)))
+
+    return read
+
+
+def test_names_without_sentences(pair) -> None:
+    assert pair(npz(b=2, a=1)) == [("b", 1, 2, None), ("a", 2, 1, None)]
+    assert pair(npy(np.ones((2, 3)))) == [("1", 1, 2, None)]
+    assert pair(jsonl(("x", 2), (None, 1))) == [("x", 1, 2, None), ("2", 2, 1, None)]
+
+
+def test_by_key_in_the_order_of_the_sentences(pair) -> None:
+    assert pair(npz(a=1, b=2, unused=7), conllu(b=2, a=1)) == [("b", 1, 2, 2), ("a", 2, 1, 1)]
+
+
+def test_by_key_every_sentence_needs_one(pair) -> None:
+    first, second, third, fourth = pair(npz(a=1, b=2), conllu(a=1, c=3, _=1, b=2))
+    assert first == ("a", 1, 1, 1)
+    assert (
+        second == "s.conllu:4 (c): scores has no key of this name. Its first sentence has one, so every sentence must."
+    )
+    assert "s.conllu:9: scores has no key" in third
+    assert fourth == ("b", 4, 2, 2)
+
+
+def test_by_order(pair) -> None:
+    assert pair(npz(x=1, y=2), conllu(a=1, _=2)) == [("a", 1, 1, 1), ("y", 2, 2, 2)]
+    assert pair(jsonl(("x", 1), (None, 2)), conllu(a=1, b=2)) == [("a", 1, 1, 1), ("b", 2, 2, 2)]
+    assert pair(jsonl((None, 1)), conllu(_=1)) == [("1", 1, 1, 1)]
+
+
+def test_a_length_that_disagrees_names_both(pair) -> None:
+    first, second = pair(npz(s00000=2, s00001=3), conllu(a=4, b=3))
+    assert first == (
+        "scores[s00000] (a): the scores have 2 words, the CoNLL-U sentence has 4 (s.conllu:1). "
+        "Check that both files hold the same sentences in the same order, with the same tokens."
+    )
+    assert second == ("b", 2, 3, 3)
+
+
+def test_a_batch_takes_its_lengths_from_the_sentences(pair) -> None:
+    batch = npy(np.arange(32.0).reshape(2, 4, 4))
+    assert pair(batch, conllu(a=1, b=3)) == [("a", 1, 2, 1), ("b", 2, 4, 3)]
+    assert pair(batch) == [("1", 1, 4, None), ("2", 2, 4, None)]
+    first, second = pair(batch, conllu(a=1, b=3), Layout(root="last"))
+    assert first.startswith("scores, matrix 1 (a): with ROOT last")
+    assert second == ("b", 2, 4, 3)
+    assert "the scores have 3 words, the CoNLL-U sentence has 4" in pair(batch, conllu(a=4, b=3))[0]
+
+
+def test_a_batch_with_a_file_of_lengths(scratch) -> None:
+    path, sentences = scratch("a.npy", npy(np.ones((2, 4, 4)))), scratch("s.conllu", conllu(a=1, b=2))
+    alone = read_records(ScoreSource(path), Layout(), None, scratch("l", b"1\n2\n"))
+    assert told(list(alone)) == [("1", 1, 2, None), ("2", 2, 3, None)]
+    _, second = told(list(read_records(ScoreSource(path), Layout(), sentences, scratch("l", b"1\n3\n"))))
+    assert "the scores have 3 words, the CoNLL-U sentence has 2" in second
+
+
+def test_a_length_that_does_not_fit_is_handed_on_and_the_others_are_cut(scratch) -> None:
+    """In a file of their own, or in the archive of the batch."""
+    batch, stream = np.arange(75.0).reshape(3, 5, 5), io.BytesIO()
+    np.savez(stream, scores=batch, lengths=np.array([2, 9, 4]))
+    apart = ScoreSource(scratch("a.npy", npy(batch))), Layout(), None, scratch("l", b"2\n9\n4\n")
+    for arguments, place in ((apart, "a.npy"), ((ScoreSource(scratch("a.npz", stream.getvalue())), Layout()), "a.npz")):
+        first, second, third = read_records(*arguments)
+        assert isinstance(first, Record)
+        assert isinstance(third, Record)
+        np.testing.assert_array_equal(first.scores, batch[0, :3, :3])
+        np.testing.assert_array_equal(third.scores, batch[2])
+        assert not first.padded
+        assert not third.padded
+        assert str(second).startswith(place)
+        assert ", matrix 2 (2): the length is 9, but the padded matrix has shape (5, 5)" in str(second)
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentences", "counts"),
+    [
+        (npz(x=1, y=1, z=1), conllu(a=1), ["matrices is 3", "s.conllu is 1"]),
+        (npz(x=1), conllu(a=1, b=1, c=1), ["matrices is 1", "s.conllu is 3"]),
+        (npy(np.ones((3, 2, 2))), conllu(a=1, b=1), ["matrices is 3", "s.conllu is 2"]),
+        (npz(x=1), b"\n\n", ["matrices is 1", "s.conllu is 0"]),
+    ],
+)
+def test_one_side_ends_first(scores: bytes, sentences: bytes, counts: list[str], pair, says) -> None:
+    with says("scores: the number of", *counts):
+        pair(scores, sentences)
+
+
+def test_out_of_step(pair, says) -> None:
+    with says("scores[c]", "'c'", "s.conllu:4", "'b'"):
+        pair(npz(b=1, c=1, d=1), conllu(a=1, b=1, c=1))
+    with says("scores:2", "'c'", "'b'"):
+        pair(jsonl(("a", 1), ("c", 1)), conllu(a=1, b=1))
+    with says("scores:2", "without a name", "'b'"):
+        pair(jsonl(("a", 1), (None, 1)), conllu(a=1, b=1))
+
+
+def test_bad_sentences_are_handed_on(pair) -> None:
+    sentences = b"# sent_id = a\n\n" + conllu(b=1) + b"1\tf\n\n" + conllu(d=1)
+    first, second, third, fourth = pair(npz(w=1, x=1, y=1, z=1), sentences)
+    assert first.startswith("s.conllu:1: comments without a sentence")
+    assert second == ("b", 2, 1, 1)
+    assert third.startswith("s.conllu:6: 2 columns")
+    assert fourth == ("d", 4, 1, 1)
+    first, second = pair(npz(b=1, d=1), conllu(b=1) + b"1\tf\n\n")
+    assert (first, second[:10]) == (("b", 1, 1, 1), "s.conllu:4")
+
+
+def test_the_way_of_pairing_is_decided_by_the_first_sound_sentence(pair) -> None:
+    _, second = pair(npz(a=1, b=2), b"# sent_id = a\n\n" + conllu(b=2))
+    assert second == ("b", 2, 2, 2)
+
+
+def test_bad_scores_are_handed_on(pair, scratch) -> None:
+    first, second, third = pair(jsonl((None, 1)) + b'{"scores": 3}\n' + jsonl((None, 1)), conllu(a=1, b=1, c=1))
+    assert (first, third) == (("a", 1, 1, 1), ("c", 3, 1, 1))
+    assert second.startswith("scores:2 (b): the field scores is not")
+    stream = io.BytesIO()
+    np.savez(stream, a=np.ones((2, 2, 9)), b=np.ones((3, 9)), c=np.ones((1, 2)))
+    for sentences in (None, conllu(a=1, b=1, c=1), conllu(x=1, y=1, c=1)):
+        label_axis, shape, good = pair(stream.getvalue(), sentences)
+        assert "scores[a] (" in label_axis
+        assert "is one of the axes labels" in label_axis
+        assert "scores[b] (" in shape
+        assert "shape (3, 9)" in shape
+        assert good[0] == "c"
+
+
+def test_only_one_standard_input(says) -> None:
+    with says("standard input (-) can be read only once"):
+        next(read_records(ScoreSource("-"), Layout(), "-"))
+    with says("standard input (-) can be read only once"):
+        next(read_records(ScoreSource("-"), Layout(), None, "-"))
+
+
+def test_missing_sentences(pair, scratch, says) -> None:
+    with says("s.conll: no such file", "Did you mean s.conllu?"):
+        scratch("s.conllu", b"x")
+        list(read_records(ScoreSource(scratch("a.npz", npz(x=1))), Layout(), "s.conll"))
+    with says("s.conllu: the file is empty"):
+        pair(npz(x=1), b"")
+
+
+def read(folder: Path, name: str, preset: str) -> list[Record | DeptreeError]:
+    """The scores of that name with the sentences in their folder."""
+    return list(read_records(ScoreSource(str(folder / name)), layout(preset), str(folder / "sentences.conllu")))
+
+
+def test_real_scores_pair_with_their_sentences(shared: Path) -> None:
+    records = read(shared / "real_ru", "scores.npz", "natasha")
+    assert len(records) == 579
+    assert all(isinstance(record, Record) for record in records)
+
+
+def test_a_padded_batch_pairs_with_its_sentences(formats: Path) -> None:
+    records = read(formats, "padded_batch.npy", "supar")
+    with np.load(formats / "keys_dep_x_head_rect.npz") as named:
+        assert [record.sent_id for record in records if isinstance(record, Record)] == list(named)
+    assert all(
+        isinstance(record, Record) and record.block and len(record.scores) == record.block.n + 1 for record in records
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "keys"),
+    [
+        ("scores.npz", "natasha", True),
+        ("scores.jsonl", "natasha", True),
+        ("scores_stream.npy", "supar", False),
+        ("scores.npy", "supar", False),
+    ],
+)
+def test_sample_scores_pair_with_their_sentences(name: str, preset: str, keys: bool) -> None:
+    records = read(DATA, name, preset)
+    assert [(record.number, record.sent_id) for record in records if isinstance(record, Record)] == list(
+        enumerate(["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"], 1)
+    )
+    for record in records:
+        assert isinstance(record, Record)
+        assert record.key == (record.sent_id if keys else None)
+        assert record.sentence.n == min(record.scores.shape) - (preset == "supar")
+        assert (record.other, record.labels, record.notice) == (None, None, "")
