@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test laws lint types bench share clean
+.PHONY: help install demo test interpreted laws lint types bench man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -11,7 +11,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | expand -t 13
 
 install: $(RUN_STAMP)  ## the command deptree in .venv/bin
 
@@ -63,6 +63,9 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 test: $(DEV_STAMP)  ## all tests
 	pytest -n auto
 
+interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
+	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels
+
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
 
@@ -76,9 +79,13 @@ types: $(DEV_STAMP)  ## mypy, strict
 bench: $(DEV_STAMP)  ## benchmarks, as a table
 	python -m benchmarks
 
-share: $(DEV_STAMP)  ## the man page and the completion files, generated anew
-	python -m deptree_cli.share
+# click-man takes the commands that a group has loaded; ours loads them when they are asked for.
+man: $(DEV_STAMP)  ## man pages in man/, by click-man
+	mkdir -p man
+	python -c 'from click_man.core import write_man_pages; from deptree_cli.cli.app import deptree, __version__; \
+	  deptree.commands = {name: deptree.get_command(None, name) for name in deptree.list_commands(None)}; \
+	  write_man_pages("deptree", deptree, version=__version__, target_dir="man")'
 
 clean:  ## remove what make made, .venv too
-	rm -rf $(VENV) build dist *.egg-info demo_output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from deptree_cli import cli
+from deptree_cli.cli import app as cli
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "sample_data"
@@ -70,10 +70,55 @@ def test_every_option_has_help(name, parameter):
         assert max(parameter.opts, key=len) in help_of(name)
 
 
+SECTIONS = ["Options", "Reading", "Writing", "Running"]
+HEADING = re.compile(r"^(\w+):\n", re.MULTILINE)
+
+# What every command takes, whatever it reads.
+EVERYWHERE = {
+    "Writing": ["--output"],
+    "Running": ["--jobs", "--engine", "--scheduler", "--shard", "--on-error", "--quiet", "--help"],
+}
+
+
+def sections_of(name: str) -> dict[str, list[str]]:
+    """The rows of each section of a command's help: what stands at the beginning of a line and what follows it."""
+    prose, *parts = HEADING.split(help_of(name).rpartition("\n\n")[0])
+    assert prose.startswith("Usage: ")
+    return {
+        title: re.split(r"\n(?=  \S)", rows.strip("\n")) for title, rows in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def rows_with(option: str, rows: list[str]) -> list[str]:
+    """The rows that explain an option, by its longest name."""
+    return [row for row in rows if re.match(rf"  (-\w, )?{option}(?![\w-])", row)]
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(name):
+    sections, parameters = sections_of(name), [each for each in command(name).params if isinstance(each, click.Option)]
+    own = [each for each in parameters if not each.section]
+    assert list(sections) == [title for title in SECTIONS if title in sections]
+    assert ("Options" in sections) == bool(own)
+    assert ("Reading" in sections) == (name not in ("dump", "estimate"))
+    for each in parameters:
+        explained = {title: len(rows_with(max(each.opts, key=len), rows)) for title, rows in sections.items()}
+        assert explained == {title: title == (each.section or "Options") for title in sections}
+    for title, options in EVERYWHERE.items():
+        assert all(len(rows_with(option, sections[title])) == 1 for option in options)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_sections_have_nothing_but_options_that_are_explained(name):
+    for row in (row for rows in sections_of(name).values() for row in rows):
+        assert row.startswith("  -")
+        assert re.search(r"\S  +[A-Z]|\n +[A-Z]", row)
+
+
 @pytest.mark.parametrize("name", ["", *cli.COMMANDS])
 def test_the_help_is_not_torn(name):
     """A docstring that lost its indentation shows as gaps inside lines and as paragraphs that stand apart."""
-    prose = help_of(*name.split()).partition("\n\n")[2].partition("Options:")[0]
+    prose = HEADING.split(help_of(*name.split()).partition("\n\n")[2])[0]
     assert not re.search(r"\S   +\S", prose)
     assert {len(line) - len(line.lstrip()) for line in prose.splitlines() if line.strip()} <= {2, 4}
 
@@ -116,7 +161,7 @@ def test_version_and_help_of_the_real_command(start):
 
 def test_nothing_heavy_is_imported_for_help():
     script = (
-        "import sys; from deptree_cli.cli import main; sys.argv[1:] = ['--help']\n"
+        "import sys; from deptree_cli.cli.app import main; sys.argv[1:] = ['--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'numba', 'scipy', 'rich', 'conllu'} & set(sys.modules)), file=sys.stderr)"

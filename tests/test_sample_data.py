@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -14,17 +15,17 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "sample_data"
-NOT_DATA = {"README.md", "make_sample_data.py", "paragraphs.txt"}
+NOT_DATA = {"README.md", "make_sample_data.py", "sample_sentences.py", "paragraphs.txt"}
 
 
 @pytest.fixture(scope="module")
-def maker() -> ModuleType:
+def maker() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(FOLDER))  # as for a script that is run there
     spec = importlib.util.spec_from_file_location("make_sample_data", FOLDER / "make_sample_data.py")
     module = importlib.util.module_from_spec(spec)
-    # a dataclass looks its own module up by name
-    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(FOLDER))
 
 
 def conllu_blocks(name: str) -> list[list[str]]:

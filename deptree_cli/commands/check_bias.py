@@ -5,26 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import click
 import numpy as np
 
-from deptree_cli.commands.inputs import Inputs, input_options
-from deptree_cli.commands.options import completes, header_option, output_option, seed_option, size_option
-from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import choose_format, write_chunks
+from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.samplers import SAMPLERS, Sampler, sampler
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.inputs import STDIN
-from deptree_cli.io.jsonl import dump
-from deptree_cli.io.pairing import Record
-from deptree_cli.io.report import table, talk
-from deptree_cli.io.samples import DrawnTree, read_samples
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.spaces import space
+from deptree_cli.io.conllu.samples import DrawnTree, read_samples
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
+from deptree_cli.io.streams import STDIN
 
 Row = dict[str, Any]
 
@@ -41,7 +43,7 @@ COLUMNS = {
 }
 
 
-HELP = f"""Hold a sampler, or somebody else's samples, against the exact distribution.
+HELP = f"""Test a sampler, or somebody else's samples, against the exact distribution.
 
 Sentences of up to {ENUMERATED_N} words are enumerated and tested by chi-square; longer ones by exact tests of every
 root and arc frequency against the exact marginals, corrected for their number. The verdicts are corrected for the
@@ -51,62 +53,55 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
 """
 
 
-@click.command(
+@command(
     help=HELP,
     epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
-@input_options
+@score_options
 @size_option(2000, "Trees per sentence.")
-@click.option(
-    "--sampler",
-    "name",
-    default="auto",
-    metavar="NAME",
-    shell_complete=completes(SAMPLERS),
-    help="See deptree sample --help.  [default: auto]",
-)
-@click.option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
-@click.option(
+@entry_option(SAMPLERS, "--sampler", help="See deptree sample --help.  [default: auto]")
+@option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
+@option(
     "--alpha",
     type=click.FloatRange(0, 1, True, True),
     default=0.001,
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option
-@output_option
 @header_option
+@run_options
 def check_bias(
-    inputs: Inputs,
+    scores: ScoreOptions,
+    run: RunOptions,
     size: int,
-    name: str,
+    sampler: Sampler,
     samples: str | None,
     alpha: float,
     seed: int,
-    output: str | None,
     header: bool | None,
 ) -> int:
-    """Hold a sampler, or somebody else's samples, against the exact distribution."""
-    line = None if samples else sampler(name)
-    if line:
-        line.check_serves(inputs.single_root)
-    fields = {"sampler": name, **inputs.signature_fields, "size": size, "seed": seed, "alpha": f"{alpha:g}"}
+    """Test a sampler, or somebody else's samples, against the exact distribution."""
+    if not samples:
+        sampler.check_serves(space(scores.single_root))
+    fields = {"sampler": sampler.name, **scores.signature_fields, **run.signature_fields}
+    fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:
         fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
-    if samples == STDIN and STDIN in (inputs.scores, inputs.conllu, inputs.lengths):
+    if samples == STDIN and STDIN in (scores.source.path, scores.conllu, scores.lengths):
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
-    form = choose_format(None, output, inputs, "jsonl")
-    pipeline = Pipeline(inputs)
-    audited = list(_drawn(pipeline, line, size, seed) if line else _given(pipeline, str(samples)))
-    rows = _with_verdicts(audited, line.name if line else None, alpha)
-    made = signature("check-bias", fields)
-    if output is None and sys.stdout and sys.stdout.isatty():
-        if not inputs.quiet:
-            talk(made)
-        title = f"check-bias: {name if line else samples}"
+    fmt = choose_format(None, run.output, None, "jsonl")
+    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    audited = list(_given(pipeline, samples) if samples else pipeline.map(AuditSampler(sampler, size), seed))
+    rows = _with_verdicts(audited, None if samples else sampler.name, alpha)
+    made_by = signature("check-bias", fields)
+    if run.output is None and sys.stdout and sys.stdout.isatty():
+        if not run.quiet:
+            talk(made_by)
+        title = f"check-bias: {samples or sampler.name}"
         table(title, list(COLUMNS.values()), ([row[key] for key in COLUMNS] for row in rows))
     else:
-        write_chunks(map(dump, rows), form, output, made, header, inputs.quiet)
-    return _conclude(rows, len(pipeline.skipped), inputs.quiet)
+        write_chunks(map(dump, rows), fmt, made_by, header, run)
+    return _conclude(rows, len(pipeline.skipped), run.quiet)
 
 
 @dataclass(frozen=True)
@@ -119,48 +114,50 @@ class Audited:
     tv_closed_form: float | None = None
 
 
-def _drawn(pipeline: Pipeline, line: Sampler, size: int, seed: int) -> Iterator[Audited]:
-    """The audit of a sampler of the register, sentence by sentence."""
-    return pipeline.map(partial(_audited, line, size), seed)
+@dataclass(frozen=True)
+class AuditSampler:
+    """The audit of a sampler of the register on one sentence."""
+
+    sampler: Sampler
+    size: int
+
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
+        """The work on one sentence."""
+        distribution = sentence.distribution
+        tally = Tally(distribution)
+        tally.add(self.sampler.draw(distribution, self.size, rng))
+        return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
-def _audited(line: Sampler, size: int, sentence: Sentence, record: Record, rng: np.random.Generator) -> Audited:
-    tally = Tally(sentence)
-    tally.add(line.draw(sentence, size, rng))
-    return Audited(record.sent_id, sentence.n, tally.audit(), line.bias(sentence))
-
-
-def _given(pipeline: Pipeline, path: str) -> Iterator[Audited]:
+def _given(pipeline: Pipeline[Record, ScoredSentence], path: str) -> Iterator[Audited]:
     """The audit of the trees in a file, which may come in any order."""
     tallies: dict[str, Tally] = {}
     for tally in pipeline.map(_empty):
-        if tally.sentence.id in tallies:
+        name = tally.distribution.id
+        if name in tallies:
             problem = "there are two sentences of this name, so samples cannot tell which they are of"
-            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=tally.sentence.id)
-        tallies[tally.sentence.id] = tally
+            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=name)
+        tallies[name] = tally
     for tree in read_samples(path):
         if not any(name in pipeline.skipped for name in tree.names):
             _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
     for sent_id, tally in tallies.items():
-        yield Audited(sent_id, tally.sentence.n, tally.audit())
+        yield Audited(sent_id, tally.distribution.n, tally.audit())
 
 
-def _empty(sentence: Sentence, record: Record, _: np.random.Generator) -> Tally:
-    return Tally(sentence)
+def _empty(sentence: ScoredSentence, _: np.random.Generator) -> Tally:
+    return Tally(sentence.distribution)
 
 
 def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
+    where = {"place": tree.place, "sent_id": tree.sent_id}
     tally = next((tallies[name] for name in tree.names if name in tallies), None)
     if tally is None:
-        raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **_where(tree))
-    if tally.sentence.n != len(tree.heads):
-        problem = f"the sample has {len(tree.heads)} words, its scores have {tally.sentence.n}"
-        raise DeptreeError(problem, "Check that both belong together", **_where(tree))
+        raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **where)
+    if tally.distribution.n != len(tree.heads):
+        problem = f"the sample has {len(tree.heads)} words, its scores have {tally.distribution.n}"
+        raise DeptreeError(problem, "Check that both belong together", **where)
     return tally
-
-
-def _where(tree: DrawnTree) -> dict[str, str]:
-    return {"place": tree.place, "sent_id": tree.sent_id}
 
 
 def _with_verdicts(audited: list[Audited], name: str | None, alpha: float) -> list[Row]:

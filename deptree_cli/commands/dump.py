@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import click
+import numpy as np
 
-from deptree_cli.commands.options import output_option
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, files, option, writing_option
+from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.inputs import STDIN, open_input
-from deptree_cli.io.jsonl import dump as line_of
+from deptree_cli.io.json_lines import dump as line_of
 from deptree_cli.io.output import STDOUT, NpzOutput, Output
-from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.parsers.scoring import Scored, score, splitter
+from deptree_cli.io.parsers import PARSERS, Parser
+from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
-from deptree_cli.io.report import progress, talk
-from deptree_cli.io.score_files import CONTAINERS, container_of
-from deptree_cli.io.score_files import Write as WriteScores
+from deptree_cli.io.scores.containers import Write as WriteScores
+from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.signature import signature
+from deptree_cli.io.streams import STDIN, open_input
 
-Batches = Iterator[list[Scored]]
-Write = Callable[[list[Scored]], None]
+Write = Callable[[Scored], None]
+
+HELP = """Run a parser and write its edge scores, raw, for --from PARSER.
+
+INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
+JSON Lines with sent_id, scores and forms, or what the suffix of -o asks for: .npz, .npy, .safetensors. The parser has
+to be installed: natasha (for Russian) is an extra of this package, the others go by their own names.
+
+Parsers:
+
+"""
+
+
+def _described(entry: Parser) -> str:
+    takes = "text or CoNLL-U" if entry.splits else "CoNLL-U"
+    return f"{entry.name}: {takes}; pip install {entry.requirement}"
 
 
 @dataclass(frozen=True)
@@ -32,7 +50,7 @@ class Outputs:
     Attributes:
         scores: None is standard output.
         header: whether the signature is the first line of JSON Lines.
-        made: the signature.
+        signature: how the scores are made.
     """
 
     scores: str | None
@@ -40,113 +58,130 @@ class Outputs:
     label_scores: str | None
     labels: str | None
     header: bool
-    made: str
+    signature: str
 
 
-@click.command(epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7")
-@click.argument("parser", type=click.Choice(list(PARSERS)), metavar="PARSER")
-@click.argument("path", metavar="[INPUT]", default=STDIN)
-@click.option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
-@output_option
-@click.option("--sentences", metavar="FILE", help="The sentences as CoNLL-U, for --conllu of the other commands.")
-@click.option("--label-scores", metavar="FILE", help="Scores of labels given the head, as .npz: one axis more.")
-@click.option("--labels", metavar="FILE", help="The names of the labels, in the order of that axis, as JSON.")
-@click.option(
-    "--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]"
+@command(
+    help=HELP,
+    listing=lambda: PARSERS.listing(_described),
+    epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
 )
-@click.option(
-    "--batch", "size", type=click.IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]"
+@click.argument(
+    "parser",
+    metavar="PARSER",
+    shell_complete=PARSERS.complete,
+    callback=lambda context, parameter, name: PARSERS.get(name),
 )
-@click.option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
-@click.option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors.")
+@click.argument("path", metavar="[INPUT]", default=STDIN, shell_complete=files)
+@option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
+@option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
+@option("--batch", "size", type=click.IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
+@option("--sentences", metavar="FILE", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
+@option("--label-scores", metavar="FILE", help="Write scores of labels given the head, as .npz: one axis more.")
+@option("--labels", metavar="FILE", help="Write the names of the labels, in the order of that axis, as JSON.")
+@writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
+@run_options
 def dump(
-    parser: str,
+    parser: Parser,
     path: str,
+    run: RunOptions,
     model: str | None,
-    output: str | None,
+    kind: str | None,
+    size: int,
     sentences: str | None,
     label_scores: str | None,
     labels: str | None,
-    kind: str | None,
-    size: int,
     header: bool,
-    quiet: bool,
-) -> None:
-    """Run a parser and write its edge scores, raw, for --from PARSER: natasha, stanza, supar, spacy or hanlp.
-
-    INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept;
-    supar and hanlp take CoNLL-U only. Writes JSON Lines with sent_id, scores and forms, or what the suffix of -o says:
-    .npz, .npy, .safetensors. The parser has to be installed: natasha (for Russian) is an extra of this package, the
-    others go by their own names.
-    """
-    line = PARSERS[parser]
-    made = signature("dump", {"from": parser, "parser": line.version, "model": model})
-    outputs = Outputs(output, sentences, label_scores, labels, header, made)
+) -> int:
+    """Run a parser and write its edge scores."""
+    fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
+    outputs = Outputs(run.output, sentences, label_scores, labels, header, signature("dump", fields))
     _check(outputs)
     with open_input(path) as file:
         kind = kind or kind_of(file.head)
-        if kind == "text" and not line.splits:
-            raise DeptreeError(f"{parser} does not split text", "Give it sentences in CoNLL-U", place=file.place)
-        adapter = line.load(model)
+        if kind == "text" and not parser.splits:
+            raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
+        adapter = adapter_of(parser.name, model)
         if adapter.labels is None and (label_scores or labels):
-            raise DeptreeError(f"{parser} has no labels with this model", "Leave out --label-scores and --labels")
-        read = progress(read_sentences(file, kind, splitter(line, adapter)), quiet=quiet)
-        batches = score(line, adapter, read, size, bool(label_scores))
-        _write(batches, adapter.labels, outputs, quiet)
+            problem = f"{parser.name} has no labels with this model"
+            raise DeptreeError(problem, "Leave out --label-scores and --labels")
+        read = read_sentences(file, kind, splitter(parser, adapter))
+        start, step = run.shard[0] - 1, run.shard[1]
+        source = batches(islice(read, start, None, step), size, file.place)
+        pipeline = Pipeline(source, _as_read, replace(run, shard=(1, 1)))
+        scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
+        _write(_sound(scored, pipeline), adapter.labels, outputs, run)
+    return pipeline.exit_code
 
 
 def _check(outputs: Outputs) -> None:
     """Raise before any work is done for outputs that cannot be."""
-    container_of(outputs.scores)
+    container_for(outputs.scores)
     paths = outputs.scores or STDOUT, outputs.sentences, outputs.label_scores, outputs.labels
     if len(set(filter(None, paths))) < len(list(filter(None, paths))):
         raise click.UsageError("Two outputs cannot go to the same place: name a file for each.")
 
 
-def _write(batches: Batches, labels: list[str] | None, outputs: Outputs, quiet: bool) -> None:
-    """Write batch after batch; the signature goes to stderr with the first: what fails says one thing only."""
+def _as_read(batch: Batch) -> Batch:
+    return batch
+
+
+@dataclass(frozen=True)
+class ScoreBatch:
+    """A batch with its scores; every process loads the parser once."""
+
+    parser: str
+    model: str | None
+    labelled: bool
+
+    def __call__(self, batch: Batch, _: np.random.Generator) -> list[Scored | DeptreeError]:
+        """The work on one batch."""
+        return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
+
+
+def _sound(scored: Iterable[list[Scored | DeptreeError]], pipeline: Pipeline[Batch, Batch]) -> Iterator[Scored]:
+    """The sentences one by one, without those that the parser could not score."""
+    for batch in scored:
+        for each in batch:
+            if isinstance(each, DeptreeError):
+                pipeline.skip(each)
+            else:
+                yield each
+
+
+def _write(scored: Iterator[Scored], labels: list[str] | None, outputs: Outputs, run: RunOptions) -> None:
+    """Write sentence after sentence."""
     with ExitStack() as opened:
         writers = list(_writers(outputs, opened))
         if outputs.labels:
             opened.enter_context(Output(outputs.labels)).write(line_of(labels))
-        said = quiet
-        for batch in batches:
-            if not said:
-                talk(outputs.made)
-                said = True
+        for each in signed(scored, outputs.signature, run):
             for write in writers:
-                write(batch)
+                write(each)
 
 
 def _writers(outputs: Outputs, opened: ExitStack) -> Iterator[Write]:
-    container = CONTAINERS[container_of(outputs.scores)]
-    yield _arcs(opened.enter_context(container(outputs.scores, outputs.made, outputs.header)))
+    yield _arcs(opened.enter_context(write_scores(outputs.scores, outputs.signature, outputs.header)))
     if outputs.label_scores:
-        yield _labels(opened.enter_context(NpzOutput(outputs.label_scores, outputs.made)))
+        yield _labels(opened.enter_context(NpzOutput(outputs.label_scores, outputs.signature)))
     if outputs.sentences:
         yield _blocks(opened.enter_context(Output(outputs.sentences)))
 
 
 def _arcs(to: WriteScores) -> Write:
-    def write(batch: list[Scored]) -> None:
-        for scored in batch:
-            to(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
-
-    return write
+    return lambda scored: to(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
 
 
 def _labels(out: NpzOutput) -> Write:
-    def write(batch: list[Scored]) -> None:
-        for scored in batch:
-            if scored.labels is not None:
-                out.write(scored.sentence.sent_id, scored.labels)
+    def write(scored: Scored) -> None:
+        if scored.labels is not None:
+            out.write(scored.sentence.sent_id, scored.labels)
 
     return write
 
 
 def _blocks(out: Output) -> Write:
-    def write(batch: list[Scored]) -> None:
-        for scored in batch:
-            out.write(scored.sentence.conllu)
+    def write(scored: Scored) -> None:
+        out.write(scored.sentence.conllu)
 
     return write

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import click
 import numpy as np
 
-from deptree_cli.commands.options import header_option, output_option
-from deptree_cli.commands.writing import write_chunks
+from deptree_cli.cli.options import header_option
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.report import table
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, files, option
+from deptree_cli.cli.writing import write_chunks
 from deptree_cli.core.estimate import FUNCTIONALS
 from deptree_cli.core.estimate import estimate as expectation
-from deptree_cli.io.jsonl import dump
-from deptree_cli.io.report import table
-from deptree_cli.io.samples import DrawnTrees, read_draws
+from deptree_cli.io.conllu.samples import DrawnTrees, read_draws
+from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
@@ -27,52 +32,63 @@ Quantities:
 
 """
 
-LISTING = "\n\n".join(f"\b\n{name}:\n  {(f.__doc__ or '').splitlines()[0]}" for name, f in FUNCTIONALS.items())
-
 # What the table and JSON Lines show unless told otherwise: a number per sentence each.
-SCALARS = [name for name in FUNCTIONALS if name != "arcs"]
-
+SCALARS = [functional.name for functional in FUNCTIONALS if functional.scalar]
 
 COLUMNS = ["sentence", "trees", "quantity", "unbiased", "error", "normalised", "error"]
 
+Row = dict[str, Any]
 
-@click.command(
-    help=HELP + LISTING, epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -"
+
+@command(
+    help=HELP,
+    listing=lambda: FUNCTIONALS.listing(lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
 )
-@click.argument("draws")
-@click.option(
+@click.argument("draws", shell_complete=files)
+@option(
     "--quantity",
     "names",
     multiple=True,
-    type=click.Choice(list(FUNCTIONALS)),
+    type=click.Choice(FUNCTIONALS.names),
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
-@output_option
 @header_option
-@click.option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors.")
-def estimate(draws: str, names: tuple[str, ...], output: str | None, header: bool | None, quiet: bool) -> int:
-    """Estimate expectations from different trees."""
+@run_options
+def estimate(draws: str, run: RunOptions, names: tuple[str, ...], header: bool | None) -> int:
+    """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
-    made = signature("estimate", {"quantities": "+".join(quantities)})
-    if output is None and sys.stdout and sys.stdout.isatty() and "arcs" not in quantities:
-        table("estimate", COLUMNS, (line for drawn in read_draws(draws) for line in _lines(drawn, quantities)))
-        return 0
-    rows = (dump(_row(drawn, quantities)) for drawn in read_draws(draws))
-    write_chunks(rows, "jsonl", output, made, header, quiet)
-    return 0
+    made_by = signature("estimate", {"quantities": "+".join(quantities), **run.signature_fields})
+    pipeline = Pipeline(read_draws(draws), _as_drawn, run)
+    rows = pipeline.map(Estimated(tuple(quantities)))
+    if run.output is None and sys.stdout and sys.stdout.isatty() and set(quantities) <= set(SCALARS):
+        table("estimate", COLUMNS, _lines(rows, quantities))
+    else:
+        write_chunks(map(dump, rows), "jsonl", made_by, header, run)
+    return pipeline.exit_code
 
 
-def _row(drawn: DrawnTrees, quantities: list[str]) -> dict[str, object]:
-    """What JSON Lines say of a sentence."""
-    row: dict[str, object] = {"sent_id": drawn.sent_id, "n": drawn.heads.shape[1], "trees": len(drawn.heads)}
-    for name in quantities:
-        found = expectation(drawn.heads, drawn.log_probs, drawn.tau, FUNCTIONALS[name])
-        row[name] = {of: np.asarray(value).tolist() for of, value in vars(found).items()}
-    return row
+def _as_drawn(trees: DrawnTrees) -> DrawnTrees:
+    return trees
 
 
-def _lines(drawn: DrawnTrees, quantities: list[str]) -> Iterator[list[object]]:
-    """What the table shows of a sentence: a line per quantity."""
-    for name in quantities:
-        found = expectation(drawn.heads, drawn.log_probs, drawn.tau, FUNCTIONALS[name])
-        yield [drawn.sent_id, len(drawn.heads), name, *(float(value) for value in vars(found).values())]
+@dataclass(frozen=True)
+class Estimated:
+    """A sentence's estimates as an object for JSON."""
+
+    quantities: tuple[str, ...]
+
+    def __call__(self, trees: DrawnTrees, _: np.random.Generator) -> Row:
+        """The work on one sentence."""
+        row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
+        for name in self.quantities:
+            found = expectation(trees, FUNCTIONALS.get(name).function)
+            row[name] = {of: np.asarray(value).tolist() for of, value in vars(found).items()}
+        return row
+
+
+def _lines(rows: Iterable[Row], quantities: list[str]) -> Iterator[list[object]]:
+    """What the table shows: a line per sentence and quantity."""
+    for row in rows:
+        for name in quantities:
+            yield [row["sent_id"], row["trees"], name, *row[name].values()]

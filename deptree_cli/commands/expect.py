@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.commands.inputs import Inputs, input_options
-from deptree_cli.commands.options import completes, header_option, output_option
-from deptree_cli.commands.pipeline import Pipeline, to_other_sentence
-from deptree_cli.commands.writing import choose_format, write_chunks
+from deptree_cli.cli.options import header_option
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.sections import apply, command, option
+from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import QUANTITIES, Quantity, other_gradient, quantity
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.features import features_of, vector
-from deptree_cli.io.jsonl import dump
-from deptree_cli.io.layout import from_head_dep
-from deptree_cli.io.pairing import Record
+from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
+from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.features import features_of, vector
+from deptree_cli.io.scores.layout import from_head_dep
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.signature import signature
 
 HELP = """Compute an expectation under every sentence's distribution (entropies in nats).
@@ -34,108 +38,120 @@ Quantities:
 
 """
 
-LISTING = "\n\n".join(
-    f"\b\n{line.name}:\n  {(line.value.__doc__ or '').splitlines()[0]}" for line in QUANTITIES.values()
+INFINITE = "infinite: the other scores forbid an arc that is possible here"
+
+# How the value of an option is called, by the kind of the input; known heads come with the sentences.
+METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", FEATURES: "NPZ", VECTOR: "FILE"}
+
+INPUTS = [each for each in unique_inputs(QUANTITIES) if each.kind != HEADS]
+
+
+def _option(needed: Input) -> Callable[[Any], Any]:
+    takers = [quantity.name for quantity in QUANTITIES if needed in quantity.inputs]
+    named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
+    kind = click.FloatRange(0, min_open=True) if needed.kind == NUMBER else None
+    return option(f"--{needed.name}", type=kind, metavar=METAVARS[needed.kind], help=f"{needed.help}, for {named}.")
+
+
+def input_options(function: Any) -> Any:
+    """Give the command an option for everything that a quantity of the register needs."""
+    return apply([_option(each) for each in INPUTS], function)
+
+
+@command(
+    help=HELP,
+    listing=lambda: QUANTITIES.listing(lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    epilog="\b\nTry: deptree expect entropy scores.npz --from natasha",
 )
-
-
-@click.command(help=HELP + LISTING, epilog="\b\nTry: deptree expect entropy scores.npz --from natasha")
-@click.argument("name", metavar="QUANTITY", shell_complete=completes(QUANTITIES))
+@click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
+@score_options
 @input_options
-@click.option("--other", metavar="FILE", help="The scores to compare with, for kl and cross-entropy.")
-@click.option("--alpha", type=click.FloatRange(0, min_open=True), help="The order, for renyi.")
-@click.option("--features", metavar="NPZ", help="Arrays like the scores with one more axis: of features.")
-@click.option("--target", metavar="FILE", help="Expectations to meet, one number per feature, for ge.")
-@click.option("--grad", is_flag=True, help="Write the gradient too.")
-@output_option
+@option("--grad", is_flag=True, help="Write the gradient too.")
 @header_option
-def expect(
-    inputs: Inputs,
-    name: str,
-    other: str | None,
-    alpha: float | None,
-    features: str | None,
-    target: str | None,
-    grad: bool,
-    output: str | None,
-    header: bool | None,
-) -> int:
+@run_options
+def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, header: bool | None, **given: Any) -> int:
     """Compute an expectation under every sentence's distribution."""
-    line = quantity(name)
-    _check_given(line, {"other": other, "alpha": alpha, "gold": inputs.conllu, "features": features, "target": target})
-    if grad and not line.gradient:
+    quantity = QUANTITIES.get(name)
+    _check_given(quantity, given, scores.conllu)
+    if grad and not quantity.gradient:
         raise click.UsageError(f"{name} has no --grad.")
-    inputs = replace(inputs, other=other)
-    form = choose_format(None, output, inputs, "jsonl")
-    pipeline = Pipeline(inputs)
-    rows = pipeline.map(Expect(line, inputs, alpha, features, vector(target) if target else None, grad))
-    made = signature("expect", {"quantity": name, "alpha": alpha, **inputs.signature_fields})
-    write_chunks(map(dump, rows), form, output, made, header, inputs.quiet)
+    values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
+    if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
+        scores = replace(scores, other=ScoreSource(path))
+    fmt = choose_format(None, run.output, None, "jsonl")
+    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    rows = pipeline.map(Expect(quantity, values, grad))
+    numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
+    made_by = {"quantity": name, **numbers, **scores.signature_fields, **run.signature_fields}
+    write_chunks(map(dump, rows), fmt, signature("expect", made_by), header, run)
     return pipeline.exit_code
 
 
-Float = NDArray[np.float64]
-
-OPTION = {
-    "other": "--other FILE",
-    "alpha": "--alpha A",
-    "gold": "--conllu FILE, with HEADs",
-    "features": "--features NPZ",
-    "target": "--target FILE",
-}
-
-
-def _check_given(line: Quantity, given: dict[str, object]) -> None:
+def _check_given(quantity: Quantity, given: dict[str, Any], conllu: str | None) -> None:
     """What the quantity needs is there, and nothing that only others do."""
-    for name, option in OPTION.items():
-        if name in line.needed and given[name] is None:
-            raise click.UsageError(f"{line.name} needs {option}.")
-        if name not in line.needed and given[name] is not None and name != "gold":
-            raise click.UsageError(f"{line.name} has no use for {option}.")
+    for needed in quantity.inputs:
+        if (conllu if needed.kind == HEADS else given[needed.name]) is None:
+            raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
+    for other in INPUTS:
+        if other not in quantity.inputs and given[other.name] is not None:
+            raise click.UsageError(f"{quantity.name} has no use for {_asked_for(other)}.")
 
 
-INFINITE = "infinite: the other scores forbid an arc that is possible here"
+def _asked_for(needed: Input) -> str:
+    return "--conllu FILE, with HEADs" if needed.kind == HEADS else f"--{needed.name} {METAVARS[needed.kind]}"
+
+
+def _read(needed: Input, value: Any) -> Any:
+    """What all sentences share of an input: a number, numbers, or the path of a file."""
+    return vector(value) if needed.kind == VECTOR else value
 
 
 @dataclass(frozen=True)
 class Expect:
-    """The quantity of one sentence as an object for JSON."""
+    """The quantity of one sentence as an object for JSON; `values`: what all sentences share of its inputs."""
 
-    line: Quantity
-    inputs: Inputs
-    alpha: float | None
-    features: str | None
-    target: Float | None
+    quantity: Quantity
+    values: dict[str, Any]
     grad: bool
 
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> dict[str, Any]:
+    def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> dict[str, Any]:
         """The work on one sentence."""
-        other = to_other_sentence(record, self.inputs) if self.inputs.other else None
-        heads = record.block.heads if record.block else []
-        gold = np.array([-1 if head is None else head for head in heads], dtype=np.int32)
-        features = features_of(self.features, record, self.inputs.layout) if self.features else None
-        if features is not None and self.target is not None and len(self.target) != features.shape[2]:
-            problem = f"there are {features.shape[2]} features and {len(self.target)} targets"
-            raise DeptreeError(problem, "Give a target for each feature")
-        needed = self.line.given(alpha=self.alpha, other=other, gold=gold, features=features, target=self.target)
-        value = self.line.value(sentence, *needed)
-        row: dict[str, Any] = {"sent_id": record.sent_id, "n": sentence.n, self.line.name: np.asarray(value).tolist()}
+        quantity, distribution = self.quantity, sentence.distribution
+        inputs = [self._value(each, sentence) for each in quantity.inputs]
+        value = np.asarray(quantity.value(distribution, *inputs))
+        row: dict[str, Any] = {"sent_id": sentence.id, "n": distribution.n, quantity.name: value.tolist()}
         if not np.isfinite(value).all():
-            return row | {
-                self.line.name: None,
-                "reason": INFINITE,
-            }
-        if self.grad and self.line.gradient:
-            gradients = {"gradient": self.line.gradient(sentence, *needed)}
-            if other:
-                gradients["gradient_other"] = other_gradient(sentence, other)
-            for key, gradient in gradients.items():
-                row[key] = self._as_read(gradient, record).tolist()
+            return row | {quantity.name: None, "reason": INFINITE}
+        if self.grad and quantity.gradient:
+            row["gradient"] = _as_read(quantity.gradient(distribution, *inputs), sentence)
+        if self.grad and quantity.gradient_other:
+            row["gradient_other"] = _as_read(quantity.gradient_other(distribution, *inputs), sentence)
         return row
 
-    def _as_read(self, gradient: Float, record: Record) -> Float:
-        """In the shape and orientation of the scores; of several features each."""
-        layout, shape = self.inputs.layout, record.scores.shape
-        if gradient.ndim == 2:
-            return from_head_dep(gradient, layout, shape)
-        return np.stack([from_head_dep(one, layout, shape) for one in gradient])
+    def _value(self, needed: Input, sentence: ScoredSentence) -> Any:
+        """An input's value for this sentence."""
+        if needed.kind == DISTRIBUTION:
+            return sentence.other
+        if needed.kind == HEADS:
+            heads = sentence.record.block.heads if sentence.record.block else []
+            return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+        if needed.kind == FEATURES:
+            return self._features(needed, sentence)
+        return self.values[needed.name]
+
+    def _features(self, needed: Input, sentence: ScoredSentence) -> Float:
+        """Features of arcs, as many as there are targets, if there are any."""
+        features = features_of(self.values[needed.name], sentence.record, sentence.interpretation.layout)
+        for each in self.quantity.inputs:
+            if each.kind == VECTOR and len(self.values[each.name]) != features.shape[2]:
+                problem = f"there are {features.shape[2]} features and {len(self.values[each.name])} targets"
+                raise DeptreeError(problem, "Give a target for each feature")
+        return features
+
+
+def _as_read(gradient: Float, sentence: ScoredSentence) -> list[Any]:
+    """In the shape and orientation of the scores; of several features each."""
+    layout, shape = sentence.interpretation.layout, sentence.record.scores.shape
+    if gradient.ndim == 2:
+        return from_head_dep(gradient, layout, shape).tolist()
+    return [from_head_dep(one, layout, shape).tolist() for one in gradient]

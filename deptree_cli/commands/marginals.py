@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
-from deptree_cli.commands.options import format_option, header_option, output_option
-from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.options import format_option, header_option
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.sections import command
+from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations import entropy
-from deptree_cli.core.oracle import are_trees
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.jsonl import dump
-from deptree_cli.io.layout import from_head_dep
-from deptree_cli.io.pairing import Record
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.layout import from_head_dep
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
-Float = NDArray[np.float64]
 
-
-@click.command(epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz")
-@input_options
+@command(epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz")
+@score_options
 @label_scores_option
-@output_option
 @format_option("conllu", "jsonl", "npz")
 @header_option
-def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool | None) -> int:
+@run_options
+def marginals(scores: ScoreOptions, run: RunOptions, fmt: str | None, header: bool | None) -> int:
     """Compute the probability of every arc, by elimination: each word's probabilities sum to 1 whatever the scores.
 
     Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
@@ -37,71 +35,66 @@ def marginals(inputs: Inputs, output: str | None, form: str | None, header: bool
     (nats). With --labels the probability of every arc with every label, on a last axis (the first, if the scores have
     it there), and LabelProb in MISC beside HeadProb: the probability of HEAD with DEPREL.
     """
-    form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
-    pipeline = Pipeline(inputs)
-    made = signature("marginals", inputs.signature_fields)
-    if form == "npz":
-        write_arrays(pipeline.map(AsArray(inputs)), output, made, inputs.quiet)
+    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    made_by = signature("marginals", {**scores.signature_fields, **run.signature_fields})
+    if fmt == "npz":
+        write_arrays(pipeline.map(_as_array), made_by, run)
     else:
-        write_chunks(pipeline.map(AS_BYTES[form](inputs)), form, output, made, header, inputs.quiet)
+        write_chunks(pipeline.map(AsBytes(fmt)), fmt, made_by, header, run)
     return pipeline.exit_code
 
 
-def _as_read(sentence: Sentence, record: Record, inputs: Inputs) -> Float:
-    """Marginals with the shape and orientation read; those of labels behind arcs that came without."""
-    arcs, shape = sentence.elimination.marginals(), record.scores.shape
-    if sentence.labels is None:
-        return from_head_dep(arcs, inputs.layout, shape)
-    joint = inputs.layout.labels is not None
-    labelled = sentence.labels.marginals(arcs)
-    return from_head_dep(labelled, inputs.label_layout, shape if joint else (*shape, labelled.shape[-1]))
-
-
 @dataclass(frozen=True)
-class AsArray:
-    """Marginals with the shape and orientation read, and the sentence's name."""
+class AsBytes:
+    """Marginals as JSON or CoNLL-U."""
 
-    inputs: Inputs
+    fmt: str
 
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> tuple[str, Float]:
+    def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> bytes:
         """The work on one sentence."""
-        return record.key or record.sent_id, _as_read(sentence, record, self.inputs)
+        return _as_conllu(sentence) if self.fmt == "conllu" else _as_json(sentence)
 
 
-@dataclass(frozen=True)
-class AsJson:
-    """Marginals as a line of JSON, rows in the orientation read."""
-
-    inputs: Inputs
-
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
-        """The work on one sentence."""
-        row = {"sent_id": record.sent_id, "n": sentence.n}
-        if sentence.labels:
-            row["labels"] = sentence.labels.names
-        return dump({**row, "marginals": _as_read(sentence, record, self.inputs).tolist()})
+def _as_array(sentence: ScoredSentence, _: np.random.Generator) -> tuple[str, Float]:
+    """The sentence's name and its marginals with the shape and orientation read."""
+    return sentence.record.key or sentence.id, _as_read(sentence)
 
 
-@dataclass(frozen=True)
-class AsConllu:
+def _as_json(sentence: ScoredSentence) -> bytes:
+    """A line of JSON, rows in the orientation read."""
+    distribution = sentence.distribution
+    row: dict[str, object] = {"sent_id": sentence.id, "n": distribution.n}
+    if distribution.labels:
+        row["labels"] = distribution.labels.names
+    return dump({**row, "marginals": _as_read(sentence).tolist()})
+
+
+def _as_conllu(sentence: ScoredSentence) -> bytes:
     """The sentence as it is, with HeadProb (and LabelProb) in MISC and comments on its tree and its distribution."""
-
-    inputs: Inputs
-
-    def __call__(self, sentence: Sentence, record: Record, _: np.random.Generator) -> bytes:
-        """The work on one sentence."""
-        heads = record.sentence.heads
-        comments = [f"# entropy = {entropy(sentence):.6f}"]
-        tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
-        if are_trees(tree, sentence.single_root)[0] and np.isfinite(sentence.log_weights(tree)[0]):
-            log_prob = float(sentence.log_probs(tree)[0])
-            comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {np.exp(log_prob):.6g}", *comments]
-        return record.sentence.with_misc(_probs(sentence, heads, record.sentence.deprels), comments)
+    distribution, block = sentence.distribution, sentence.record.sentence
+    comments = [f"# entropy = {entropy(distribution):.6f}"]
+    tree = np.array([[-1 if head is None else head for head in block.heads]], dtype=np.int32)
+    if distribution.space.contains(tree)[0] and np.isfinite(distribution.log_weights(tree)[0]):
+        log_prob = float(distribution.tree_log_probs(tree)[0])
+        comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {np.exp(log_prob):.6g}", *comments]
+    return block.with_misc(_probs(distribution, block.heads, block.deprels), comments)
 
 
-def _probs(sentence: Sentence, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
-    """What is noted in MISC of the words that have a HEAD."""
-    arcs, labels = sentence.elimination.marginals(), sentence.labels
+def _as_read(sentence: ScoredSentence) -> Float:
+    """Marginals with the shape and orientation read; those of labels behind arcs that came without."""
+    distribution, how, shape = sentence.distribution, sentence.interpretation, sentence.record.scores.shape
+    arcs = distribution.marginals()
+    if distribution.labels is None:
+        return from_head_dep(arcs, how.layout, shape)
+    labelled = distribution.labels.marginals(arcs)
+    joint = how.layout.labels is not None
+    return from_head_dep(labelled, how.label_layout, shape if joint else (*shape, labelled.shape[-1]))
+
+
+def _probs(distribution: ArcFactored, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
+    """The notes in MISC of the words that have a HEAD."""
+    arcs, labels = distribution.marginals(), distribution.labels
     labelled = labels.marginals(arcs) if labels else None
     misc = {}
     for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
@@ -110,6 +103,3 @@ def _probs(sentence: Sentence, heads: list[int | None], deprels: list[str]) -> d
             if labels and labelled is not None and deprel in labels.names:
                 misc[word] += f"|LabelProb={labelled[head, word, labels.names.index(deprel)]:.4g}"
     return misc
-
-
-AS_BYTES: dict[str, type[AsJson | AsConllu]] = {"jsonl": AsJson, "conllu": AsConllu}

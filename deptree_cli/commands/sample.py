@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
-from deptree_cli.commands.options import (
-    completes,
+from deptree_cli.cli.options import (
+    entry_option,
     format_option,
     header_option,
-    output_option,
     seed_option,
     size_option,
     style_fields,
     style_options,
 )
-from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.samplers import SAMPLERS, Sampler, sampler
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.pairing import Record
-from deptree_cli.io.report import talk
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
-from deptree_cli.io.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
-
-Heads = NDArray[np.int32]
 
 HELP = """Draw K independent trees per sentence from the exact distribution.
 
@@ -40,118 +38,111 @@ Samplers, with the cost of k trees of n words (h: mean hitting time of the walk)
 
 """
 
-LISTING = "\n\n".join(
-    f"\b\n{line.name}{'' if line.exact else ' (biased)'}: {'/'.join(line.roots)} root; {line.cost}\n  {line.source}"
-    for line in SAMPLERS.values()
-)
+
+def _described(entry: Sampler) -> str:
+    biased = "" if entry.exact else " (biased)"
+    return f"{entry.name}{biased}: {'/'.join(entry.spaces)} root; {entry.cost}\n  {entry.source}"
 
 
-@click.command(
-    help=HELP + LISTING,
+@command(
+    help=HELP,
+    listing=lambda: SAMPLERS.listing(_described),
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
-@input_options
+@score_options
 @label_scores_option
 @size_option(1, "Trees per sentence.")
-@click.option(
-    "--sampler",
-    "name",
-    default="auto",
-    metavar="NAME",
-    shell_complete=completes(SAMPLERS),
-    help="See above.  [default: auto]",
-)
-@click.option("--unique", is_flag=True, help="Each different tree once, with its count, most frequent first.")
+@entry_option(SAMPLERS, "--sampler")
+@option("--unique", is_flag=True, help="Each distinct tree once, with its count, most frequent first.")
 @seed_option
-@output_option
 @format_option("conllu", "jsonl", "npz")
 @header_option
 @style_options
+@run_options
 def sample(
-    inputs: Inputs,
+    scores: ScoreOptions,
+    run: RunOptions,
     size: int,
-    name: str,
+    sampler: Sampler,
     unique: bool,
     seed: int,
-    output: str | None,
-    form: str | None,
+    fmt: str | None,
     header: bool | None,
     style: Style,
 ) -> int:
     """Draw K independent trees per sentence."""
-    line = sampler(name)
-    line.check_serves(inputs.single_root)
-    form = choose_format(form, output, inputs, "conllu", "jsonl", "npz")
-    if unique and form == "npz":
+    trees = space(scores.single_root)
+    sampler.check_serves(trees)
+    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
-    if not line.exact and not inputs.quiet:
-        talk(f"the sampler {name} is biased ({line.source}); it is kept for audits")
-    pipeline = Pipeline(inputs)
-    made = _signature(line, inputs, size, unique, seed, style)
-    if form == "npz":
-        write_arrays(pipeline.map(DrawHeads(line, size), seed), output, made, inputs.quiet)
+    if not sampler.exact and not run.quiet:
+        talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
+    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    made_by = {
+        "sampler": _used(sampler, trees),
+        **scores.signature_fields,
+        **run.signature_fields,
+        "size": size,
+        "seed": seed,
+        "unique": "yes" if unique else None,
+        **style_fields(style),
+    }
+    if fmt == "npz":
+        write_arrays(pipeline.map(DrawHeads(sampler, size), seed), signature("sample", made_by), run)
     else:
-        draws = pipeline.map(Draw(line, size, unique, form, style), seed)
-        write_chunks(draws, form, output, made, header, inputs.quiet)
+        chunks = pipeline.map(DrawTrees(sampler, size, unique, fmt, style), seed)
+        write_chunks(chunks, fmt, signature("sample", made_by), header, run)
     return pipeline.exit_code
+
+
+def _used(sampler: Sampler, trees: TreeSpace) -> str:
+    """The sampler, and what stands behind it."""
+    used = dict(sampler.uses).get(trees.name)
+    return f"{sampler.name}={used}" if used else sampler.name
 
 
 @dataclass(frozen=True)
 class DrawHeads:
     """Trees as an array of heads, (k, n), with the sentence's name."""
 
-    line: Sampler
+    sampler: Sampler
     size: int
 
-    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> tuple[str, Heads]:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> tuple[str, Heads]:
         """The work on one sentence."""
-        return record.sent_id, self.line.draw(sentence, self.size, rng)
+        return sentence.id, self.sampler.draw(sentence.distribution, self.size, rng)
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawTrees:
     """Trees as the bytes of an output format."""
 
-    line: Sampler
+    sampler: Sampler
     size: int
     unique: bool
-    form: str
+    fmt: str
     style: Style
 
-    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> bytes:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> bytes:
         """The work on one sentence."""
-        heads = self.line.draw(sentence, self.size, rng)
-        labels = sentence.labels.draw(heads, rng) if sentence.labels else None
-        return TO_BYTES[self.form](_trees(sentence, record, heads, labels, self.unique), self.style)
-
-
-def _trees(sentence: Sentence, record: Record, heads: Heads, labels: Heads | None, unique: bool) -> Trees:
-    counts: list[int] | None = None
-    if unique:
-        heads, labels, counts = _counted(heads, labels)
-    notes = [log_prob_note(sentence.log_probs(heads)), *label_notes(sentence, heads, labels)]
-    if counts is not None:
-        notes.append(Note("count", "tree_count", counts))
-    return Trees(record, heads, notes, deprels=deprels_of(sentence, labels))
+        distribution = sentence.distribution
+        heads = self.sampler.draw(distribution, self.size, rng)
+        labels = distribution.labels.draw(heads, rng) if distribution.labels else None
+        counts: list[int] | None = None
+        if self.unique:
+            heads, labels, counts = _counted(heads, labels)
+        notes = [log_prob_note(distribution.tree_log_probs(heads)), *label_notes(distribution, heads, labels)]
+        if counts is not None:
+            notes.append(Note("count", "tree_count", counts))
+        trees = Trees(sentence.id, sentence.record.block, heads, notes, deprels=deprels_of(distribution, labels))
+        return TO_BYTES[self.fmt](trees, self.style)
 
 
 def _counted(heads: Heads, labels: Heads | None) -> tuple[Heads, Heads | None, list[int]]:
-    """Each different tree, with its labels if there are any, once; how often it was there, most frequent first."""
+    """Each distinct tree, with its labels if there are any, once; how often it was there, most frequent first."""
     rows = heads if labels is None else np.concatenate([heads, labels], axis=1)
     rows, tallies = np.unique(rows, axis=0, return_counts=True)
     order = np.argsort(-tallies, kind="stable")
     heads, others = np.split(rows[order], [heads.shape[1]], axis=1)
     return heads, None if labels is None else others, tallies[order].tolist()
-
-
-def _signature(line: Sampler, inputs: Inputs, size: int, unique: bool, seed: int, style: Style) -> str:
-    used = f"{line.name}={line.uses if inputs.single_root else 'wilson+elimination'}" if line.uses else line.name
-    fields = {
-        "sampler": used,
-        **inputs.signature_fields,
-        "size": size,
-        "seed": seed,
-        "unique": "yes" if unique else None,
-        **style_fields(style),
-    }
-    return signature("sample", fields)

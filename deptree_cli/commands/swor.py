@@ -7,37 +7,39 @@ from typing import NamedTuple
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.commands.inputs import Inputs, input_options, label_scores_option
-from deptree_cli.commands.options import (
-    completes,
+from deptree_cli.cli.options import (
+    entry_option,
     format_option,
     header_option,
-    output_option,
     seed_option,
     size_option,
     style_fields,
     style_options,
 )
-from deptree_cli.commands.pipeline import Pipeline
-from deptree_cli.commands.writing import choose_format, write_chunks
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, algorithm
-from deptree_cli.io.pairing import Record
-from deptree_cli.io.report import talk
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
+from deptree_cli.io.conllu.splicing import Deprels
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
-from deptree_cli.io.splicing import Deprels
-from deptree_cli.io.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
 
-HELP = """Draw up to K different trees per sentence, in the order in which a sampler with replacement meets them.
+HELP = """Draw up to K distinct trees per sentence, in the order in which a sampler with replacement meets them.
 
 Where a sentence has fewer trees of positive weight, all of them come; a line on stderr counts such sentences. Writes
 CoNLL-U if --conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON
-Lines, its arrival time; the last of a sentence says when the next tree would have come (tau), the probability of all
-drawn (mass) and whether there are no others (exhausted). Weights are unbiased for a given K; with --mass, which looks
-at the trees to stop, use the normalised ones.
+Lines, its arrival time; the last of a sentence carries the time when the next tree would have come (tau), the
+probability of all drawn (mass) and whether there are no others (exhausted). Weights are unbiased for a given K; with
+--mass, which looks at the trees to stop, use the normalised ones.
 
 Algorithms, with the cost of k trees of n words:
 
@@ -46,60 +48,55 @@ Algorithms, with the cost of k trees of n words:
 SIZE = 10
 SIZE_FOR_MASS = 10_000
 
-LISTING = "\n\n".join(f"\b\n{line.name}: {line.cost}\n  {line.source}" for line in ALGORITHMS.values())
 
-
-@click.command(help=HELP + LISTING, epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7")
-@input_options
+@command(
+    help=HELP,
+    listing=lambda: ALGORITHMS.listing(lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
+    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
+)
+@score_options
 @label_scores_option
-@size_option(None, "Different trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
-@click.option(
+@size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
+@option(
     "--mass",
     type=click.FloatRange(0, 1, min_open=True),
     metavar="P",
     help="Stop as soon as the trees of a sentence have this probability together.",
 )
-@click.option(
-    "--sampler",
-    "name",
-    default="auto",
-    metavar="NAME",
-    shell_complete=completes(ALGORITHMS),
-    help="See above.  [default: auto]",
-)
-@click.option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
+@entry_option(ALGORITHMS, "--sampler", "algorithm")
+@option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
 @seed_option
-@output_option
 @format_option("conllu", "jsonl")
 @header_option
 @style_options
+@run_options
 def swor(
-    inputs: Inputs,
+    scores: ScoreOptions,
+    run: RunOptions,
     size: int | None,
     mass: float | None,
-    name: str,
+    algorithm: Algorithm,
     by_label: bool,
     seed: int,
-    output: str | None,
-    form: str | None,
+    fmt: str | None,
     header: bool | None,
     style: Style,
 ) -> int:
-    """Draw up to K different trees per sentence."""
-    if by_label and inputs.labels is None:
+    """Draw up to K distinct trees per sentence."""
+    if by_label and scores.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
-    line = algorithm(name)
-    form = choose_format(form, output, inputs, "conllu", "jsonl")
+    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
-    pipeline = Pipeline(inputs)
-    fields = {"sampler": line.name, **inputs.signature_fields, "size": size, "mass": mass, "seed": seed}
+    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    fields = {"sampler": algorithm.name, **scores.signature_fields, **run.signature_fields}
+    fields |= {"size": size, "mass": mass, "seed": seed}
     fields |= {"unit": "labelled" if by_label else None, **style_fields(style)}
     short: list[str] = []
-    results = pipeline.map(Draw(line, size, mass or 1.0, by_label, form, style), seed)
+    results = pipeline.map(DrawDistinct(algorithm, size, mass or 1.0, by_label, fmt, style), seed)
     chunks = (_noted(drawn, size, mass, short) for drawn in results)
-    write_chunks(chunks, form, output, signature("swor", fields), header, inputs.quiet)
-    if short and not inputs.quiet:
-        _say(short, size, mass)
+    write_chunks(chunks, fmt, signature("swor", fields), header, run)
+    if short and not run.quiet:
+        _report(short, size, mass)
     return pipeline.exit_code
 
 
@@ -114,33 +111,34 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Different trees as the bytes of an output format."""
+class DrawDistinct:
+    """Distinct trees as the bytes of an output format."""
 
-    line: Algorithm
+    algorithm: Algorithm
     size: int
     mass: float
     by_label: bool
-    form: str
+    fmt: str
     style: Style
 
-    def __call__(self, sentence: Sentence, record: Record, rng: np.random.Generator) -> Drawn:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        draws, labels = self._drawn(sentence, rng)
-        trees = _trees(record, draws, deprels_of(sentence, labels))
+        distribution = sentence.distribution
+        draws, labels = self._drawn(distribution, rng)
+        trees = _trees(sentence.record, draws, deprels_of(distribution, labels))
         if not self.by_label:
-            trees = replace(trees, notes=[*trees.notes, *label_notes(sentence, draws.heads, labels)])
-        chunk = TO_BYTES[self.form](trees, self.style)
-        return Drawn(record.sent_id, len(draws.heads), draws.mass, draws.exhausted, chunk)
+            trees = replace(trees, notes=[*trees.notes, *label_notes(distribution, draws.heads, labels)])
+        chunk = TO_BYTES[self.fmt](trees, self.style)
+        return Drawn(sentence.id, len(draws.heads), draws.mass, draws.exhausted, chunk)
 
-    def _drawn(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Draws, NDArray[np.int32] | None]:
+    def _drawn(self, distribution: ArcFactored, rng: np.random.Generator) -> tuple[Draws, Heads | None]:
         """The trees and their labels."""
         if self.by_label:
             from deptree_cli.core.swor import labelled  # loads kernels: when there is work
 
-            return labelled.draw(self.line, sentence, self.size, rng, self.mass)
-        draws = self.line.draw(sentence, self.size, rng, self.mass)
-        return draws, sentence.labels.draw(draws.heads, rng) if sentence.labels else None
+            return labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
+        draws = self.algorithm.draw(distribution, self.size, rng, self.mass)
+        return draws, distribution.labels.draw(draws.heads, rng) if distribution.labels else None
 
 
 def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
@@ -150,7 +148,7 @@ def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> byt
     return drawn.chunk
 
 
-def _say(short: list[str], size: int, mass: float | None) -> None:
+def _report(short: list[str], size: int, mass: float | None) -> None:
     """How many sentences gave less than was asked for, and the first of them."""
     names = ", ".join(short[:3]) + ", ..." * (len(short) > 3)
     sentences = f"{len(short)} sentence{'s' * (len(short) > 1)} ({names})"
@@ -174,9 +172,9 @@ def _trees(record: Record, draws: Draws, deprels: Deprels | None) -> Trees:
         Note("mass", "swor_mass", [draws.mass], "{:.6f}"),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
-    return Trees(record, draws.heads, notes, closing, deprels)
+    return Trees(record.sent_id, record.block, draws.heads, notes, closing, deprels)
 
 
-def _finite(times: NDArray[np.float64]) -> list[float | None]:
+def _finite(times: Float) -> list[float | None]:
     """Times, None for those beyond all numbers."""
     return [time if np.isfinite(time) else None for time in times.tolist()]

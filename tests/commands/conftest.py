@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli import main
+from deptree_cli.cli.app import main
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
 
 DATA = Path(__file__).parents[2] / "sample_data"
 GOLDEN = Path(__file__).parent / "golden"
@@ -182,6 +182,12 @@ def golden() -> Callable[[str, bytes], None]:
     return hold
 
 
+@pytest.fixture(params=["sample_data", "real_ru", "real_en"])
+def treebank(request: pytest.FixtureRequest) -> Path:
+    """A folder with scores (--from natasha), their sentences and trees: ours, and those of trained parsers."""
+    return DATA if request.param == "sample_data" else request.getfixturevalue("shared") / request.param
+
+
 @pytest.fixture(scope="session")
 def exact() -> Callable[..., Oracle]:
     """A sentence of the sample data by its name, every tree enumerated."""
@@ -191,6 +197,6 @@ def exact() -> Callable[..., Oracle]:
             dep_head = scores[sent_id].astype(float)
         square = np.zeros((len(dep_head) + 1, len(dep_head) + 1))
         square[:, 1:] = dep_head.T
-        return Oracle(Sentence.from_scores(square, scale="log", **options))
+        return Oracle(TreeDistribution(square, **options))
 
     return enumerate_trees

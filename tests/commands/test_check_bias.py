@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import space
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
 EXACT = [
-    (line.name, multi)
-    for line in SAMPLERS.values()
+    (entry.name, multi)
+    for entry in SAMPLERS
     for multi in (False, True)
-    if line.exact and line.name != "auto" and line.serves(not multi)
+    if entry.exact and entry.name != "auto" and entry.serves(space(not multi))
 ]
 
 

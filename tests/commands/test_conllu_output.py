@@ -14,7 +14,7 @@ import conllu
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import are_trees
+from deptree_cli.core.spaces.nonprojective import are_trees
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -207,15 +207,15 @@ def test_the_validator_would_find_something(tmp_path):
     assert any("multiple-roots" in line for line in findings(tmp_path / "bad.conllu"))
 
 
-def test_a_real_treebank(shared, done, tmp_path):
-    folder = shared / "real_ru"
-    gold = folder / "gold.conllu"
+@pytest.mark.parametrize("treebank", ["sample_data", "real_ru"], indirect=True)
+def test_a_whole_treebank(done, tmp_path, treebank):
+    gold = treebank / "gold.conllu"
     options = ("--from", "natasha", "-k", 3, "--seed", 7, "-q", "--jobs", 2)
-    done("sample", folder / "scores.npz", *options, "--conllu", gold, "-o", tmp_path / "out.conllu")
+    done("sample", treebank / "scores.npz", *options, "--conllu", gold, "-o", tmp_path / "out.conllu")
     assert_spliced(gold.read_bytes(), (tmp_path / "out.conllu").read_bytes(), 3)
     assert findings(tmp_path / "out.conllu") <= findings(gold)
-    open_heads = done("sample", folder / "scores.npz", *options, "--conllu", folder / "sentences.conllu").out
-    assert_spliced((folder / "sentences.conllu").read_bytes(), open_heads, 3)
+    open_heads = done("sample", treebank / "scores.npz", *options, "--conllu", treebank / "sentences.conllu").out
+    assert_spliced((treebank / "sentences.conllu").read_bytes(), open_heads, 3)
 
 
 @pytest.mark.parametrize("command", ["sample", "swor", "decode"])

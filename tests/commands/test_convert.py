@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.presets import PRESETS
+from deptree_cli.io.scores.presets import PRESETS
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
-UNLABELLED = sorted(name for name, layout in PRESETS.items() if layout.labels is None)
+UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
 CONTAINERS = ("npz", "jsonl", "safetensors")
 
 
@@ -39,7 +39,7 @@ def test_what_is_written_needs_no_options_to_be_read(done, tmp_path, expected, p
 @pytest.mark.parametrize("preset", UNLABELLED)
 def test_arrays_have_the_shape_that_the_preset_has(done, tmp_path, preset):
     done("convert", *SCORES, "--to", preset, "-o", tmp_path / "scores.npz")
-    n, layout = 8, PRESETS[preset]
+    n, layout = 8, PRESETS.get(preset)
     rectangle = preset in ("natasha", "udpipe2", "supar-probs")
     shape = (n, n) if layout.root == "diagonal" else (n, n + 1) if rectangle else (n + 1, n + 1)
     with np.load(tmp_path / "scores.npz") as scores:
@@ -127,7 +127,7 @@ def test_a_layout_of_a_later_version_is_an_error(deptree):
     line = b'{"signature":"deptree|dump|from:parser3000|v:9"}\n{"scores":[[1,1],[1,1]]}\n'
     ran = deptree("partition", "-", stdin=line)
     assert (ran.code, ran.out) == (2, b"")
-    assert "unknown preset --from parser3000" in ran.err
+    assert "there is no preset 'parser3000'" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import are_trees
+from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.io.parsers.scoring import adapter_of
 
 DATA = Path(__file__).parents[2] / "sample_data"
 TEXT = DATA / "paragraphs.txt"
@@ -24,6 +25,14 @@ natasha = pytest.mark.usefixtures("_installed")
 @pytest.fixture
 def _installed():
     pytest.importorskip("slovnet", reason="natasha is not installed")
+
+
+@pytest.fixture
+def afresh():
+    """Parsers are loaded anew, not taken from an earlier test of this process, nor left to a later one."""
+    adapter_of.cache_clear()
+    yield
+    adapter_of.cache_clear()
 
 
 def scores_of(ran):
@@ -191,7 +200,7 @@ def test_parsers_that_take_sentences_only(deptree):
     assert ran.said == [f"deptree: {TEXT}: supar does not split text. Give it sentences in CoNLL-U."]
 
 
-def test_a_parser_that_is_not_installed(deptree, monkeypatch):
+def test_a_parser_that_is_not_installed(deptree, monkeypatch, afresh):
     for package in ("slovnet", "navec"):
         monkeypatch.setitem(sys.modules, package, None)
     ran = deptree("dump", "natasha", TEXT)
@@ -201,7 +210,7 @@ def test_a_parser_that_is_not_installed(deptree, monkeypatch):
     assert "pip install 'deptree-cli[natasha]'" in ran.err
 
 
-def test_forbidden_arcs_and_no_labels(deptree, done, monkeypatch):
+def test_forbidden_arcs_and_no_labels(deptree, done, monkeypatch, afresh):
     """A parser with -inf on the diagonal and without labels."""
 
     class Adapter:

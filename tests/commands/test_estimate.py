@@ -57,7 +57,7 @@ def test_standard_input_and_header(done, tmp_path):
     assert list(piped.rows[1]) == ["sent_id", "n", "trees", "depth"]
 
 
-@pytest.mark.parametrize("name", FUNCTIONALS)
+@pytest.mark.parametrize("name", FUNCTIONALS.names)
 def test_every_quantity(done, name):
     done("swor", DATA / "one.npy", "-k", 4, "-o", "draws.jsonl")
     (row,) = done("estimate", "draws.jsonl", "--quantity", name).rows
@@ -71,8 +71,8 @@ TREE = '{"sent_id":"a","heads":[0,1],"log_prob":-0.5}\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TREE, "draws.jsonl:1 (a): the sentence's last tree, which says tau, is missing"),
-        (TREE.replace("a", "b", 1) + TREE, "the sentence's last tree, which says tau, is missing"),
+        (TREE, "draws.jsonl:1 (a): the sentence's last tree, which carries tau, is missing"),
+        (TREE.replace("a", "b", 1) + TREE, "the sentence's last tree, which carries tau, is missing"),
         (TREE.replace("-0.5", "null"), "log_prob is missing"),
         (TREE.replace("-0.5", "0.5"), "log_prob is not the logarithm"),
         (TREE.replace("-0.5", '"x"'), "log_prob is not the logarithm"),

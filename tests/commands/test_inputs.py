@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.io.presets import PRESETS
+from deptree_cli.io.scores.presets import PRESETS
 
 DATA = Path(__file__).parents[2] / "sample_data"
 LENGTHS = ("--lengths", DATA / "lengths.txt")
@@ -133,7 +133,7 @@ LABELLED = {"allennlp"}
 
 
 def test_every_preset_is_here():
-    assert set(AS_PARSER) | LABELLED == set(PRESETS)
+    assert set(AS_PARSER) | LABELLED == set(PRESETS.names)
 
 
 @pytest.mark.parametrize("name", sorted(AS_PARSER.keys() - LABELLED))
@@ -143,7 +143,7 @@ def test_presets(done, put, name):
     put("scores.npy", AS_PARSER[name](weights))
     (row,) = done("partition", "scores.npy", "--from", name).rows
     assert row["n"] == 4
-    assert row["log_z"] == pytest.approx(Oracle(Sentence.from_scores(weights)).log_z, abs=1e-9)
+    assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_single_answers_override(done, put, options, laid_out):
     weights = np.random.default_rng(7).uniform(0.1, 3, (5, 5))
     put("scores.npy", np.ascontiguousarray(laid_out(weights)))
     (row,) = done("partition", "scores.npy", *options).rows
-    assert row["log_z"] == pytest.approx(Oracle(Sentence.from_scores(weights)).log_z, abs=1e-9)
+    assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-9)
 
 
 @pytest.mark.parametrize("mask", [-np.inf, -1e32, float(np.finfo(np.float32).min)])
@@ -177,7 +177,7 @@ def test_what_parsers_pad_with_forbids(done, put, mask):
     weights[1, 2] = weights[3, 4] = 0
     put("scores.npy", scores.astype(np.float32))
     (row,) = done("partition", "scores.npy", "--from", "synjax").rows
-    assert row["log_z"] == pytest.approx(Oracle(Sentence.from_scores(weights)).log_z, abs=1e-5)
+    assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4", "int8", "uint16", "bool"])

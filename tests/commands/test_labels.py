@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.labels import read_labels
+from deptree_cli.io.scores.labels import read_labels
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -227,14 +227,14 @@ def words_of(conllu: str) -> list[list[str]]:
     return [line.split("\t") for line in conllu.splitlines() if line.split("\t")[0].isdigit()]
 
 
-def test_the_labels_of_a_trained_parser_are_mostly_right(shared, done, put):
-    """The first 25 sentences, which are those with label scores; LAS of this parser is about 70."""
-    folder = shared / "real_ru"
-    gold = "\n\n".join((folder / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[:25]) + "\n\n"
+@pytest.mark.parametrize("treebank", ["sample_data", "real_ru"], indirect=True)
+def test_the_labels_of_a_trained_parser_are_mostly_right(done, put, treebank):
+    """The first 25 sentences, which are those with label scores; LAS of the real parser is about 70."""
+    gold = "\n\n".join((treebank / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")[:25]) + "\n\n"
     put("gold.conllu", gold)
-    with np.load(folder / "scores.npz") as scores:
+    with np.load(treebank / "scores.npz") as scores:
         put("scores.npz", {key: scores[key] for key in list(scores)[:25]})
-    labels = ("--labels", folder / "labels.json", "--label-scores", folder / "label_scores.npz")
+    labels = ("--labels", treebank / "labels.json", "--label-scores", treebank / "label_scores.npz")
     out = done("decode", "scores.npz", "--from", "natasha", *labels, "--conllu", "gold.conllu").out.decode()
     pairs = list(zip(words_of(gold), words_of(out), strict=True))
     assert np.mean([known[6:8] == found[6:8] for known, found in pairs]) > 0.6

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.sentence import Sentence
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -46,7 +46,7 @@ def test_the_probabilities_of_every_word_sum_to_one(done):
 def test_where_the_inverse_of_the_laplacian_fails(done):
     weights = np.load(DATA / "saturated.npy")
     marginals = row(done, DATA / "saturated.npy")["marginals"]
-    np.testing.assert_allclose(marginals, Oracle(Sentence.from_scores(weights)).marginals(), atol=1e-9)
+    np.testing.assert_allclose(marginals, Oracle(TreeDistribution(weights, "weight")).marginals(), atol=1e-9)
 
 
 def test_npz_keeps_keys_and_rectangles(done, put, tmp_path):
@@ -88,7 +88,7 @@ def test_the_orientation_is_the_one_read(done, put, name):
     np.fill_diagonal(weights, 0)
     weights[:, 0] = 0
     put("w.npy", laid_out(weights))
-    expected = laid_out(Oracle(Sentence.from_scores(weights)).marginals())
+    expected = laid_out(Oracle(TreeDistribution(weights, "weight")).marginals())
     np.testing.assert_allclose(row(done, "w.npy", *options)["marginals"], expected, atol=1e-12)
 
 

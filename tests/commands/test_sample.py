@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import Oracle, are_trees
+from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces.nonprojective import are_trees
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -162,7 +164,7 @@ def test_a_biased_sampler_is_called_so(done):
     assert "biased" not in done("sample", DATA / "one.npy").err
 
 
-CASES = [(line.name, multi) for line in SAMPLERS.values() for multi in (False, True) if line.serves(not multi)]
+CASES = [(entry.name, multi) for entry in SAMPLERS for multi in (False, True) if entry.serves(space(not multi))]
 
 
 @pytest.mark.parametrize(("name", "multi"), CASES)

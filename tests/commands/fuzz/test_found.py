@@ -1,4 +1,4 @@
-"""What fuzzing found, each as small as it gets, through the whole command (readers: tests/io/test_damage.py)."""
+"""What fuzzing found, each as small as it gets, through the whole command (readers: tests/io/scores/test_damage.py)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io import chunks, labels
-from deptree_cli.io.chunks import split_chunks
+from deptree_cli.io.conllu import chunks
+from deptree_cli.io.conllu.chunks import split_chunks
 from deptree_cli.io.pictures.forms import fitted
+from deptree_cli.io.scores import labels
 
 DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
@@ -75,7 +76,7 @@ def test_a_sentence_without_end(monkeypatch) -> None:
 
 
 def test_scores_in_json_without_end(deptree, put, monkeypatch) -> None:
-    monkeypatch.setattr("deptree_cli.io.inputs.LONGEST_LINE", 100)
+    monkeypatch.setattr("deptree_cli.io.streams.LONGEST_LINE", 100)
     put("a.jsonl", named("x") + named("y" * 100))
     refused(deptree("partition", "a.jsonl", "-q"), "a.jsonl:2", "more than 100 bytes")
 

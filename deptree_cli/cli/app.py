@@ -2,77 +2,52 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import signal
 import sys
-from importlib import import_module
 from typing import NoReturn
 
 import click
 
+from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 
-# name -> one line of help; the module is commands/<name>.py, its command has the module's name
+# name -> one line of help; the module is commands/<name>.py, and its command has the module's name
 COMMANDS = {
     "sample": "Draw unbiased sample trees, with replacement.",
-    "swor": "Draw different trees: sampling without replacement.",
-    "estimate": "Estimate expectations from the different trees of swor.",
+    "swor": "Draw distinct trees: sampling without replacement.",
+    "estimate": "Estimate expectations from the distinct trees of swor.",
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "diff": "Compare two score files of the same sentences.",
-    "check-bias": "Hold a sampler, or somebody's samples, against the exact distribution.",
-    "inspect": "Say how a score file is understood.",
+    "check-bias": "Test a sampler, or anybody's samples, against the exact distribution.",
+    "inspect": "Report how a score file is interpreted.",
     "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
     "convert": "Write scores in another container or layout.",
-    "dump": "Write the scores of a parser: natasha, stanza, supar, spacy, hanlp.",
+    "dump": "Run a parser and write its scores.",
 }
 
 DONE, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
 
 
-class LazyGroup(click.Group):
-    """A group that knows its commands' names and help, and imports a command's module when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"deptree_cli.commands.{name}"), name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, but with the command that may have been meant."""
-        near = difflib.get_close_matches(args[0], COMMANDS, 1)
-        if near and args[0] not in COMMANDS:
-            raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near[0]}?", ctx)
-        return super().resolve_command(ctx, args)
+class Deptree(LazyGroup):
+    """The command itself."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """As click does it, but Ctrl-C ends quietly: click would write an empty line."""
+        """Run as click does, but let Ctrl-C end quietly: click would write an empty line."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table as it stands, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
 
 @click.group(
-    cls=LazyGroup,
+    cls=Deptree,
+    package="deptree_cli.commands",
+    table=COMMANDS,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
@@ -98,7 +73,7 @@ def main() -> NoReturn:
     except (click.ClickException, DeptreeError) as error:
         fail(_one_line(error))
     except MemoryError:
-        fail("deptree: the memory does not suffice. Ask for fewer trees, or split the sentences with --shard.")
+        fail("deptree: not enough memory. Ask for fewer trees, or split the sentences with --shard.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)
     except (ReaderLeft, BrokenPipeError):

@@ -1,30 +1,23 @@
-"""Options of writing and of randomness that commands share; those of reading are in `inputs.py`."""
+"""Options of results and of randomness that commands share; those of reading and of running have rooms of their own."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from deptree_cli.io.splicing import DEPS
-from deptree_cli.io.trees import USUAL, Style
+from deptree_cli.cli.sections import Decorator, apply, option, writing_option
+from deptree_cli.core.register import Entry, Register
+from deptree_cli.io.conllu.splicing import DEPS
+from deptree_cli.io.conllu.trees import USUAL, Style
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def completes(names: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """What a shell offers for a value that is one of these names."""
-    return lambda context, parameter, incomplete: [name for name in names if name.startswith(incomplete)]
-
-
-def apply(options: list[Callable[[Any], Any]], function: Any) -> Any:
-    """The function with all these options, the first on top."""
-    for option in reversed(options):
-        function = option(function)
-    return function
+# What an int32 counts; no sentence's trees fit into memory before that.
+MOST_TREES = 2**31 - 1
 
 
 def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
@@ -32,10 +25,7 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
     return secrets.randbits(32) if seed is None else seed
 
 
-# What an int32 counts; no sentence's trees fit into memory before that.
-MOST_TREES = 2**31 - 1
-
-seed_option = click.option(
+seed_option = option(
     "--seed",
     type=click.IntRange(0),
     callback=_fresh_seed,
@@ -43,23 +33,36 @@ seed_option = click.option(
     help="Same seed, same bytes, for any --jobs and any subset of the file.  [default: a fresh one, shown on stderr]",
 )
 
-output_option = click.option("--output", "-o", metavar="FILE", help="Where to write; renamed into place when whole.")
 
-
-def size_option(default: int | None, text: str, said: str | None = None) -> Callable[[Command], Command]:
-    """``-k N``; `said` is how help calls a default that the command works out."""
-    help_text = f"{text}  [default: {said or default}]"
-    return click.option(
+def size_option(default: int | None, text: str, shown: str | None = None) -> Decorator[Any]:
+    """``-k N``; `shown` is how help calls a default that the command works out."""
+    help_text = f"{text}  [default: {shown or default}]"
+    return option(
         "-k", "--size", "size", type=click.IntRange(1, MOST_TREES), default=default, metavar="N", help=help_text
     )
 
 
-def format_option(*names: str) -> Callable[[Command], Command]:
+def entry_option(
+    register: Register[Entry], *names: str, help: str = "See above.  [default: auto]", default: str | None = "auto"
+) -> Decorator[Any]:
+    """An option whose value is an entry of a register, by name; the command receives the entry.
+
+    Args:
+        names: of the option and, last, of the parameter.
+    """
+
+    def entry(context: click.Context, parameter: click.Parameter, name: str | None) -> Entry | None:
+        return None if name is None else register.get(name)
+
+    return option(*names, metavar="NAME", default=default, callback=entry, shell_complete=register.complete, help=help)
+
+
+def format_option(*names: str) -> Decorator[Any]:
     """``--format``; without it the suffix of -o and --conllu decide."""
-    return click.option("--format", "form", type=click.Choice(names), help="Output format; see above for the default.")
+    return writing_option("--format", "fmt", type=click.Choice(names), help="Output format; see above for the default.")
 
 
-header_option = click.option(
+header_option = writing_option(
     "--header/--no-header",
     default=None,
     help="The signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
@@ -77,13 +80,13 @@ def _sent_id_format(context: click.Context, parameter: click.Parameter, text: st
 
 
 _STYLE_OPTIONS = [
-    click.option(
+    writing_option(
         "--deps",
         type=click.Choice(DEPS),
         default=USUAL.deps,
         help="DEPS in CoNLL-U: underscores and no empty nodes, the tree's own arcs, or as they were.  [default: drop]",
     ),
-    click.option(
+    writing_option(
         "--sent-id-format",
         callback=_sent_id_format,
         default=USUAL.sent_id_format,
@@ -93,19 +96,19 @@ _STYLE_OPTIONS = [
 ]
 
 
-def style_options(command: Command) -> Command:
+def style_options(function: Function) -> Function:
     """Give a command the options of writing trees as CoNLL-U; it receives them as one `style: Style`."""
 
-    @wraps(command)
+    @wraps(function)
     def with_style(*, deps: str, sent_id_format: str, **others: Any) -> Any:
-        return command(style=Style(deps, sent_id_format), **others)
+        return function(style=Style(deps, sent_id_format), **others)
 
-    decorated: Command = apply(_STYLE_OPTIONS, with_style)
+    decorated: Function = apply(_STYLE_OPTIONS, with_style)
     return decorated
 
 
 def style_fields(style: Style) -> dict[str, object]:
-    """What of it a run must repeat to give the same result."""
+    """What of it a run must repeat to give the same result, for the signature."""
     return {
         "deps": None if style.deps == USUAL.deps else style.deps,
         "sentid": None if style.sent_id_format == USUAL.sent_id_format else style.sent_id_format,

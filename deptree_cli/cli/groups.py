@@ -1,0 +1,56 @@
+"""Groups of commands that know their commands' names and import a command's module when it is called."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group by a table; groups within groups work alike, each with the table of its own folder.
+
+    Args:
+        package: where the commands' modules are: ``check-bias`` is the object `check_bias` of the module `check_bias`.
+        table: name -> one line of help, in order.
+    """
+
+    def __init__(self, *args: Any, package: str, table: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.package = package
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in self.table:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command as click does, or say which one may have been meant."""
+        near = difflib.get_close_matches(args[0], self.table, 1)
+        if near and args[0] not in self.table:
+            raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near[0]}?", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table as it stands, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.table.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
+        """Offer commands from the table, without importing them, and the group's own options."""
+        item = click.shell_completion.CompletionItem
+        names = [item(name, help=help) for name, help in self.table.items() if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]

@@ -1,0 +1,155 @@
+"""What every command does between its options and its results: prepare, map in order, count what was skipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import parent_process
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from deptree_cli.cli.report import progress, talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.core.corpus import ordered_map
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.kernels.cache import is_filled
+
+
+class Item(Protocol):
+    """What a pipeline takes: a sentence as it was read, or a batch of them."""
+
+    @property
+    def sent_id(self) -> str:
+        """Its name, on which its random numbers depend."""
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+
+    @property
+    def notice(self) -> str:
+        """What the user must hear of how it was read, or nothing."""
+
+
+Read = TypeVar("Read", bound=Item)
+Prepared = TypeVar("Prepared")
+Result = TypeVar("Result")
+
+Work = Callable[[Prepared, np.random.Generator], Result]
+
+# An item, and how often its name came before.
+Task = tuple[Read, int]
+
+
+class Pipeline(Generic[Read, Prepared]):
+    """The items of a source, prepared and worked on by any number of workers, in order.
+
+    Args:
+        source: items as they are read, or the error of one that cannot be used.
+        prepare: what a worker makes of an item before the work proper; picklable.
+        run: who works, and what becomes of errors.
+        choose: which tasks are done, for commands that want some of them only.
+
+    Attributes:
+        skipped: the names of what could not be used, where errors are skipped.
+    """
+
+    def __init__(
+        self,
+        source: Iterable[Read | DeptreeError],
+        prepare: Callable[[Read], Prepared],
+        run: RunOptions,
+        choose: Callable[[Iterator[Task[Read] | DeptreeError]], Iterator[Task[Read] | DeptreeError]] = iter,
+    ) -> None:
+        self._source = source
+        self._prepare = prepare
+        self._run = run
+        self._choose = choose
+        self._noticed: set[str] = set()
+        self.skipped: list[str] = []
+
+    def map(self, work: Work[Prepared, Result], seed: int = 0) -> Iterator[Result]:
+        """work(prepared item, its random stream) for every item, in order; `work` is picklable.
+
+        Raises:
+            DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
+        """
+        step = Step(self._prepare, work, seed, self._run.quiet)
+        waiting: list[str] = []
+        results = ordered_map(step, self._choose(self._tasks(waiting)), self._run.engine, self._run.workers)
+        for result in progress(results, quiet=self._run.quiet):
+            if isinstance(result, DeptreeError):
+                self.skip(result)
+                continue
+            while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
+                talk(waiting.pop(0))
+            yield result
+        if self.skipped:
+            talk(f"{len(self.skipped)} sentence{'s' * (len(self.skipped) > 1)} skipped")
+
+    def _tasks(self, notices: list[str]) -> Iterator[Task[Read] | DeptreeError]:
+        """The items of this shard with how often their names came before, counted here, where they are in order."""
+        occurrences: Counter[str] = Counter()
+        shard, shards = self._run.shard
+        for number, item in enumerate(self._source):
+            occurrence = 0
+            if not isinstance(item, DeptreeError):
+                occurrence = occurrences[item.sent_id]
+                occurrences[item.sent_id] += 1
+            if number % shards != shard - 1:
+                continue
+            if isinstance(item, DeptreeError):
+                yield item
+                continue
+            if item.notice and item.notice not in self._noticed:
+                self._noticed.add(item.notice)
+                notices.append(item.notice)
+            yield item, occurrence
+
+    def skip(self, error: DeptreeError) -> None:
+        """Name what cannot be used and go on, or raise the error where errors are not skipped."""
+        if not self._run.skip_errors:
+            raise error
+        self.skipped.append(error.sent_id)
+        talk(f"skipped: {error}")
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 where something was skipped."""
+        return 1 if self.skipped else 0
+
+
+@dataclass(frozen=True)
+class Step(Generic[Read, Prepared, Result]):
+    """What is done to one item; it travels to worker processes."""
+
+    prepare: Callable[[Read], Prepared]
+    work: Work[Prepared, Result]
+    seed: int
+    quiet: bool
+
+    def __call__(self, task: Task[Read] | DeptreeError) -> Result | DeptreeError:
+        """The work's result, or the error that makes the item unusable."""
+        if isinstance(task, DeptreeError):
+            return task
+        item, occurrence = task
+        try:
+            prepared = self.prepare(item)
+            _start(self.quiet)
+            return self.work(prepared, sentence_stream(self.seed, item.sent_id, occurrence))
+        except DeptreeError as error:
+            return error.at(item.place, item.sent_id)
+
+
+@cache
+def _start(quiet: bool) -> None:
+    """Load numba, once in every process; say so where there is more to wait for than that."""
+    from deptree_cli.kernels.flags import start_quickly
+
+    if not (quiet or is_filled() or parent_process()):
+        talk("compiling the kernels, this once: a few seconds, for swor fifteen")
+    start_quickly()

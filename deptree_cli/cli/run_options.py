@@ -1,0 +1,98 @@
+"""How a command runs, whatever it reads: workers, errors, talk, and where the results go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from deptree_cli.cli.sections import apply, running_option, writing_option
+from deptree_cli.core.engines import ENGINES, Workers
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a command runs.
+
+    Attributes:
+        output: where results go; None is standard output.
+        engine, workers: who does the work; no engine means this process.
+        shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
+        skip_errors: go on after a sentence that cannot be used.
+        quiet: say nothing on stderr but errors.
+    """
+
+    output: str | None = None
+    engine: str | None = None
+    workers: Workers = field(default_factory=Workers)
+    shard: tuple[int, int] = (1, 1)
+    skip_errors: bool = False
+    quiet: bool = False
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard)}
+
+
+def _shard(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int]:
+    """``I/N`` as two numbers; without it all sentences are the one shard of one."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text or "1/1")
+    if not match or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
+    return int(match[1]), int(match[2])
+
+
+_OPTIONS = [
+    writing_option("--output", "-o", metavar="FILE", help="Where to write; renamed into place when whole."),
+    running_option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    running_option(
+        "--engine",
+        type=click.Choice(list(ENGINES)),
+        help="What workers are. dask: a cluster, local unless --scheduler.  [default: processes, from 2 jobs on]",
+    ),
+    running_option("--scheduler", metavar="ADDRESS", help="Of a dask.distributed cluster, for --engine dask."),
+    running_option(
+        "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
+    ),
+    running_option(
+        "--on-error",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        help="Stop at a sentence that cannot be used, or skip, name and count it.  [default: fail]",
+    ),
+    running_option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors."),
+]
+
+
+def run_options(function: Function) -> Function:
+    """Give a command the options of running; it receives them as one `run: RunOptions`."""
+
+    @wraps(function)
+    def with_run(
+        *,
+        output: str | None,
+        jobs: int,
+        engine: str | None,
+        scheduler: str | None,
+        shard: tuple[int, int],
+        on_error: str,
+        quiet: bool,
+        **others: Any,
+    ) -> Any:
+        if scheduler and engine != "dask":
+            raise click.UsageError("--scheduler is for --engine dask.")
+        workers = Workers(jobs, scheduler)
+        run = RunOptions(
+            output, engine or ("processes" if jobs > 1 else None), workers, shard, on_error == "skip", quiet
+        )
+        return function(run=run, **others)
+
+    decorated: Function = apply(_OPTIONS, with_run)
+    return decorated

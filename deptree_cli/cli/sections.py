@@ -1,0 +1,101 @@
+"""Options that know in which section of a command's help they stand: the command's own first, shared ones behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+# The sections of shared options, in their order.
+READING, WRITING, RUNNING = "Reading", "Writing", "Running"
+SECTIONS = (READING, WRITING, RUNNING)
+
+
+# Metavars of options that name a file.
+FILES = ("FILE", "NPZ", "GOLD")
+
+
+def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the names of files: click's `shell_complete`."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+class Option(click.Option):
+    """An option in a section of its command's help; without one it is the command's own.
+
+    Args:
+        names: the names to list at the end of the help, of a register for example; asked for when help is shown.
+    """
+
+    def __init__(
+        self, *args: Any, section: str = "", names: Callable[[], Iterable[str]] | None = None, **options: Any
+    ) -> None:
+        if options.get("metavar") in FILES:
+            options.setdefault("shell_complete", files)
+        super().__init__(*args, **options)
+        self.section = section
+        self._names = names
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help, as click shows them."""
+        record = super().get_help_record(ctx)
+        return (record[0], f"{record[1]}: {', '.join(self._names())}.") if record and self._names else record
+
+
+class Command(click.Command):
+    """A command whose help has its options in sections.
+
+    Args:
+        listing: what to show behind the text of the help, the entries of a register for example; asked for when help is
+            shown.
+    """
+
+    def __init__(self, *args: Any, listing: Callable[[], str] | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._listing = listing
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the text and the listing."""
+        text = self.help
+        if self._listing:
+            self.help = f"{text}\n\n{self._listing()}"
+        super().format_help_text(ctx, formatter)
+        self.help = text
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections that have options."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        records = [(getattr(each, "section", RUNNING), each.get_help_record(ctx)) for each in options]
+        for section in ("", *SECTIONS):
+            rows = [record for where, record in records if record and where == section]
+            if rows:
+                with formatter.section(section or "Options"):
+                    formatter.write_dl(rows)
+
+
+def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
+    """`click.option` in a section."""
+    return click.option(*names, cls=Option, section=section, **attributes)
+
+
+reading_option = partial(option, section=READING)
+writing_option = partial(option, section=WRITING)
+running_option = partial(option, section=RUNNING)
+
+
+def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
+    """`click.command` with help in sections."""
+    return click.command(cls=Command, **attributes)
+
+
+def apply(options: list[Decorator[Any]], function: Any) -> Any:
+    """The function with all these options, the first on top."""
+    for each in reversed(options):
+        function = each(function)
+    return function

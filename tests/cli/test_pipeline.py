@@ -1,0 +1,247 @@
+"""The pipeline over items that are no scores: order, errors with their place, shards, notices, by any workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from deptree_cli.cli import pipeline as module
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.core.engines import Workers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.streams import sentence_stream
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """An item of our own: a number under a name."""
+
+    sent_id: str
+    number: int
+    notice: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+        return f"parcels:{self.number}"
+
+
+def opened(parcel: Parcel) -> tuple[str, int]:
+    """Its name and its number; some cannot be opened."""
+    if parcel.number % 10 == 4:
+        raise DeptreeError("it is locked", "Find the key")
+    return parcel.sent_id, parcel.number
+
+
+def as_it_is(parcel: Parcel) -> Parcel:
+    """Nothing to prepare."""
+    return parcel
+
+
+def squared(prepared: tuple[str, int], rng: np.random.Generator) -> tuple[str, int, int]:
+    """The square, and a random number; some cannot be squared."""
+    name, number = prepared
+    if number % 10 == 7:
+        raise DeptreeError("it is too heavy", place="the scales")
+    return name, number**2, int(rng.integers(1 << 62))
+
+
+def numbered(parcel: Parcel, _: np.random.Generator) -> int:
+    """Its number."""
+    return parcel.number
+
+
+def parcels(*numbers: int) -> list[Parcel]:
+    return [Parcel(f"p{number}", number) for number in numbers]
+
+
+def run_by(engine: str | None = None, jobs: int = 1, **options: object) -> RunOptions:
+    return RunOptions(engine=engine, workers=Workers(jobs), **options)
+
+
+SOUND = (0, 1, 2, 3, 5, 6, 8, 9, *range(10, 14), *range(100, 104))
+
+# More than the workers take at a time, so that chunks, too, must come in order.
+MANY = [parcel for times in range(8) for parcel in parcels(*SOUND)]
+
+WAYS = [(None, 1), ("processes", 1), ("processes", 2), ("threads", 1), ("threads", 2)]
+EVERY_WAY = pytest.mark.parametrize(("engine", "jobs"), WAYS)
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """The lines on stderr since it was asked last; of compiling kernels there is a test of its own."""
+    monkeypatch.setattr(module, "is_filled", lambda: True)
+    return lambda: capsys.readouterr().err.splitlines()
+
+
+@EVERY_WAY
+def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(engine, jobs, said) -> None:
+    seen: dict[str, int] = {}
+    expected = []
+    for parcel in MANY:
+        occurrence = seen.get(parcel.sent_id, 0)
+        seen[parcel.sent_id] = occurrence + 1
+        stream = sentence_stream(7, parcel.sent_id, occurrence)
+        expected.append((parcel.sent_id, parcel.number**2, int(stream.integers(1 << 62))))
+    pipeline = Pipeline(MANY, opened, run_by(engine, jobs))
+    assert list(pipeline.map(squared, 7)) == expected
+    assert (pipeline.skipped, pipeline.exit_code, said()) == ([], 0, [])
+    assert list(Pipeline(MANY, opened, run_by(engine, jobs)).map(squared, 8)) != expected
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5, 200])
+def test_shards_are_the_whole(shards) -> None:
+    """Every item has the random numbers that it has in the whole, also where its name came before in another shard."""
+    whole = list(Pipeline(MANY, opened, run_by()).map(squared, 7))
+    for i in range(1, shards + 1):
+        assert list(Pipeline(MANY, opened, run_by(shard=(i, shards))).map(squared, 7)) == whole[i - 1 :: shards]
+
+
+def with_errors() -> Iterator[Parcel | DeptreeError]:
+    """Items that cannot be read (the second), prepared (4) or worked on (7) among sound ones."""
+    yield Parcel("a", 1)
+    yield DeptreeError("it was lost", place="the train", sent_id="b")
+    yield from parcels(2, 4, 5, 7, 8)
+
+
+@EVERY_WAY
+def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) -> None:
+    """An error says what it knows; the rest is known of the item."""
+    for quiet in (False, True):
+        pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
+        assert [row[:2] for row in pipeline.map(squared)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
+        assert (pipeline.skipped, pipeline.exit_code) == (["b", "p4", "p7"], 1)
+        assert said() == [
+            "deptree: skipped: the train (b): it was lost.",
+            "deptree: skipped: parcels:4 (p4): it is locked. Find the key.",
+            "deptree: skipped: the scales (p7): it is too heavy.",
+            "deptree: 3 sentences skipped",
+        ]
+
+
+@EVERY_WAY
+@pytest.mark.parametrize(
+    ("source", "line", "before"),
+    [
+        (list(with_errors()), "the train (b): it was lost.", 1),
+        (parcels(1, 2, 4, 7), "parcels:4 (p4): it is locked. Find the key.", 2),
+        (parcels(1, 7, 4), "the scales (p7): it is too heavy.", 1),
+        (parcels(4), "parcels:4 (p4): it is locked. Find the key.", 0),
+    ],
+    ids=["reading", "preparing", "working", "the first"],
+)
+def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before, said) -> None:
+    pipeline = Pipeline(source, opened, run_by(engine, jobs))
+    results = pipeline.map(squared)
+    assert len([next(results) for _ in range(before)]) == before
+    with pytest.raises(DeptreeError) as caught:
+        next(results)
+    assert str(caught.value) == line
+    assert (pipeline.skipped, said()) == ([], [])
+
+
+def test_errors_may_be_skipped_by_the_command_too(said) -> None:
+    """A batch whose work succeeds may hold something that failed."""
+    pipeline = Pipeline(parcels(1, 2), as_it_is, run_by(skip_errors=True))
+    for number in pipeline.map(numbered):
+        pipeline.skip(DeptreeError("half of it", sent_id=f"{number}b"))
+    assert (pipeline.skipped, pipeline.exit_code) == (["1b", "2b"], 1)
+    assert said()[-1] == "deptree: 2 sentences skipped"
+    with pytest.raises(DeptreeError, match="half of it"):
+        Pipeline(parcels(1), as_it_is, run_by()).skip(DeptreeError("half of it"))
+
+
+@EVERY_WAY
+def test_faults_of_ours_are_not_taken_for_bad_input(engine, jobs) -> None:
+    """Only a DeptreeError is about an item; a work that is wrong must be heard of, however errors are skipped."""
+    pipeline = Pipeline(parcels(1), as_it_is, run_by(engine, jobs, skip_errors=True))
+    with pytest.raises(TypeError):
+        list(pipeline.map(squared))  # a parcel is no pair
+
+
+def noticed(*notices: str) -> Iterable[Parcel]:
+    return [Parcel(f"p{number}", number, notice) for number, notice in enumerate(notices)]
+
+
+@EVERY_WAY
+def test_a_notice_is_given_once_however_many_items_have_it(engine, jobs, said) -> None:
+    source = noticed("", "assumed a", "assumed a", "assumed b", "assumed a")
+    assert list(Pipeline(source, as_it_is, run_by(engine, jobs)).map(numbered)) == [0, 1, 2, 3, 4]
+    assert said() == ["deptree: assumed a", "deptree: assumed b"]
+    assert list(Pipeline(source, as_it_is, run_by(engine, jobs, quiet=True)).map(numbered)) == [0, 1, 2, 3, 4]
+    assert said() == []
+
+
+def test_a_notice_comes_only_with_a_result(said) -> None:
+    """What fails gives one line, the error."""
+    pipeline = Pipeline([Parcel("p4", 4, "assumed"), Parcel("p5", 5, "assumed")], opened, run_by())
+    with pytest.raises(DeptreeError):
+        list(pipeline.map(squared))
+    assert said() == []
+    results = Pipeline([Parcel("a", 1), Parcel("b", 2, "assumed")], as_it_is, run_by()).map(numbered)
+    assert (next(results), said()) == (1, [])
+    assert (next(results), said()) == (2, ["deptree: assumed"])
+
+
+def test_notices_of_other_shards_are_not_given(said) -> None:
+    list(Pipeline(noticed("one", "two", "one"), as_it_is, run_by(shard=(2, 2))).map(numbered))
+    assert said() == ["deptree: two"]
+
+
+def test_only_chosen_tasks_are_worked_on(said) -> None:
+    """The rest is neither prepared nor heard of, and the chosen one keeps its random numbers."""
+
+    def third(tasks: Iterator[object]) -> Iterator[object]:
+        yield list(tasks)[2]
+
+    sound = parcels(1, 2, 3, 2)
+    whole = list(Pipeline(sound, opened, run_by()).map(squared, 7))
+    source = [Parcel("p1", 4), DeptreeError("it was lost"), sound[2], Parcel("p2", 7)]
+    pipeline = Pipeline(source, opened, run_by(), third)
+    assert list(pipeline.map(squared, 7)) == [whole[2]]
+    assert (pipeline.exit_code, said()) == (0, [])
+
+
+def test_a_choice_sees_errors_and_how_often_a_name_came_before() -> None:
+    seen: list[object] = []
+
+    def look(tasks: Iterator[object]) -> Iterator[object]:
+        for task in tasks:
+            seen.append(task)
+            yield task
+
+    lost = DeptreeError("it was lost")
+    list(Pipeline([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skip_errors=True), look).map(numbered))
+    first, error, second = seen
+    assert (first, error, second) == ((Parcel("p1", 1), 0), lost, (Parcel("p1", 1), 1))
+
+
+@pytest.mark.parametrize("engine", [None, "threads"])
+def test_results_come_before_the_source_ends(engine) -> None:
+    """An endless source: no more of it is read than the workers are busy with."""
+    taken = []
+
+    def endless() -> Iterator[Parcel]:
+        while True:
+            taken.append(len(taken))
+            yield Parcel("x", len(taken))
+
+    results = Pipeline(endless(), as_it_is, run_by(engine, 2 if engine else 1)).map(numbered)
+    assert [next(results) for _ in range(20)] == list(range(1, 21))
+    assert len(taken) <= (20 if engine is None else 200)
+    results.close()
+
+
+def test_compiling_kernels_is_said_once_where_they_are_not_there_yet(capsys, monkeypatch) -> None:
+    for quiet, filled, expected in ((False, False, 1), (True, False, 0), (False, True, 0)):
+        monkeypatch.setattr(module, "is_filled", lambda filled=filled: filled)
+        module._start.cache_clear()
+        for _ in range(2):
+            list(Pipeline(parcels(1, 2), as_it_is, run_by(quiet=quiet)).map(numbered))
+        assert capsys.readouterr().err.count("compiling the kernels, this once") == expected
+    module._start.cache_clear()

@@ -1,0 +1,172 @@
+"""Scores that cannot be used, each with its line: the matrix, the container, the file."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deptree_cli.cli import app as cli
+
+DATA = Path(__file__).parents[3] / "sample_data"
+SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
+
+
+def bad(name: str, args: tuple[Any, ...], says: tuple[str, ...], files: dict[str, Any] | None = None) -> Any:
+    """A case: a command line, what its one line must say, and the files that it meets."""
+    return pytest.param(args, says, files or {}, id=name)
+
+
+def matrix(*cells: tuple[Any, Any, float]) -> np.ndarray:
+    """Three words, all arcs of weight 1 but for some cells."""
+    weights = np.ones((4, 4))
+    for head, dependent, weight in cells:
+        weights[head, dependent] = weight
+    return weights
+
+
+def npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=array.dtype.hasobject)
+    return stream.getvalue()
+
+
+def zipped(**entries: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def jsonl(*objects: Any) -> str:
+    return "".join(json.dumps(each) + "\n" for each in objects)
+
+
+def one(name: str, array: Any, *says: str, options: tuple[str, ...] = (), **more: Any) -> Any:
+    """A bad matrix in a .npy of its own."""
+    return bad(name, ("partition", "bad.npy", *options), ("bad.npy", "(1)", *says), {"bad.npy": array, **more})
+
+
+# As stanza and supar hold it: rows are dependents, and ROOT depends on nothing.
+DEP_HEAD = np.zeros((4, 4))
+DEP_HEAD[0] = -np.inf
+
+TWO_ISLANDS = np.zeros((5, 5))
+TWO_ISLANDS[[0, 1, 3, 4], [1, 2, 4, 3]] = 1
+
+SENTENCE = [
+    one("NaN", matrix((1, 2, np.nan)), "1 -> 2", "NaN", "--nan-forbids"),
+    one("NaN of ROOT", matrix((0, 2, np.nan)), "ROOT -> 2", "NaN"),
+    one("+inf among weights", matrix((1, 2, np.inf)), "1 -> 2", "inf"),
+    one("+inf among log-scores", matrix((1, 2, np.inf)), "1 -> 2", "inf", options=("--scale", "log")),
+    one("negative weight", matrix((1, 2, -0.25)), "1 -> 2 (-0.25)", "negative", "--scale log"),
+    one("not square", np.ones((3, 6)), "(3, 6)"),
+    one("one dimension", np.ones(4), "(4,)"),
+    one("a label axis", np.ones((2, 4, 4, 3)), "(2, 4, 4, 3)"),
+    one("n = 0", np.ones((1, 1)), "(1, 1)", "without words"),
+    one("no numbers at all", np.ones((0, 0)), "(0, 0)", "without words"),
+    one("a word without a head", matrix((slice(None), 2, 0)), "no single-root tree is possible", "word 2 has no head"),
+    one("the same among log-scores", matrix((slice(None), 2, -np.inf)), "word 2 has no head", options=("--scale=log",)),
+    one("no arc from ROOT", matrix((0, slice(None), 0)), "no word may attach to ROOT"),
+    one(
+        "two words under ROOT only", matrix((slice(1, 4), slice(2, 4), 0)), "words 2 and 3", "ROOT only", "--multi-root"
+    ),
+    one("no tree", TWO_ISLANDS, "no single-root tree is possible", "words 3 and 4 cannot be reached"),
+    one("no spanning tree", TWO_ISLANDS, "words 3 and 4 cannot be reached from ROOT", options=("--multi-root",)),
+    one("ROOT on the diagonal of a rectangle", np.ones((3, 4)), "(3, 4)", "--root", options=("--root", "diagonal")),
+    one("wide against head-dep", np.ones((3, 4)), "--orient head-dep", "(3, 4)", options=("--orient", "head-dep")),
+    one("tall against dep-head", np.ones((4, 3)), "--orient dep-head", "(4, 3)", options=("--orient", "dep-head")),
+    one("wide against a preset", np.ones((3, 4)), "--from synjax reads head-dep", options=("--from", "synjax")),
+    one(
+        "what was assumed and may be why", DEP_HEAD, "no word may attach to ROOT", "--orient", options=("--scale=log",)
+    ),
+    bad("the key", ("partition", "b.npz"), ("b.npz[two]", "NaN"), {"b.npz": {"two": matrix((1, 2, np.nan))}}),
+    bad(
+        "file:line (sent_id)",
+        ("partition", "b.jsonl"),
+        ("b.jsonl:3 (x-7): ", "negative"),
+        {"b.jsonl": "\n\n" + jsonl({"sent_id": "x-7", "scores": matrix((1, 2, -1)).tolist()})},
+    ),
+]
+
+OBJECTS = np.array([np.ones((4, 4)), np.ones((3, 3))], dtype=object)
+ONE = (DATA / "one.npy").read_bytes()
+NPZ = (DATA / "scores.npz").read_bytes()
+
+
+def container(name: str, path: str, content: Any, *says: str) -> Any:
+    return bad(name, ("partition", path), (path, *says), {path: content})
+
+
+CONTAINERS = [
+    bad("no such file", ("partition", "scoer.npz"), ("scoer.npz", "Did you mean score.npz?"), {"score.npz": b"x"}),
+    bad("no such folder", ("partition", "folder/x.npz"), ("folder/x.npz", "no such file")),
+    bad("a folder", ("partition", DATA), ("sample_data", "folder")),
+    container("empty", "a.npy", b"", "empty"),
+    container("empty .npz", "a.npz", b"", "empty"),
+    container("empty .jsonl", "a.jsonl", b"", "empty"),
+    container("an archive of nothing", "a.npz", {}, "no arrays"),
+    container("data cut short", "a.npy", ONE[:-100], "cut short"),
+    container("header cut short", "a.npy", ONE[:30], "header"),
+    container("archive cut short", "a.npz", NPZ[: len(NPZ) // 2], "cut short"),
+    container("object array", "a.npy", OBJECTS, "object array", "runs code", "np.savez"),
+    container("object array in an archive", "a.npz", {"x": OBJECTS}, "[x]", "object array", "runs code"),
+    container("pickle", "a.pkl", pickle.dumps([1]), "pickle", "runs code", "np.savez"),
+    container("pickle named .npy", "a.npy", pickle.dumps([1]), "pickle", "runs code"),
+    container("torch", "a.pt", zipped(**{"archive/data.pkl": b"x"}), "torch", "may run code", "np.savez"),
+    container("torch named .npz", "a.npz", zipped(**{"archive/data.pkl": b"x"}), "torch", "may run code"),
+    container("zip of something else", "a.npz", zipped(**{"a.txt": b"x"}), "a.txt"),
+    container("HDF5", "a.h5", b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5", "np.savez"),
+    container("HDF5 named .npy", "a.npy", b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5"),
+    container("sentences instead of scores", "a.conllu", SENTENCES, "sentences", "--conllu"),
+    container("prose", "a.txt", "hello\n", ".npz, .npy, .safetensors or .jsonl"),
+    container("text", "a.npy", np.array([["a", "b"], ["c", "d"]]), "not real numbers"),
+    container("complex numbers", "a.npy", np.ones((3, 3), complex), "complex"),
+    container("a damaged gzip", "a.npy.gz", b"\x1f\x8b\x08\x00" + bytes(20), "cannot be read"),
+    container("not JSON", "a.jsonl", '{"scores": [[0, 1\n', "a.jsonl:1", "not JSON"),
+    container("a list", "a.jsonl", "[1, 2]\n", "a.jsonl:1", "object"),
+    container("no scores", "a.jsonl", jsonl({"sent_id": "x"}), "a.jsonl:1 (x)", "scores"),
+    container("ragged", "a.jsonl", jsonl({"sent_id": "x", "scores": [[0, 1], [0]]}), "a.jsonl:1 (x)", "differ"),
+    container("a number beyond floats", "a.jsonl", jsonl({"scores": [[0, 10**400], [0, 0]]}), "a.jsonl:1"),
+    container(
+        "a name that is no text", "a.jsonl", jsonl({"sent_id": "\ud800", "scores": [[0, 1], [0, 0]]}), "a.jsonl:1"
+    ),
+    container("words for scores", "a.jsonl", jsonl({"scores": [[0, "x"], [0, 0]]}), "a.jsonl:1", "not a number"),
+]
+
+
+@pytest.mark.parametrize(("args", "says", "files"), SENTENCE + CONTAINERS)
+def test_scores(meet, refused, args, says, files):
+    refused(meet(args, files), *says)
+
+
+COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "convert"]
+OF_MORE = {"expect": ("expect", "entropy", "bad.npz"), "diff": ("diff", "bad.npz", "bad.npz")}
+
+
+def test_no_command_that_reads_scores_is_missing():
+    assert {*COMMANDS, *OF_MORE} == set(cli.COMMANDS) - {"dump", "estimate"}
+
+
+@pytest.mark.parametrize(
+    "args", [*((name, "bad.npz") for name in COMMANDS), *OF_MORE.values()], ids=lambda args: args[0]
+)
+def test_every_command(deptree, put, refused, args):
+    put("bad.npz", {"x-7": matrix((1, 2, np.nan))})
+    refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_the_first_error_is_told_with_any_number_of_jobs(deptree, put, refused, jobs):
+    good, bad = matrix().tolist(), matrix((1, 2, -1)).tolist()
+    objects = [{"sent_id": str(i), "scores": bad if i in (3, 5) else good} for i in range(9)]
+    put("b.jsonl", jsonl(*objects))
+    ran = deptree("partition", "b.jsonl", "-q", "--jobs", jobs, "-o", "out.jsonl")
+    refused(ran, "b.jsonl:4 (3)", "negative", "--scale log")

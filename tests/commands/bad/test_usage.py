@@ -1,0 +1,144 @@
+"""Options that mean nothing, or nothing together, and samples that cannot be audited, each with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parents[3] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+
+
+def bad(name: str, args: tuple[Any, ...], says: tuple[str, ...], files: dict[str, Any] | None = None) -> Any:
+    """A case: a command line, what its one line must say, and the files that it meets."""
+    return pytest.param(args, says, files or {}, id=name)
+
+
+def jsonl(*objects: Any) -> str:
+    return "".join(json.dumps(each) + "\n" for each in objects)
+
+
+TWINS = jsonl({"sent_id": "twins", "scores": [[0, 1], [0, 0]]}) * 2
+BATCH = (DATA / "scores.npy", "--from", "supar")
+
+OPTIONS = [
+    bad("unknown command", ("sampel", *SCORES), ("sampel", "sample")),
+    bad("unknown option", ("sample", *SCORES, "--frobnicate"), ("--frobnicate",)),
+    bad("a typo in an option", ("sample", *SCORES, "--sed", 7), ("--sed", "--seed")),
+    bad("no scores", ("sample",), ("SCORES",)),
+    bad("one file too many", ("sample", *SCORES, "b.npz"), ("b.npz",)),
+    bad("unknown preset", ("sample", SCORES[0], "--from", "natahsa"), ("natahsa", "natasha")),
+    bad("quite unknown preset", ("sample", SCORES[0], "--from", "x"), ("there is no preset 'x'", "supar", "natasha")),
+    bad("unknown sampler", ("sample", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
+    bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
+    bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),
+    bad("unknown orientation", ("sample", *SCORES, "--orient", "rows"), ("--orient", "rows", "head-dep")),
+    bad("unknown format", ("sample", *SCORES, "--format", "xml"), ("--format", "xml", "jsonl")),
+    bad("no trees", ("sample", *SCORES, "-k", 0), ("-k", "0")),
+    bad("no distinct trees", ("swor", *SCORES, "-k", 0), ("-k", "0")),
+    bad("half a tree", ("sample", *SCORES, "-k", 0.5), ("-k", "0.5")),
+    bad("more trees than memory", ("sample", DATA / "one.npy", "-k", 10**14), ()),
+    bad("more trees than an array can count", ("sample", DATA / "one.npy", "-k", 10**22), ()),
+    bad("temperature 0", ("sample", *SCORES, "--temperature", 0), ("temperature", "0", "positive")),
+    bad("negative temperature", ("sample", *SCORES, "--temperature", -1), ("temperature", "-1")),
+    bad("no temperature", ("sample", *SCORES, "--temperature", "nan"), ("temperature", "nan")),
+    bad("temperature 0, skipping", ("sample", *SCORES, "--temperature", 0, "--on-error=skip"), ("temperature",)),
+    bad("no jobs", ("sample", *SCORES, "--jobs", 0), ("--jobs", "0")),
+    bad("shard 0", ("sample", *SCORES, "--shard", "0/3"), ("--shard", "0/3")),
+    bad("shard 4 of 3", ("sample", *SCORES, "--shard", "4/3"), ("--shard", "4/3")),
+    bad("a shard of nothing", ("sample", *SCORES, "--shard", "1"), ("--shard", "'1'")),
+    bad("unknown engine", ("sample", *SCORES, "--engine", "gpu"), ("--engine", "gpu", "processes")),
+    bad("a scheduler without its engine", ("sample", *SCORES, "--scheduler", "x:1"), ("--scheduler", "dask")),
+    bad("negative seed", ("sample", *SCORES, "--seed", -1), ("--seed", "-1")),
+    bad("alpha 1", ("check-bias", *SCORES, "--alpha", 1), ("--alpha", "1")),
+    bad("wilson under a root constraint", ("sample", *SCORES, "--sampler", "wilson"), ("wilson", "--multi-root")),
+    bad(
+        "wilson-marginal without one",
+        ("sample", *SCORES, "--sampler", "wilson-marginal", "--multi-root"),
+        ("wilson-marginal", "--multi-root", "elimination"),
+    ),
+    bad("audit of the same", ("check-bias", *SCORES, "--sampler", "wilson"), ("wilson", "--multi-root")),
+    bad("CoNLL-U without sentences", ("sample", *SCORES, "--format", "conllu"), ("--conllu",)),
+    bad("the same by suffix", ("swor", *SCORES, "-o", "a.conllu"), ("--conllu",)),
+    bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("npz", "--unique")),
+    bad("swor into an .npz", ("swor", *SCORES, "-o", "a.npz"), ("npz",)),
+    bad("partition into an .npz", ("partition", *SCORES, "-o", "a.npz"), ("npz",)),
+    bad("audit into CoNLL-U", ("check-bias", *SCORES, "-o", "a.conllu"), ("conllu",)),
+    bad("two sentences of one name", ("sample", "a.jsonl", "-o", "a.npz"), ("twins",), {"a.jsonl": TWINS}),
+    bad("output into no folder", ("sample", *SCORES, "-o", "none/a.jsonl"), ("none/a.jsonl", "folder", "Create none")),
+    bad("output onto a folder", ("sample", *SCORES, "-o", DATA), ("sample_data", "irectory")),
+    bad("standard input twice", ("sample", "-", "--conllu", "-"), ("standard input", "once")),
+    bad("twice with lengths", ("sample", "-", "--lengths", "-"), ("standard input", "once")),
+    bad("twice with samples", ("check-bias", "-", "--from", "natasha", "--samples", "-"), ("standard input", "once")),
+    bad("nothing on standard input", ("sample", "-"), ("standard input", "empty")),
+    bad("lengths of an archive", ("partition", *SCORES, "--lengths", "l"), ("--lengths", ".npy"), {"l": "8\n"}),
+    bad("lengths that are words", ("partition", *BATCH, "--lengths", "l"), ("l:2", "'x'"), {"l": "8\nx\n"}),
+    bad("a length beyond the batch", ("partition", *BATCH, "--lengths", "l"), ("12", "(10, 10)"), {"l": "12\n" * 8}),
+    bad("no such lengths", ("partition", *BATCH, "--lengths", "l"), ("l:", "no such file")),
+    bad("a batch without lengths", ("partition", *BATCH), ("scores.npy", "--lengths")),
+]
+
+FIGURE1 = DATA / "figure1.npy"
+
+
+def drawn(name: str, content: str | bytes, *says: str) -> Any:
+    return bad(name, ("check-bias", FIGURE1, "--samples", "s"), says, {"s": content})
+
+
+SAMPLES = [
+    bad("no such samples", ("check-bias", FIGURE1, "--samples", "s.jsonl"), ("s.jsonl", "no such file")),
+    drawn("no samples", b"", "s:", "empty"),
+    drawn("another length", jsonl({"sent_id": "1", "heads": [0, 1]}), "s:1 (1)", "2 words", "3"),
+    drawn("another sentence", jsonl({"sent_id": "x", "heads": [0, 1, 1]}), "s:1 (x)", "no such sentence"),
+    drawn("a head beyond", jsonl({"sent_id": "1", "heads": [0, 1, 4]}), "s:1 (1)", "word 3 is 4"),
+    drawn("no heads", jsonl({"sent_id": "1"}), "s:1 (1)", "heads"),
+    drawn("no name", jsonl({"heads": [0, 1, 1]}), "s:1", "sent_id"),
+    drawn("a count of 0", jsonl({"sent_id": "1", "heads": [0, 1, 1], "count": 0}), "s:1 (1)", "count is 0"),
+    drawn("not JSON", '{"sent_id": 1\n', "s:1", "not JSON"),
+    drawn("a word without HEAD", "# sent_id = 1\n" + "1" + "\t_" * 9 + "\n\n", "s:1 (1)", "no HEAD"),
+    drawn("an archive", (DATA / "scores.npz").read_bytes(), "s:", "CoNLL-U or JSON Lines"),
+]
+
+
+@pytest.mark.parametrize(("args", "says", "files"), OPTIONS + SAMPLES)
+def test_usage(meet, refused, args, says, files):
+    refused(meet(args, files), *says)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("partition", "missing.npz", "-q"), "no such file"),
+        (("sample", *SCORES, "--sed", 7), "--seed"),
+        (("sampel", *SCORES), "sampel"),
+        (("sample", *SCORES, "-k", 0), "-k"),
+        (("sample", SCORES[0], "-q"), "--scale log"),
+        (("sample", *SCORES, "--format", "conllu", "-q"), "--conllu"),
+    ],
+    ids=["file", "option", "command", "value", "sentence", "format"],
+)
+def test_the_real_command(real, refused, args, says):
+    refused(real(*args), says)
+
+
+def test_no_command_at_all_is_not_a_wall_of_text(real):
+    """Help as help, or one line that leads to it; not the whole help squashed into one line."""
+    ran = real()
+    assert ran.code == 2
+    assert ran.out == b""
+    assert "--help" in ran.err
+    assert max(map(len, ran.said)) <= 120
+    assert "Traceback" not in ran.err
+
+
+def test_numbers_that_overflow_are_no_news(real, put):
+    """The result is a null with a reason; a warning of NumPy's on stderr tells nobody anything."""
+    scores = np.zeros((4, 4))
+    scores[0] = 1000
+    put("roots.npy", scores)
+    ran = real("partition", "roots.npy", "--scale", "log", "-q")
+    assert (ran.code, ran.err) == (0, "")

@@ -1,0 +1,147 @@
+"""No command factorises a sentence, or looks back over the factors, more often than its result needs.
+
+A distribution keeps what was worked out; whoever makes a new one where there is one already pays again. Here kernel
+calls are counted, in this process, over the eight sentences of the sample data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deptree_cli.cli.app import COMMANDS
+from deptree_cli.core.audit import ENUMERATED_N
+from deptree_cli.core.spaces import elimination
+from deptree_cli.io.conllu.blocks import read_blocks
+from deptree_cli.kernels.numbers.dual import Dual
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+SENTENCES, GOLD = ("--conllu", DATA / "sentences.conllu"), ("--conllu", DATA / "gold.conllu")
+OTHER = ("--other", DATA / "scores.npz")
+FEATURES = ("--features", DATA / "label_scores.npz")
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+MANY = ("-k", 20, "--seed", 7)
+
+ALL = 8  # sentences
+with (DATA / "gold.conllu").open("rb") as file:
+    LONG = sum(block.n > ENUMERATED_N for block in read_blocks(file, "gold"))  # which check-bias does not enumerate
+R = 15  # features of an arc in label_scores.npz
+
+# Command line, then how often: eliminations (log Z), looks back (marginals), covariances (gradients).
+CASES = [
+    ("sample {scores} -k 20", ALL, 0, 0),  # log Z, and the root's marginals without the others
+    ("sample {scores} --unique", ALL, 0, 0),
+    ("sample {scores} --multi-root", ALL, 0, 0),
+    ("sample {scores} -o out.npz", ALL, 0, 0),
+    ("sample {scores} --sampler wilson-rc -o out.npz", 0, 0, 0),  # neither probabilities nor the root's marginals
+    ("sample {scores} --sampler wilson --multi-root -o out.npz", 0, 0, 0),
+    ("sample {scores} --sampler elimination", ALL, 0, 0),
+    ("sample {scores} --sampler colbourn", ALL, 0, 0),
+    ("sample {scores} {labels} {gold}", ALL, 0, 0),
+    ("swor {scores} -k 3", ALL, ALL, 0),  # words are drawn in the order of their certainty: marginals
+    ("swor {scores} -k 3 --multi-root", ALL, ALL, 0),
+    ("swor {scores} --mass 0.9 {labels} --labelled", ALL, ALL, 0),
+    ("swor {scores} -k 3 --sampler trie", 2 * ALL, 0, 0),  # log Z, and the root's log-marginals in wide numbers
+    ("swor {scores} -k 3 --sampler beam", 2 * ALL, 0, 0),
+    ("swor {scores} -k 3 --sampler zmigrod", 2 * ALL, 0, 0),
+    ("decode {scores}", ALL, ALL, 0),  # log Z and entropy
+    ("decode {scores} --method mbr", ALL, ALL, 0),
+    ("decode {scores} --k-best 20 {sentences}", ALL, ALL, 0),
+    ("decode {scores} {labels} {gold}", ALL, ALL, 0),
+    ("decode {scores} -o out.npz", 0, 0, 0),
+    ("decode {scores} --k-best 5 -o out.npz", 0, 0, 0),
+    ("decode {scores} --method mbr -o out.npz", ALL, ALL, 0),
+    ("decode {scores} --calibration {data}/gold.conllu", ALL, ALL, 0),
+    ("decode {scores} --calibration {data}/gold.conllu -o out.npz", ALL, ALL, 0),
+    ("marginals {scores}", ALL, ALL, 0),
+    ("marginals {scores} -o out.npz", ALL, ALL, 0),
+    ("marginals {scores} {gold}", ALL, ALL, 0),
+    ("marginals {scores} {gold} {labels}", ALL, ALL, 0),
+    ("marginals {scores} {gold} --fix-heads --multi-root", ALL, ALL, 0),
+    ("partition {scores}", 2 * ALL, 0, 0),  # with one root, and with several
+    ("partition {scores} --summary --multi-root", 2 * ALL, 0, 0),
+    ("expect entropy {scores}", ALL, ALL, 0),
+    ("expect entropy {scores} --grad", ALL, ALL, ALL),
+    ("expect renyi {scores} --alpha 2", 2 * ALL, 0, 0),  # log Z of the distribution and of its power
+    ("expect renyi {scores} --alpha 2 --grad", 2 * ALL, 2 * ALL, 0),
+    ("expect renyi {scores} --alpha 1 --grad", ALL, ALL, ALL),
+    ("expect kl {scores} {other}", 2 * ALL, ALL, 0),
+    ("expect kl {scores} {other} --grad", 2 * ALL, 2 * ALL, ALL),
+    ("expect cross-entropy {scores} {other}", 2 * ALL, ALL, 0),
+    ("expect cross-entropy {scores} {other} --grad", 2 * ALL, 2 * ALL, ALL),
+    ("expect risk {scores} {gold} --grad", ALL, ALL, ALL),
+    ("expect attachment {scores} {gold} --grad", ALL, ALL, ALL),
+    ("expect features {scores} {features}", ALL, ALL, 0),
+    ("expect features {scores} {features} --grad", ALL, ALL, R * ALL),  # a gradient for each
+    ("expect covariance {scores} {features}", ALL, 0, R * ALL),
+    ("expect ge {scores} {features} --target target.txt --grad", ALL, ALL, ALL),
+    ("diff {scores} {data}/scores.npz --seed 7", 2 * ALL, 2 * ALL, 0),
+    ("inspect {scores}", 2 * ALL, ALL, 0),  # with several roots too
+    ("inspect {scores} --multi-root", ALL, ALL, 0),
+    ("inspect {scores} {gold}", 3 * ALL, ALL, 0),  # and one more layout that a rectangle may have: ROOT last
+    ("check-bias {scores} -k 20 --seed 7", ALL, LONG, 0),
+    ("check-bias {scores} -k 20 --sampler wilson-rc", ALL, LONG, 0),  # its bias in closed form: the root's marginals
+    ("check-bias {scores} --samples drawn.jsonl", LONG, LONG, 0),
+    ("show {scores} -o out.svg", 1, 1, 0),
+    ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
+    ("show {scores} -k 20 -o out.svg --heat-map heat.svg", 1, 1, 0),
+    ("convert {scores} -o out.npz --to torch-struct --to-scale weight", 0, 0, 0),
+    ("estimate draws.jsonl", 0, 0, 0),
+    ("dump natasha {data}/sentences.conllu", 0, 0, 0),
+]
+
+
+def arguments(line: str) -> list[str]:
+    """The words of a command line, its names filled in."""
+    groups = {"scores": SCORES, "sentences": SENTENCES, "gold": GOLD, "other": OTHER, "features": FEATURES}
+    named = {name: " ".join(map(str, words)) for name, words in (groups | {"labels": LABELS}).items()}
+    return line.format(**named, data=DATA).split()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """How often each kernel was called since; those on dual numbers are parts of a covariance."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        def call(first: Any, *others: Any) -> Any:
+            counts[f"{name} of duals" if isinstance(first, Dual) else name] += 1
+            return kernel(first, *others)
+
+        return call
+
+    for owner, name in (
+        (elimination.kernel, "eliminate"),
+        (elimination.kernel, "reverse"),
+        (elimination.covariance, "arc_covariances"),
+    ):
+        monkeypatch.setattr(owner, name, counted(name, getattr(owner, name)))
+    return counts
+
+
+@pytest.mark.parametrize(("line", "eliminations", "looks_back", "covariances"), CASES, ids=[case[0] for case in CASES])
+def test_kernels_are_called_as_often_as_needed(
+    deptree, done, put, calls, line, eliminations, looks_back, covariances
+) -> None:
+    if line.startswith("dump"):
+        pytest.importorskip("slovnet", reason="natasha is not installed")
+    put("target.txt", "1\n" * R)
+    for command, name in (("sample", "drawn.jsonl"), ("swor", "draws.jsonl")):
+        if name in line:
+            put(name, done(command, *SCORES, *MANY).out)
+    calls.clear()
+    ran = deptree(*arguments(line), "-q")
+    assert ran.code in (0, 1), ran.err  # 1: bias was found
+    assert calls["eliminate"] == eliminations
+    assert calls["reverse"] == looks_back
+    assert {calls[f"{name} of duals"] for name in ("eliminate", "reverse", "arc_covariances")} == {covariances}
+    assert calls["arc_covariances"] == 0
+
+
+def test_no_command_is_missing() -> None:
+    assert {line.split()[0] for line, *_ in CASES} == set(COMMANDS)
