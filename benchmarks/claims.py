@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.samplers import trees_per_second
 from benchmarks.scores import peaked, uniform
 from benchmarks.timing import print_table
-from deptree_cli.core.elimination import Elimination
-from deptree_cli.core.samplers import sampler
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces.elimination import factorise
 
 LENGTHS = (5, 20, 100)
 GRAPHS = 200
@@ -40,8 +40,8 @@ def _trials() -> Iterator[list[object]]:
 
 def _ratio(log_scores: np.ndarray) -> float:
     """Z_T / Z_D."""
-    scores = Sentence.from_scores(log_scores, scale="log").log_scores
-    return float(np.exp(Elimination(scores, single_root=False).log_z - Elimination(scores).log_z))
+    scores = TreeDistribution(log_scores).log_scores
+    return float(np.exp(factorise(scores, single_root=False).log_z - factorise(scores, single_root=True).log_z))
 
 
 def _slopes() -> Iterator[list[object]]:
@@ -52,8 +52,8 @@ def _slopes() -> Iterator[list[object]]:
 
 
 def _figure1() -> Iterator[list[object]]:
-    sentence = Sentence.from_scores(np.load("sample_data/figure1.npy"))
+    distribution = TreeDistribution(np.load("sample_data/figure1.npy"), "weight")
     rng = np.random.default_rng(0)
-    yield ["exact", float(sentence.elimination.root_marginals()[1])]
+    yield ["exact", float(distribution.root_marginals[1])]
     for name in ("auto", "wilson-rc"):
-        yield [name, float((sampler(name).draw(sentence, 100_000, rng)[:, 0] == 0).mean())]
+        yield [name, float((SAMPLERS.get(name).draw(distribution, 100_000, rng)[:, 0] == 0).mean())]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from benchmarks.timing import print_table, seconds
-from deptree_cli.io.conllu import Block, read_blocks
-from deptree_cli.io.splicing import with_trees
+from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.splicing import with_trees
 
 SENTENCES = 5_000
 WORDS = 16  # as in English newspapers and weblogs

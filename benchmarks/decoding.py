@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks import peers
-from benchmarks.scores import KINDS, uniform
+from benchmarks.scores import KINDS, fresh, uniform
 from benchmarks.timing import print_table, seconds
 from deptree_cli.core.decoding import best_trees, maximum_tree
-from deptree_cli.core.expectations import entropy, entropy_gradient
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.expectations.entropies import entropy, entropy_gradient
 
 LENGTHS = (10, 20, 40, 70, 100)
 
@@ -22,7 +22,7 @@ def run() -> None:
     print_table("Microseconds for entropy and its gradient, uniform scores", ("", *columns), _entropy())
 
 
-def _best(make: Callable[[int], Sentence]) -> Iterator[list[object]]:
+def _best(make: Callable[[int], TreeDistribution]) -> Iterator[list[object]]:
     yield ["deptree", *(_per_second(maximum_tree, make(n)) for n in LENGTHS)]
     yield ["deptree, each of the 1,000 best", *(_of_many(make(n)) for n in LENGTHS)]
     for name, peer in peers.BEST.items():
@@ -30,12 +30,12 @@ def _best(make: Callable[[int], Sentence]) -> Iterator[list[object]]:
         yield [name, *(best and _per_second(best, make(n)) for n in LENGTHS)]
 
 
-def _per_second(best: Callable[[Sentence], object], sentence: Sentence) -> float:
-    return 20 / seconds(lambda: [best(sentence) for _ in range(20)])
+def _per_second(best: Callable[[TreeDistribution], object], distribution: TreeDistribution) -> float:
+    return 20 / seconds(lambda: [best(distribution) for _ in range(20)])
 
 
-def _of_many(sentence: Sentence) -> float:
-    return 1000 / seconds(lambda: best_trees(sentence, 1000), repeats=1)
+def _of_many(distribution: TreeDistribution) -> float:
+    return 1000 / seconds(lambda: best_trees(distribution, 1000), repeats=1)
 
 
 def _entropy() -> Iterator[list[object]]:
@@ -46,11 +46,11 @@ def _entropy() -> Iterator[list[object]]:
 
 
 def _microseconds(action: peers.Action, n: int, calls: int) -> float:
-    sentence = uniform(n)
-    return seconds(lambda: [action(sentence) for _ in range(calls)], repeats=min(calls, 5)) * 1e6 / calls
+    distribution = uniform(n)
+    return seconds(lambda: [action(distribution) for _ in range(calls)], repeats=min(calls, 5)) * 1e6 / calls
 
 
-def _ours(sentence: Sentence) -> object:
+def _ours(distribution: TreeDistribution) -> object:
     """From bare scores."""
-    fresh = Sentence(sentence.log_scores)
-    return entropy(fresh), entropy_gradient(fresh)
+    twin = fresh(distribution)
+    return entropy(twin), entropy_gradient(twin)

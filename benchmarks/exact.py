@@ -5,20 +5,20 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
 
 # Enough for the inverse of a Laplacian whose entries are e^-500 and more apart.
 DIGITS = 400
 
 
-def marginals(sentence: Sentence) -> np.ndarray:
+def marginals(distribution: TreeDistribution) -> np.ndarray:
     """P(head -> dependent), (n+1, n+1), single-root, by Koo et al. 2007 in `DIGITS` digits."""
     with mpmath.workdps(DIGITS):
         weights = [
-            [mpmath.exp(float(x)) if np.isfinite(x) else mpmath.mpf(0) for x in row] for row in sentence.log_scores
+            [mpmath.exp(float(x)) if np.isfinite(x) else mpmath.mpf(0) for x in row] for row in distribution.log_scores
         ]
         B = (_laplacian(weights) ** -1).T
-        n = sentence.n
+        n = distribution.n
         result = np.zeros((n + 1, n + 1))
         for j in range(n):
             result[0, j + 1] = weights[0][j + 1] * B[0, j]

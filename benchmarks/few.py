@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.scores import KINDS
 from benchmarks.timing import print_table, seconds
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import wilson
-from deptree_cli.core.sentence import Sentence
 
 LENGTHS = (10, 25, 60, 100)
 SIZES = (1, 4, 8, 16, 32)
@@ -25,14 +25,14 @@ def run() -> None:
 
 def _rows(kind: str) -> Iterator[list[object]]:
     for n in LENGTHS:
-        sentence = KINDS[kind](n)
-        yield [n, *(f"{_time(sentence, size, 10**6):.0f} / {_time(sentence, size, 0):.0f}" for size in SIZES)]
+        distribution = KINDS[kind](n)
+        yield [n, *(f"{_time(distribution, size, 10**6):.0f} / {_time(distribution, size, 0):.0f}" for size in SIZES)]
 
 
-def _time(sentence: Sentence, size: int, few: int) -> float:
+def _time(distribution: TreeDistribution, size: int, few: int) -> float:
     rng = np.random.default_rng(0)
     rule, wilson.FEW = wilson.FEW, few
     try:
-        return seconds(lambda: [wilson.draw_marginal(sentence, size, rng) for _ in range(CALLS)]) / CALLS * 1e6
+        return seconds(lambda: [wilson.draw_marginal(distribution, size, rng) for _ in range(CALLS)]) / CALLS * 1e6
     finally:
         wilson.FEW = rule

@@ -21,5 +21,5 @@ def run() -> None:
 
 def _by_size(kind: str) -> Iterator[list[object]]:
     for n in LENGTHS:
-        sentence = KINDS[kind](n)
-        yield [n, *(1e6 / trees_per_second("auto", sentence, size) for size in SIZES)]
+        distribution = KINDS[kind](n)
+        yield [n, *(1e6 / trees_per_second("auto", distribution, size) for size in SIZES)]

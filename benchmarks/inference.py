@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from benchmarks import exact, peers
 from benchmarks.scores import uniform
 from benchmarks.timing import print_table, seconds
-from deptree_cli.core import matrix_tree
-from deptree_cli.core.elimination import Elimination
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.spaces import matrix_tree
+from deptree_cli.core.spaces.elimination import factorise
 
 Float = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ SCALES = (1, 10, 20, 40, 80, 100)
 
 
 # What is compared: scores in, marginals (n+1, n+1) out.
-Route = Callable[[Sentence], Float]
+Route = Callable[[TreeDistribution], Float]
 
 
 def run() -> None:
@@ -33,37 +33,37 @@ def run() -> None:
     print_table("Worst error of a marginal, n = 15, Gaussian logits times a scale", columns, _errors(routes))
 
 
-def _elimination(sentence: Sentence) -> Float:
-    return Elimination(sentence.log_scores).marginals()
+def _elimination(distribution: TreeDistribution) -> Float:
+    return factorise(distribution.log_scores, single_root=True).marginals()
 
 
-def _inverse(sentence: Sentence) -> Float:
-    return matrix_tree.marginals(sentence.log_scores)
+def _inverse(distribution: TreeDistribution) -> Float:
+    return matrix_tree.marginals(distribution.log_scores)
 
 
 def _speed(routes: dict[str, Route | None]) -> Iterator[list[object]]:
     for n in LENGTHS:
-        sentence = uniform(n)
-        ours, *theirs = (route and _microseconds(route, sentence) for route in (_elimination, *routes.values()))
+        distribution = uniform(n)
+        ours, *theirs = (route and _microseconds(route, distribution) for route in (_elimination, *routes.values()))
         yield [n, ours, *theirs, (ours or 0.0) / (theirs[0] or 1.0)]
 
 
-def _microseconds(route: Route, sentence: Sentence) -> float:
-    return seconds(lambda: [route(sentence) for _ in range(100)]) * 1e4
+def _microseconds(route: Route, distribution: TreeDistribution) -> float:
+    return seconds(lambda: [route(distribution) for _ in range(100)]) * 1e4
 
 
 def _errors(routes: dict[str, Route | None]) -> Iterator[list[object]]:
     """Against multi-precision arithmetic; five random graphs a scale."""
     for scale in SCALES:
         scores = (np.random.default_rng(seed).normal(size=(16, 16)) * scale for seed in range(5))
-        cases = [(s, exact.marginals(s)) for s in (Sentence.from_scores(each, scale="log") for each in scores)]
+        cases = [(s, exact.marginals(s)) for s in (TreeDistribution(each) for each in scores)]
         yield [scale, *(route and _worst(route, cases) for route in (_elimination, *routes.values()))]
 
 
-def _worst(route: Route, cases: list[tuple[Sentence, Float]]) -> float:
+def _worst(route: Route, cases: list[tuple[TreeDistribution, Float]]) -> float:
     """The largest error, infinite where the route gives up or gives NaN."""
     try:
-        errors = [float(np.abs(route(sentence) - truth).max()) for sentence, truth in cases]
+        errors = [float(np.abs(route(distribution) - truth).max()) for distribution, truth in cases]
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return float("inf")
     return float("inf") if np.isnan(errors).any() else max(errors)

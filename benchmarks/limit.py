@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.timing import seconds
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.numbers import shift_columns
-from deptree_cli.core.samplers.wilson import Trees, alias_tables
-from deptree_cli.core.sentence import Sentence
-from deptree_cli.kernels import wilson as kernel
+from deptree_cli.core.samplers.wilson import Walks, alias_tables
 from deptree_cli.kernels.flags import kernel as compiled
-from deptree_cli.kernels.wilson import ALIAS, ALIAS_MASK
+from deptree_cli.kernels.trees import wilson as kernel
+from deptree_cli.kernels.trees.wilson import ALIAS, ALIAS_MASK
 from deptree_cli.kernels.xoshiro import U64, step
 
 STEPS = 200_000
@@ -33,20 +33,20 @@ def chain(tables, bits, state, steps):
     return u
 
 
-def steps_per_second(sentence: Sentence) -> float:
-    """Of the bare chain on the sentence's graph of words."""
-    tables, bits = alias_tables(np.exp(shift_columns(sentence.log_scores, True)[0]), 1)
+def steps_per_second(distribution: TreeDistribution) -> float:
+    """Of the bare chain on the distribution's graph of words."""
+    tables, bits = alias_tables(np.exp(shift_columns(distribution.log_scores, True)[0]), 1)
     state = np.arange(1, 5, dtype=np.uint64)
     return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
 
 
-def steps_per_tree(sentence: Sentence) -> float:
+def steps_per_tree(distribution: TreeDistribution) -> float:
     """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
-    weights = np.exp(shift_columns(sentence.log_scores, True)[0])
-    weights[:, 0] = sentence.elimination.root_marginals()
+    weights = np.exp(shift_columns(distribution.log_scores, True)[0])
+    weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)
-    heads, roots, abandoned = Trees.of(TREES, sentence.n)
+    heads, roots, abandoned = Walks.of(TREES, distribution.n)
     kernel.draw_roots(tables, bits, state, roots)
     _, steps = kernel.walk(tables, bits, roots, state, 10**8, heads, abandoned)
     return float(steps) / TREES

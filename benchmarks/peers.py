@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
 
-Draw = Callable[[Sentence, int], Any]
-Action = Callable[[Sentence], object]
-Marginals = Callable[[Sentence], NDArray[np.float64]]
+Draw = Callable[[TreeDistribution, int], Any]
+Action = Callable[[TreeDistribution], object]
+Marginals = Callable[[TreeDistribution], NDArray[np.float64]]
 
 
 def treesample() -> Draw:
     """Wilson-Marginal of treesample (Zmigrod et al. 2021a's and Stanojevic 2022's reference code in NumPy)."""
     from treesample.wilson import WilsonRCMarginalSample
 
-    def draw(sentence: Sentence, size: int) -> object:
-        return list(islice(WilsonRCMarginalSample(_weights(sentence)).sample(), size))
+    def draw(distribution: TreeDistribution, size: int) -> object:
+        return list(islice(WilsonRCMarginalSample(_weights(distribution)).sample(), size))
 
     return draw
 
 
 def treesample_swor() -> Draw:
-    """Different trees by treesample (Zmigrod et al. 2021a, Fig. 7): an iterator."""
+    """Distinct trees by treesample (Zmigrod et al. 2021a, Fig. 7): an iterator."""
     from treesample.swor import TreeSwor
 
-    def draw(sentence: Sentence, size: int) -> object:
-        fair = np.exp(sentence.log_scores - sentence.elimination.log_z / sentence.n)  # it stops where Z is tiny
+    def draw(distribution: TreeDistribution, size: int) -> object:
+        fair = np.exp(distribution.log_scores - distribution.log_partition / distribution.n)  # it stops where Z is tiny
         return (tree for tree, _ in TreeSwor(fair).sample())
 
     return draw
@@ -49,8 +49,8 @@ def synjax() -> Draw:
         static_argnums=2,
     )
 
-    def draw(sentence: Sentence, size: int) -> object:
-        logits = np.maximum(sentence.log_scores, -1e5).astype(np.float32)
+    def draw(distribution: TreeDistribution, size: int) -> object:
+        logits = np.maximum(distribution.log_scores, -1e5).astype(np.float32)
         return jax.block_until_ready(compiled(logits, jax.random.PRNGKey(0), size))
 
     return draw
@@ -61,11 +61,11 @@ def torch_struct() -> Marginals:
     import torch
     from torch_struct import NonProjectiveDependencyCRF
 
-    def marginals(sentence: Sentence) -> NDArray[np.float64]:
-        scores = sentence.log_scores[1:, 1:].copy()
-        np.fill_diagonal(scores, sentence.log_scores[0, 1:])
+    def marginals(distribution: TreeDistribution) -> NDArray[np.float64]:
+        scores = distribution.log_scores[1:, 1:].copy()
+        np.fill_diagonal(scores, distribution.log_scores[0, 1:])
         square = NonProjectiveDependencyCRF(torch.tensor(scores)[None]).marginals[0].detach().numpy()
-        both = np.zeros_like(sentence.log_scores)
+        both = np.zeros_like(distribution.log_scores)
         both[1:, 1:], both[0, 1:] = square, square.diagonal()
         np.fill_diagonal(both, 0.0)
         return both
@@ -78,8 +78,8 @@ def supar() -> Marginals:
     import torch
     from supar.structs import MatrixTree
 
-    def marginals(sentence: Sentence) -> NDArray[np.float64]:
-        scores = torch.tensor(sentence.log_scores.T[None]).requires_grad_()
+    def marginals(distribution: TreeDistribution) -> NDArray[np.float64]:
+        scores = torch.tensor(distribution.log_scores.T[None]).requires_grad_()
         return MatrixTree(scores).marginals[0].detach().numpy().T
 
     return marginals
@@ -89,17 +89,17 @@ def synjax_mst() -> Action:
     """SynJax's maximum tree with a single root (compiled by numba)."""
     from synjax._src.deptree_algorithms.deptree_non_proj_argmax import vectorized_mst
 
-    return lambda sentence: vectorized_mst(np.maximum(sentence.log_scores, -1e5)[None], None, True)
+    return lambda distribution: vectorized_mst(np.maximum(distribution.log_scores, -1e5)[None], None, True)
 
 
 def networkx_mst() -> Action:
     """Edmonds' maximum spanning arborescence of networkx, any number of ROOT arcs."""
     from networkx import DiGraph, maximum_spanning_arborescence
 
-    def best(sentence: Sentence) -> object:
-        heads, words = np.nonzero(np.isfinite(sentence.log_scores))
+    def best(distribution: TreeDistribution) -> object:
+        heads, words = np.nonzero(np.isfinite(distribution.log_scores))
         graph = DiGraph()
-        arcs = zip(heads.tolist(), words.tolist(), sentence.log_scores[heads, words].tolist(), strict=True)
+        arcs = zip(heads.tolist(), words.tolist(), distribution.log_scores[heads, words].tolist(), strict=True)
         graph.add_weighted_edges_from(arcs)
         return maximum_spanning_arborescence(graph)
 
@@ -111,9 +111,9 @@ def tree_expectations() -> Action:
     import torch
     from tree_expectations.applications import entropy_grad, shannon_entropy
 
-    def both(sentence: Sentence) -> object:
-        weights = np.exp(sentence.log_scores[1:, 1:] - sentence.elimination.log_z / sentence.n)
-        np.fill_diagonal(weights, np.exp(sentence.log_scores[0, 1:] - sentence.elimination.log_z / sentence.n))
+    def both(distribution: TreeDistribution) -> object:
+        weights = np.exp(distribution.log_scores[1:, 1:] - distribution.log_partition / distribution.n)
+        np.fill_diagonal(weights, np.exp(distribution.log_scores[0, 1:] - distribution.log_partition / distribution.n))
         with torch.no_grad():
             given = torch.tensor(weights)
             return shannon_entropy(given), entropy_grad(given)
@@ -125,7 +125,7 @@ def tree_expectations() -> Action:
 BEST: dict[str, Callable[[], Action]] = {"SynJax": synjax_mst, "networkx (multi-root)": networkx_mst}
 ENTROPY: dict[str, Callable[[], Action]] = {"tree_expectations": tree_expectations}
 SAMPLERS: dict[str, Callable[[], Draw]] = {"treesample (Wilson-Marginal)": treesample, "SynJax": synjax}
-DIFFERENT: dict[str, Callable[[], Draw]] = {"treesample": treesample_swor}
+DISTINCT: dict[str, Callable[[], Draw]] = {"treesample": treesample_swor}
 INFERENCE: dict[str, Callable[[], Marginals]] = {"torch-struct": torch_struct, "SuPar": supar}
 
 
@@ -137,5 +137,5 @@ def installed(peer: Callable[[], Callable[..., object]]) -> Callable[..., object
         return None
 
 
-def _weights(sentence: Sentence) -> np.ndarray:
-    return np.exp(sentence.log_scores - sentence.log_scores[:, 1:].max())
+def _weights(distribution: TreeDistribution) -> np.ndarray:
+    return np.exp(distribution.log_scores - distribution.log_scores[:, 1:].max())

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from benchmarks import limit, peers
-from benchmarks.scores import KINDS
+from benchmarks.scores import KINDS, fresh
 from benchmarks.timing import print_table, seconds
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.samplers import SAMPLERS, names
+from deptree_cli.core.spaces import SINGLE_ROOT
 
 LENGTHS = (10, 20, 40, 70, 100, 200)
 SIZES = (1, 100, 1000)
@@ -31,10 +32,9 @@ def run() -> None:
 
 
 def _rows(kind: str, size: int) -> Iterator[list[object]]:
-    """Ours draw from a sentence of which nothing is known yet: all preparation is in the figure."""
-    for name, line in SAMPLERS.items():
-        if line.serves(single_root=True):
-            yield [name, *(_of_ours(name, kind, n, size) for n in LENGTHS)]
+    """Ours draw from a distribution of which nothing is known yet: all preparation is in the figure."""
+    for name in names(SINGLE_ROOT):
+        yield [name, *(_of_ours(name, kind, n, size) for n in LENGTHS)]
     for name, peer in peers.SAMPLERS.items():
         yield [name, *_of_peer(peers.installed(peer), kind, size)]
 
@@ -45,14 +45,14 @@ def _of_ours(name: str, kind: str, n: int, size: int) -> float | None:
     return trees_per_second(name, KINDS[kind](n), size)
 
 
-def trees_per_second(name: str, sentence: Sentence, size: int) -> float:
+def trees_per_second(name: str, distribution: TreeDistribution, size: int) -> float:
     """Of one of our samplers, log Z and all tables included."""
     rng = np.random.default_rng(1)
     calls = max(1, 100 // size)
 
     def draw() -> None:
         for _ in range(calls):
-            SAMPLERS[name].draw(Sentence(sentence.log_scores), size, rng)
+            SAMPLERS.get(name).draw(fresh(distribution), size, rng)
 
     return calls * size / seconds(draw)
 
@@ -62,15 +62,15 @@ def _of_peer(draw: Callable[..., object] | None, kind: str, size: int) -> Iterat
         if draw is None or n * size > PEERS_PATIENCE:
             yield None
         else:
-            sentence = KINDS[kind](n)
-            yield size / seconds(lambda s=sentence: draw(s, size), repeats=1)  # type: ignore[misc]
+            distribution = KINDS[kind](n)
+            yield size / seconds(lambda s=distribution: draw(s, size), repeats=1)  # type: ignore[misc]
 
 
 def _shares() -> Iterator[list[object]]:
     for kind in KINDS:
         for n in LENGTHS:
-            sentence = KINDS[kind](n)
-            steps = limit.steps_per_tree(sentence)
-            ours = trees_per_second("auto", sentence, 1000) * steps / 1e6
-            bound = limit.steps_per_second(sentence) / 1e6
+            distribution = KINDS[kind](n)
+            steps = limit.steps_per_tree(distribution)
+            ours = trees_per_second("auto", distribution, 1000) * steps / 1e6
+            bound = limit.steps_per_second(distribution) / 1e6
             yield [kind, n, steps, ours, bound, ours / bound]

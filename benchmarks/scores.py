@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
-from deptree_cli.core.sentence import Sentence
+from deptree_cli.core.distribution import TreeDistribution
 
 
-def uniform(n: int, seed: int = 0) -> Sentence:
+def uniform(n: int, seed: int = 0) -> TreeDistribution:
     """Independent uniform weights, as in Stanojevic 2022, section 6."""
     weights = np.random.default_rng(seed).random((n + 1, n + 1))
-    return Sentence.from_scores(weights, id=f"uniform-{n}-{seed}")
+    return TreeDistribution(weights, "weight", id=f"uniform-{n}-{seed}")
 
 
-def peaked(n: int, seed: int = 0) -> Sentence:
+def peaked(n: int, seed: int = 0) -> TreeDistribution:
     """Like a trained parser's: a random tree of short arcs, ahead of unit noise by 9 +- 3 per word, 0.5 at least."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(n + 1, n + 1))
@@ -22,7 +24,12 @@ def peaked(n: int, seed: int = 0) -> Sentence:
     scores[0, 1:] -= 2.0
     scores[0, order[0]] += 2.0
     scores[heads, order] += np.maximum(0.5, rng.normal(9.0, 3.0, size=n))
-    return Sentence.from_scores(scores, scale="log", id=f"peaked-{n}-{seed}")
+    return TreeDistribution(scores, id=f"peaked-{n}-{seed}")
+
+
+def fresh(distribution: TreeDistribution) -> TreeDistribution:
+    """The same distribution with nothing worked out yet: all preparation is in the figures."""
+    return copy(distribution)
 
 
 KINDS = {"uniform": uniform, "peaked": peaked}

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.scores import KINDS
+from benchmarks.scores import KINDS, fresh
 from benchmarks.timing import print_table, seconds
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import arcs, estimate
-from deptree_cli.core.sentence import Sentence
 from deptree_cli.core.swor import ALGORITHMS
 
 LENGTHS = (14, 30, 45, 60, 100)
@@ -29,7 +29,7 @@ def run() -> None:
     speeds: dict[tuple[str, int, str], list[object]] = {}
     for kind in KINDS:
         for size in SIZES:
-            title = f"Different trees per second, {kind} scores, k = {size:,}"
+            title = f"Distinct trees per second, {kind} scores, k = {size:,}"
             print_table(title, ("algorithm", *(f"n = {n}" for n in LENGTHS)), _speeds(kind, size, speeds))
     columns = ("scores", "n", "with replacement", "unbiased", "normalised", "mass drawn")
     print_table("Mean squared error of arc marginals from 100 trees, summed over arcs", columns, _gains())
@@ -37,30 +37,30 @@ def run() -> None:
 
 
 def _speeds(kind: str, size: int, speeds: dict[tuple[str, int, str], list[object]]) -> Iterator[list[object]]:
-    for name in ALGORITHMS:
+    for name in ALGORITHMS.names:
         speeds[kind, size, name] = [_of_ours(name, KINDS[kind](n), size) for n in LENGTHS]
         yield [name, *speeds[kind, size, name]]
-    for name, peer in peers.DIFFERENT.items():
+    for name, peer in peers.DISTINCT.items():
         draw = peers.installed(peer)
         speeds[kind, size, name] = [_of_peer(draw, KINDS[kind](n), size) for n in LENGTHS]
         yield [name, *speeds[kind, size, name]]
 
 
-def _of_ours(name: str, sentence: Sentence, size: int) -> float | None:
-    """All preparation of the sentence included."""
-    if sentence.n ** (4 if name == "zmigrod" else 3) * size > PATIENCE[name]:
+def _of_ours(name: str, distribution: TreeDistribution, size: int) -> float | None:
+    """All preparation of the distribution included."""
+    if distribution.n ** (4 if name == "zmigrod" else 3) * size > PATIENCE.get(name, PATIENCE["trie"]):
         return None
     rng = np.random.default_rng(1)
-    return size / seconds(lambda: ALGORITHMS[name].draw(Sentence(sentence.log_scores), size, rng), repeats=3)
+    return size / seconds(lambda: ALGORITHMS.get(name).draw(fresh(distribution), size, rng), repeats=3)
 
 
-def _of_peer(draw: peers.Draw | None, sentence: Sentence, size: int) -> object:
+def _of_peer(draw: peers.Draw | None, distribution: TreeDistribution, size: int) -> object:
     """Trees per second, or how many trees came before it failed."""
-    if draw is None or sentence.n**2 * size**2 > PATIENCE["peer"]:
+    if draw is None or distribution.n**2 * size**2 > PATIENCE["peer"]:
         return None
     trees: list[object] = []
     try:
-        spent = seconds(lambda: trees.__setitem__(slice(None), list(islice(draw(sentence, size), size))), repeats=1)
+        spent = seconds(lambda: trees.__setitem__(slice(None), list(islice(draw(distribution, size), size))), repeats=1)
     except (ValueError, ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
         return "fails"
     return size / spent if len(trees) == size else f"stops after {len(trees)}"
@@ -69,16 +69,16 @@ def _of_peer(draw: peers.Draw | None, sentence: Sentence, size: int) -> object:
 def _gains() -> Iterator[list[object]]:
     for kind in KINDS:
         for n in (14, 30):
-            sentence, rng = KINDS[kind](n), np.random.default_rng(2)
-            exact = sentence.elimination.marginals()
-            errors = np.array([_errors(sentence, exact, rng) for _ in range(200)])
+            distribution, rng = KINDS[kind](n), np.random.default_rng(2)
+            exact = distribution.marginals()
+            errors = np.array([_errors(distribution, exact, rng) for _ in range(200)])
             yield [kind, n, *errors.mean(axis=0).tolist()]
 
 
-def _errors(sentence: Sentence, exact: np.ndarray, rng: np.random.Generator) -> list[float]:
-    drawn = arcs(sentence.elimination.sample(100, rng)).mean(axis=0)
-    draws = ALGORITHMS["auto"].draw(sentence, 100, rng)
-    found = estimate(draws.heads, draws.log_probs, draws.tau, arcs)
+def _errors(distribution: TreeDistribution, exact: np.ndarray, rng: np.random.Generator) -> list[float]:
+    drawn = arcs(distribution.sample(100, rng, "elimination")).mean(axis=0)
+    draws = distribution.sample_without_replacement(100, rng)
+    found = estimate(draws, arcs)
     return [*(float(((one - exact) ** 2).sum()) for one in (drawn, found.unbiased, found.normalised)), draws.mass]
 
 
@@ -90,11 +90,11 @@ def _draw_picture(speeds: dict[tuple[str, int, str], list[object]]) -> None:
         return
     figure, panels = pyplot.subplots(len(KINDS), 2, figsize=(10, 7), sharey=True, layout="constrained")
     for kind, (left, right) in zip(KINDS, panels, strict=True):
-        for name in (*ALGORITHMS, *peers.DIFFERENT):
+        for name in (*ALGORITHMS.names, *peers.DISTINCT):
             by_size = [speeds[kind, size, name][0] for size in SIZES]
             left.loglog(SIZES, [_number(value) for value in by_size], "o-", label=name)
             right.loglog(LENGTHS, [_number(value) for value in speeds[kind, 1000, name]], "o-", label=name)
-        left.set(title=f"{kind} scores, n = 14", xlabel="k", ylabel="different trees per second")
+        left.set(title=f"{kind} scores, n = 14", xlabel="k", ylabel="distinct trees per second")
         right.set(title=f"{kind} scores, k = 1,000", xlabel="n", xticks=LENGTHS, xticklabels=LENGTHS)
         right.minorticks_off()
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
