@@ -1,15 +1,24 @@
-"""The folder where the machine code of kernels is kept; found without importing numba."""
+"""The folder where the machine code of kernels is kept; found without importing numba.
+
+What is kept are pickles, and reading a pickle runs code: a folder that others could have written to is never read.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+# Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
+_listeners: list[Callable[[str], None]] = []
 
-def cache_folder() -> Path:
-    """Return the folder for the machine code of kernels, named after a hash of all their sources.
+
+def cache_folder() -> Path | None:
+    """Return the folder for the machine code of kernels, named after a hash of all their sources; None if none will do.
 
     Kernels contain code of each other, and numba does not track that: a change in any file must invalidate them all.
     The folder is outside the package, which may be installed where its users cannot write.
@@ -17,23 +26,73 @@ def cache_folder() -> Path:
     sources = blake2b(digest_size=8)
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         sources.update(source.read_bytes())
-    return _base_folder() / "deptree" / sources.hexdigest()
+    return next((folder for folder in _candidates(sources.hexdigest()) if _serves(folder)), None)
 
 
 def is_filled() -> bool:
     """Return whether there is machine code from an earlier run, or numba is switched off and none is needed."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return True
-    return any(cache_folder().rglob("*.nbi"))
+    folder = cache_folder()
+    return folder is not None and _has_code(folder)
 
 
-def _base_folder() -> Path:
-    """Return the folder for caches: numba's, if set, else the user's, else that of temporary files."""
+def tell_if_not_kept(listener: Callable[[str], None]) -> None:
+    """Have a function called with the reason when machine code cannot be kept, at most once."""
+    _listeners[:] = [listener]
+
+
+def not_kept(reason: str) -> None:
+    """Tell whoever wants to know that machine code could not be kept."""
+    if _listeners:
+        _listeners.pop()(reason)
+
+
+def _candidates(name: str) -> Iterator[Path]:
+    """Numba's folder for caches, if set, then the user's, then one among temporary files."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(os.environ["NUMBA_CACHE_DIR"])
-    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return Path(tempfile.gettempdir())
-    return base if os.access(base, os.W_OK) else Path(tempfile.gettempdir())
+        yield Path(os.environ["NUMBA_CACHE_DIR"]).absolute() / "deptree" / name
+    with suppress(RuntimeError):  # nobody's home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "deptree" / name
+    # Of one level, for whoever owns a folder may rename what is in it; and of temporary files everyone his own.
+    yield Path(tempfile.gettempdir()) / f"deptree-{os.getuid() if hasattr(os, 'getuid') else 'cache'}-{name}"
+
+
+def _serves(folder: Path) -> bool:
+    """Whether a folder, made if there is none, can be trusted, and has machine code or takes some."""
+    with suppress(OSError):
+        if not _is_trusted_place(folder):
+            return False
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        return _is_ours_alone(folder) and (os.access(folder, os.W_OK | os.X_OK) or _has_code(folder))
+    return False
+
+
+def _is_ours_alone(folder: Path) -> bool:
+    """Whether it is a folder, no link, that belongs to us or to root, and that nobody else can write to."""
+    if not hasattr(os, "getuid"):  # folders of users are their own there
+        return folder.is_dir()
+    found = folder.lstat()
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid in (os.getuid(), 0)
+        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _is_trusted_place(folder: Path) -> bool:
+    """Whether nobody can put another folder in its place: where everyone may write above it, names are protected."""
+    if not hasattr(os, "getuid"):
+        return True
+    parent = folder.parent.resolve()
+    if parent.exists() and parent.stat().st_uid not in (os.getuid(), 0):
+        return False
+    above = {*folder.parents, parent, *parent.parents}
+    modes = [each.stat().st_mode for each in above if each.exists()]
+    return not any(mode & stat.S_IWOTH and not mode & stat.S_ISVTX for mode in modes)
+
+
+def _has_code(folder: Path) -> bool:
+    return any(folder.rglob("*.nbi"))

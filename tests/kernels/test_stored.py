@@ -1,0 +1,157 @@
+"""The cache of machine code: never read where others could write, and never more than a cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from deptree_cli.kernels import cache
+
+DATA = Path(__file__).parents[2] / "sample_data"
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is cached")
+
+# One kernel, and what the hook hears of the cache.
+PROGRAM = """
+from deptree_cli.kernels import cache
+cache.tell_if_not_kept(lambda reason: print("not kept:", reason))
+import numpy as np
+from deptree_cli.kernels.xoshiro import uniform
+assert 0 <= uniform(np.array([1, 2, 3, 4], dtype=np.uint64)) < 1
+print(sum(uniform.stats.cache_hits.values()), "from", cache.cache_folder())
+"""
+
+
+def run(folder: Path, **environment: str) -> list[str]:
+    """The lines that the program prints; nothing may stand on stderr."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+    env = kept | {"HOME": str(folder), "TMPDIR": str(folder / "tmp")} | environment
+    (folder / "tmp").mkdir(exist_ok=True)
+    command = [sys.executable, "-c", PROGRAM]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=100)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout.splitlines()
+
+
+def kept_in(folder: Path, suffix: str) -> list[Path]:
+    return [path for path in folder.rglob(f"*{suffix}") if path.name.startswith("xoshiro.uniform-")]
+
+
+def test_it_is_filled_and_used(tmp_path: Path) -> None:
+    assert run(tmp_path) == [f"0 from {next((tmp_path / '.cache/deptree').iterdir())}"]
+    assert run(tmp_path)[0].startswith("1 from ")
+    assert next((tmp_path / ".cache/deptree").iterdir()).stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the program has run."""
+    home = tmp_path_factory.mktemp("filled")
+    run(home)
+    return home
+
+
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "half": lambda whole: whole[: len(whole) // 2],
+    "zeros": lambda whole: bytes(len(whole)),  # as a crash of the system leaves it
+}
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_replaced(tmp_path: Path, filled: Path, suffix: str, damage: str) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    (path,) = kept_in(tmp_path, suffix)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    assert run(tmp_path)[0].startswith("0 from ")
+    assert run(tmp_path)[0].startswith("1 from ")
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720])
+def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: Path, mode: int) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    ours = next((tmp_path / ".cache/deptree").iterdir())
+    ours.chmod(mode)
+    (line,) = run(tmp_path)
+    assert line == f"0 from {tmp_path}/tmp/deptree-{os.getuid()}-{ours.name}"
+    ours.chmod(0o700)
+    (tmp_path / ".cache/deptree").chmod(0o777)  # others could put another folder in its place
+    assert run(tmp_path)[0].startswith(f"1 from {tmp_path}/tmp")
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    run(tmp_path)
+    ours = next((tmp_path / ".cache/deptree").iterdir())
+    ours.rename(tmp_path / "elsewhere")
+    ours.symlink_to(tmp_path / "elsewhere")
+    assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path) -> None:
+    """Neither the user's own nor the one among temporary files, whose name everybody can guess."""
+    run(tmp_path)
+    ours = next((tmp_path / ".cache/deptree").iterdir())
+    os.chown(ours, 12345, 12345)
+    assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")
+    (other,) = (tmp_path / "tmp").iterdir()
+    os.chown(other, 12345, 12345)
+    assert run(tmp_path) == ["not kept: no folder for it can be written, or is safe from others", "0 from None"]
+
+
+def test_no_folder_can_be_made(tmp_path: Path) -> None:
+    """Files where folders would have to be."""
+    (tmp_path / "file").touch()
+    nowhere = str(tmp_path / "file")
+    (line,) = run(tmp_path, NUMBA_CACHE_DIR=nowhere)
+    assert line.startswith(f"0 from {tmp_path}/.cache/deptree/")
+    (line,) = run(tmp_path, NUMBA_CACHE_DIR=nowhere, HOME=nowhere)
+    assert line.startswith(f"0 from {tmp_path}/tmp/deptree-")
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """Files of more than 512 bytes cannot be written: the index can, the code cannot."""
+    command = ["bash", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$0" -c "$1"', sys.executable, PROGRAM]
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=100)
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines()[0] == "not kept: File too large"
+    assert ended.stdout.splitlines()[1].startswith("0 from ")
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_the_command_says_once_that_nothing_is_kept(tmp_path: Path, jobs: str) -> None:
+    """Whichever worker notices."""
+    script = 'ulimit -f 1; trap "" XFSZ; exec "$0" -m deptree_cli partition "$1" --from natasha --jobs "$2"'
+    command = ["bash", "-c", script, sys.executable, str(DATA / "scores.npz"), jobs]
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=200)
+    assert ended.returncode == 0
+    assert ended.stdout.count("\n") == 8
+    told = [line for line in ended.stderr.splitlines() if "cannot be kept" in line]
+    assert told == [
+        "deptree: the machine code of kernels cannot be kept (File too large): every run compiles anew."
+        " Set NUMBA_CACHE_DIR."
+    ]
+
+
+def test_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As for a user that the system knows nothing of, in a container."""
+
+    def homeless(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path
