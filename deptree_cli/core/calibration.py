@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +43,17 @@ class Calibration:
     def error(self) -> float:
         """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and accuracy over words."""
         return float(np.abs(self.confidence - self.right).sum() / max(self.words.sum(), 1.0))
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers by name, with the tenths that have words as `bins`."""
+        names = ("probability", "words", "confidence", "accuracy")
+        return {
+            "words": int(self.words.sum()),
+            "attachment": self.attachment,
+            "expected_attachment": self.mean_confidence,
+            "calibration_error": self.error,
+            "bins": [dict(zip(names, row, strict=True)) for row in self.rows()],
+        }
 
     def rows(self) -> list[list[object]]:
         """A line per tenth that has words: its range, words, mean confidence, accuracy."""

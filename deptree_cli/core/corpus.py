@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice, repeat
 from typing import Any, TypeVar
 
 from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers
+from deptree_cli.core.workers import most_workers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Sentences that travel together: enough to make a journey worth it, few enough to keep all workers busy to the end.
+# The most sentences that travel together: enough to make a journey worth it, few enough to keep all busy to the end.
 CHUNK = 16
 
 # Chunks under way per worker: enough to keep it busy past a long sentence, few enough to bound memory.
@@ -30,10 +33,15 @@ def ordered_map(
         yield from map(function, items)
         return
     workers = workers or Workers()
+    jobs = workers.jobs if workers.scheduler is not None else min(workers.jobs, most_workers())
+    chunks = _chunks(items, jobs)
+    # No more workers than there are chunks: the first ones hold an item each.
+    first = list(islice(chunks, jobs))
+    workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
     with ENGINES[engine](function, workers) as submit:
         waiting: deque[Pending] = deque()
         failure: Exception | None = None
-        for chunk in _chunks(items):
+        for chunk in chain(first, chunks):
             if isinstance(chunk, Raised):
                 failure = chunk.error
                 break
@@ -46,15 +54,22 @@ def ordered_map(
             raise failure
 
 
-def _chunks(items: Iterable[Item]) -> Iterator[list[Item] | Raised]:
-    """The items, several at a time; at the end what reading them raised, which must not overtake their results."""
+def _chunks(items: Iterable[Item], jobs: int) -> Iterator[list[Item] | Raised]:
+    """The items, several at a time; at the end what reading them raised, which must not overtake their results.
+
+    Chunks begin with one item and double every `jobs` chunks up to `CHUNK`, so that few sentences, which may be long,
+    go to many workers too.
+    """
     chunk: list[Item] = []
+    growing = (repeat(1 << step, jobs) for step in range(CHUNK.bit_length() - 1))
+    sizes = chain(*growing, repeat(CHUNK))
+    size = next(sizes)
     try:
         for item in items:
             chunk.append(item)
-            if len(chunk) == CHUNK:
+            if len(chunk) == size:
                 yield chunk
-                chunk = []
+                chunk, size = [], next(sizes)
     except Exception as error:
         if chunk:
             yield chunk

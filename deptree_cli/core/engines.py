@@ -6,15 +6,18 @@ whose ``result()`` is the list of the function's results. To add one, write it a
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
+import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from multiprocessing.context import BaseContext
+from typing import Any, Protocol, cast
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.undo import undone_at_once
+from deptree_cli.core.workers import Workshop, die_with_parent
 
 
 class Pending(Protocol):
@@ -66,14 +69,25 @@ def on_threads(function: Function, workers: Workers) -> Iterator[Submit]:
 
 @contextmanager
 def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
-    """Processes run everything side by side, at the price of a journey for every item and result."""
-    start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(workers.jobs, multiprocessing.get_context(start), _adopt, (function,)) as pool:
+    """Processes run everything side by side, at the price of a journey for every item and result.
+
+    They end with the block: after its results, or at once where it is left by an exception.
+    """
+    workshop = Workshop()
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    context = cast(BaseContext, workshop)
+    pool = ProcessPoolExecutor(
+        workers.jobs, context, initializer=_adopt, initargs=(function, os.getpid(), in_main_thread)
+    )
+    with undone_at_once(workshop.kill):
         try:
             yield lambda chunk: pool.submit(_apply_adopted, chunk)
-        except BrokenExecutor:
-            remedy = "Run again with fewer --jobs, or look for what ended it"
-            raise DeptreeError("a worker process died", remedy) from None
+        except BaseException as error:
+            workshop.kill()
+            if isinstance(error, BrokenExecutor):
+                remedy = "Run again with fewer --jobs, or look for what ended it"
+                raise DeptreeError("a worker process died", remedy) from None
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -82,9 +96,8 @@ def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
 _adopted: list[Function] = []
 
 
-def _adopt(function: Function) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _adopt(function: Function, parent: int, at_once: bool) -> None:
+    die_with_parent(parent, at_once)
     _adopted[:] = [function]
 
 
@@ -92,35 +105,21 @@ def _apply_adopted(chunk: list[Any]) -> list[Any]:
     return apply(_adopted[0], chunk)
 
 
-def _itself(function: Function) -> Function:
-    return function
-
-
 @contextmanager
 def on_dask(function: Function, workers: Workers) -> Iterator[Submit]:
     """A dask.distributed cluster, a local one unless a scheduler is named; others take over from a worker that dies."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise DeptreeError("the engine dask is not installed", "pip install 'deptree-cli[dask]'") from None
-    own = None if workers.scheduler else LocalCluster(workers.jobs, threads_per_worker=1, dashboard_address=None)
-    try:
-        with Client(workers.scheduler or own, set_as_default=False) as client:
-            # A function may carry a model: as a result of its own it reaches every worker once, and is made again
-            # where a worker took it along (what is scattered would be lost).
-            shared = client.submit(_itself, function, pure=False, retries=RETRIES)
-            yield lambda chunk: client.submit(apply, shared, chunk, pure=False, retries=RETRIES)
-    except OSError as error:
-        raise DeptreeError(
-            f"the scheduler {workers.scheduler} cannot be reached ({error})", "Check --scheduler"
-        ) from None
-    finally:
-        if own:
-            own.close()
+    from deptree_cli.core.cluster import connected  # asyncio is not for everyone to wait for
+
+    with connected(workers.jobs, workers.scheduler) as submit:
+        # A function may carry a model: as a result of its own it reaches every worker once, and is made again where a
+        # worker took it along (what is scattered would be lost).
+        shared = submit(_itself, function)
+        yield lambda chunk: submit(apply, shared, chunk)
 
 
-# How often a chunk is tried again where it, or what it ran on, came to grief.
-RETRIES = 3
+def _itself(function: Function) -> Function:
+    return function
+
 
 ENGINES: dict[str, Callable[[Function, Workers], AbstractContextManager[Submit]]] = {
     "processes": on_processes,

@@ -94,9 +94,11 @@ def _check_numbers(matrix: Float, scale: str) -> None:
             f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
             "Repair the scores, or forbid such arcs with --nan-forbids",
         )
-    if (matrix > MASK).any() and (scale == "log" or np.isposinf(matrix).any()):
-        bad = matrix > MASK if scale == "log" else np.isposinf(matrix)
-        raise DeptreeError(f"the score of {arc(matrix, bad)} is too large for a score", "Repair the scores")
+    if scale == "log" and (matrix > MASK).any():
+        problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:g})"
+        raise DeptreeError(problem, "Repair the scores")
+    if scale == "weight" and np.isposinf(matrix).any():
+        raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")
     if scale == "weight" and (matrix < 0).any():
         raise DeptreeError(
             f"the weight of {arc(matrix, matrix < 0)} is negative", "If these are log-scores (logits), say --scale log"

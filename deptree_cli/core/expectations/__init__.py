@@ -40,8 +40,8 @@ QUANTITIES: Register[Quantity] = Register(
         Quantity("cross-entropy", cross_entropy, cross_entropy_gradient, (OTHER,), gradient_other),
         Quantity("risk", risk, risk_gradient, (GOLD,)),
         Quantity("attachment", attachment, attachment_gradient, (GOLD,)),
-        Quantity("features", expected_features, expected_features_gradient, (FEATURES,)),
-        Quantity("covariance", feature_covariance, None, (FEATURES,)),
+        Quantity("features", expected_features, expected_features_gradient, (FEATURES,), scalar=False),
+        Quantity("covariance", feature_covariance, None, (FEATURES,), scalar=False),
         Quantity("ge", generalised_expectation, generalised_expectation_gradient, (FEATURES, TARGET)),
     ),
 )

@@ -23,11 +23,13 @@ class Input:
     Attributes:
         kind: one of the kinds above, which says how the command line reads it.
         help: what it is, a sentence.
+        formerly: older names of it, which the command line still takes.
     """
 
     name: str
     kind: str
     help: str
+    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Quantity:
         gradient: the same arguments -> the gradient with respect to the log-scores, (n+1, n+1) or several of them, 0
             for forbidden arcs; None where there is none.
         gradient_other: the same with respect to the log-scores of the other distribution.
+        scalar: whether the value is one number.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Quantity:
     gradient: Callable[..., Float] | None = None
     inputs: tuple[Input, ...] = ()
     gradient_other: Callable[..., Float] | None = None
+    scalar: bool = True
 
     @property
     def summary(self) -> str:

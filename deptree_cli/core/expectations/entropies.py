@@ -6,7 +6,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, expected_sum
 
-ORDER = Input("alpha", NUMBER, "The order")
+ORDER = Input("order", NUMBER, "The order", formerly=("alpha",))
 
 
 def entropy(distribution: ArcFactored) -> float:

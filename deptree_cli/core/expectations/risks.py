@@ -14,8 +14,10 @@ GOLD = Input("gold", HEADS, "The known heads")
 def risk(distribution: ArcFactored, gold: Heads) -> float:
     """The expected number of words with a wrong head.
 
-    gold: (n,) heads, -1 where unknown; such words do not count.
+    gold: (n,) heads, -1 where unknown; such words do not count, and without others it is NaN.
     """
+    if not (gold >= 0).any():
+        return float("nan")
     return expected_sum(distribution, _wrong(distribution, gold))
 
 
@@ -25,7 +27,10 @@ def risk_gradient(distribution: ArcFactored, gold: Heads) -> Float:
 
 
 def attachment(distribution: ArcFactored, gold: Heads) -> float:
-    """The expected unlabelled attachment score: the share of words with known heads that get them."""
+    """The expected unlabelled attachment score: the share of words with known heads that get them.
+
+    NaN without such words.
+    """
     return 1.0 - risk(distribution, gold) / max(int((gold >= 0).sum()), 1)
 
 

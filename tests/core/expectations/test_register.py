@@ -29,4 +29,4 @@ def test_names_are_unique_and_found() -> None:
 def test_each_input_is_one_option_whatever_quantities_share_it() -> None:
     found = unique_inputs(QUANTITIES)
     assert len({each.name for each in found}) == len(found)
-    assert [each.name for each in found] == ["alpha", "other", "gold", "features", "target"]
+    assert [each.name for each in found] == ["order", "other", "gold", "features", "target"]

@@ -1,0 +1,167 @@
+"""A dask.distributed cluster as an engine: a local one, or whoever listens at a scheduler's address."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.undo import undone_at_once
+
+Result = TypeVar("Result")
+
+# How long a scheduler may take to answer, in seconds, at first and when it has gone silent.
+PATIENCE = 4
+
+# Whose loggers write pages on stderr when a cluster goes.
+TALKERS = ("distributed", "tornado", "asyncio")
+
+# How often a chunk is tried again where it, or what it ran on, came to grief.
+RETRIES = 3
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a cluster was asked for."""
+
+    future: Any
+    address: str | None
+
+    def result(self) -> list[Any]:
+        """Wait for the results of a chunk.
+
+        Raises:
+            DeptreeError: the cluster is gone.
+        """
+        try:
+            return self.future.result()
+        except (CancelledError, OSError, TimeoutError) as error:
+            raise _gone(self.address, error) from None
+
+
+@contextmanager
+def connected(jobs: int, scheduler: str | None) -> Iterator[Callable[..., Promise]]:
+    """A function that calls another one with arguments on a cluster: ``submit(function, *arguments) -> Promise``.
+
+    Arguments may be promises: what those come to is passed, without a way through here.
+
+    jobs: workers of a local cluster, which is started unless there is a scheduler.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise DeptreeError("the engine dask is not installed", "pip install 'deptree-cli[dask]'") from None
+    _set_up(scheduler is not None)
+    folder = None if scheduler is not None else tempfile.mkdtemp(prefix="deptree-dask-")
+    with _elsewhere() as call, undone_at_once(partial(_leave_nothing, folder)):
+        try:
+            cluster = call(_local_cluster, distributed, jobs, folder) if folder else None
+            client = call(_client, distributed, cluster or scheduler, scheduler)
+            try:
+                yield partial(_submit, client, scheduler)
+            finally:
+                with suppress(Exception):
+                    call(client.close, PATIENCE)
+                if cluster:
+                    with suppress(Exception):
+                        call(cluster.close, PATIENCE)
+        finally:
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _submit(client: Any, address: str | None, function: Callable[..., Any], *arguments: object) -> Promise:
+    futures = [argument.future if isinstance(argument, Promise) else argument for argument in arguments]
+    try:
+        return Promise(client.submit(function, *futures, pure=False, retries=RETRIES), address)
+    except (CancelledError, OSError, RuntimeError) as error:  # a client that has lost its scheduler refuses to send
+        raise _gone(address, error) from None
+
+
+def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
+    settings = {"dashboard_address": ":0", "local_directory": folder, "silence_logs": logging.CRITICAL + 1}
+    try:
+        return distributed.LocalCluster(jobs, threads_per_worker=1, **settings)
+    except Exception as error:  # of any kind: it opens ports, writes files, starts processes
+        raise DeptreeError(f"no dask cluster can be started here ({_reason(error)})", "Leave out --engine") from None
+
+
+def _client(distributed: Any, to: Any, address: str | None) -> Any:
+    try:
+        if address is not None:
+            asyncio.run(_reach(address))  # a client that reaches nobody takes a long time to go
+        return distributed.Client(to, set_as_default=False, timeout=PATIENCE)
+    except Exception as error:  # of any kind: an address may be wrong in many ways
+        whose = f"the scheduler {address}" if address is not None else "the dask cluster"
+        raise DeptreeError(f"{whose} cannot be reached ({_reason(error)})", "Check --scheduler") from None
+
+
+async def _reach(address: str) -> None:
+    from distributed.comm.core import connect
+
+    await (await connect(address, timeout=PATIENCE)).close()
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _gone(address: str | None, error: BaseException) -> DeptreeError:
+    whose = f"the scheduler {address}" if address is not None else "the dask cluster"
+    return DeptreeError(f"{whose} is gone ({type(error).__name__})", "Look at its log, and run again")
+
+
+def _set_up(remote: bool) -> None:
+    """Keep dask from talking on stderr, as what goes wrong is one line, ours; and from trying long to reach others."""
+    import dask
+
+    for name in [*TALKERS, *logging.root.manager.loggerDict]:  # dask gives some of its loggers levels of their own
+        if name.partition(".")[0] in TALKERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    if remote:
+        dask.config.set({"distributed.comm.timeouts.connect": f"{PATIENCE}s", "distributed.comm.retry.count": 0})
+    # multiprocessing's tracker of semaphores, which outlives us for a moment, would report those of killed workers.
+    quiet = "ignore:resource_tracker"
+    if quiet not in sys.warnoptions:
+        sys.warnoptions.append(quiet)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[Callable[..., Any]]:
+    """A function that calls another one in a thread to which no signal comes, nor to threads and processes it starts.
+
+    So Ctrl-C, which a terminal sends to workers too, is left to the main thread of this process.
+    """
+    with ThreadPoolExecutor(1, "deptree-dask", _block_signals) as thread:
+
+        def call(function: Callable[..., Result], *arguments: Any) -> Result:
+            future: Future[Result] = thread.submit(function, *arguments)
+            return future.result()
+
+        yield call
+
+
+def _block_signals() -> None:
+    if hasattr(signal, "pthread_sigmask"):
+        from multiprocessing.resource_tracker import ensure_running
+
+        ensure_running()  # when it is started on the way, it lets the signals through again
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+
+
+def _leave_nothing(folder: str | None) -> None:
+    for process in multiprocessing.active_children():
+        process.kill()
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)

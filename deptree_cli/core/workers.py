@@ -1,0 +1,83 @@
+"""Worker processes that end with the process they work for, however that ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from deptree_cli.core.undo import forget_everything
+
+# More workers than this only wait for each other.
+WORKERS_PER_CORE = 4
+
+
+def most_workers() -> int:
+    """How many workers this machine keeps busy, with some to spare for those that wait."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return WORKERS_PER_CORE * cores
+
+
+class Workshop:
+    """A multiprocessing context that knows the processes started by it, so that they can be killed together.
+
+    Forks where the system can, which is quick and carries along what has been compiled.
+    """
+
+    def __init__(self) -> None:
+        start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+        self._context: BaseContext = multiprocessing.get_context(start)
+        self._started: list[BaseProcess] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def Process(self, *args: Any, **options: Any) -> BaseProcess:  # noqa: N802 (multiprocessing's name)
+        """Make a process, as the context does."""
+        process: BaseProcess = self._context.Process(*args, **options)  # type: ignore[attr-defined]
+        self._started.append(process)
+        return process
+
+    def kill(self) -> None:
+        """Kill every process at once."""
+        for process in list(self._started):
+            with suppress(Exception):  # not started yet, or already gone
+                process.kill()
+
+
+def die_with_parent(parent: int, at_once: bool) -> None:
+    """Make this worker process end when its parent does, and leave signals from the terminal to the parent.
+
+    parent: its process id; at_once: whether Linux may kill us, which it does when the *thread* that forked us ends.
+    """
+    forget_everything()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    threading.Thread(target=_outlive_no_parent, name="deptree-parent", daemon=True).start()
+    if at_once and sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before we asked
+            os._exit(1)
+
+
+# From <linux/prctl.h>.
+_PR_SET_PDEATHSIG = 1
+
+
+def _outlive_no_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,106 @@
+"""As many workers as there is work for; they end with the block that they work for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deptree_cli.core.corpus import CHUNK, ordered_map
+from deptree_cli.core.engines import Workers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.undo import register, undo_everything, undone_at_once
+from deptree_cli.core.workers import most_workers
+
+DATA = Path(__file__).parents[2] / "sample_data"
+
+
+def worker(_: int) -> int:
+    """Who works, for long enough that the others come to work too."""
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def sleep_or_fail(number: int) -> int:
+    if number == 0:
+        raise DeptreeError("not this one")
+    time.sleep(60)
+    return number
+
+
+def same(number: int) -> int:
+    return number
+
+
+@pytest.mark.parametrize(("items", "most"), [(1, 1), (3, 3), (200, most_workers())])
+def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items: int, most: int) -> None:
+    assert 1 <= len(set(ordered_map(worker, range(items), "processes", Workers(100_000)))) <= most
+
+
+def test_few_items_are_shared_out() -> None:
+    assert len(set(ordered_map(worker, range(6), "processes", Workers(3)))) > 1
+
+
+@pytest.mark.parametrize("engine", ["processes", "threads"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, CHUNK, 2 * CHUNK + 1, 10 * CHUNK])
+def test_every_item_once_and_in_order(engine: str, count: int) -> None:
+    assert list(ordered_map(same, range(count), engine, Workers(3))) == list(range(count))
+
+
+def test_an_error_does_not_wait_for_the_others() -> None:
+    start = time.monotonic()
+    with pytest.raises(DeptreeError, match="not this one"):
+        list(ordered_map(sleep_or_fail, range(40), "processes", Workers(2)))
+    assert time.monotonic() - start < 10
+
+
+def test_whoever_stops_early_does_not_wait() -> None:
+    results = ordered_map(sleep_from(3), range(40), "processes", Workers(2))
+    assert next(results) == 0
+    start = time.monotonic()
+    results.close()
+    assert time.monotonic() - start < 10
+
+
+class sleep_from:  # noqa: N801 (a function with an argument, which travels to processes)
+    def __init__(self, first: int) -> None:
+        self.first = first
+
+    def __call__(self, number: int) -> int:
+        time.sleep(60 if number >= self.first else 0)
+        return number
+
+
+def test_the_command_says_so_once() -> None:
+    command = [sys.executable, "-m", "deptree_cli", "partition", DATA / "scores.npz", "--from", "natasha"]
+    runs: Callable[..., subprocess.CompletedProcess[str]] = lambda *options: subprocess.run(  # noqa: E731
+        [*command, *options], capture_output=True, text=True, check=False, timeout=120
+    )
+    capped = runs("--jobs", "100000")
+    line = f"deptree: --jobs 100000: {most_workers()} workers, 4 for every core"
+    assert capped.returncode == 0
+    assert capped.stderr.splitlines().count(line) == 1
+    quiet = runs("--jobs", "100000", "-q")
+    assert (quiet.stderr, quiet.stdout) == ("", capped.stdout)
+
+
+def test_what_is_registered_is_undone_the_latest_first() -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        raise OSError
+
+    forget = [register(lambda: done.append("first")), register(fail), register(lambda: done.append("last"))]
+    with undone_at_once(lambda: done.append("block")):
+        pass
+    undo_everything()
+    for each in forget:
+        each()
+    assert done == ["last", "first"]
+    undo_everything()
+    assert done == ["last", "first"]
