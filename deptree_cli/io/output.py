@@ -1,18 +1,20 @@
 """Writing results: under the final name only when they are whole.
 
 A file is written beside its final place and renamed at the end; standard output, pipes and devices are written at once.
+A name that ends in .gz asks for compression.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
-import secrets
 import shutil
 import sys
 import zipfile
 from contextlib import ExitStack, suppress
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import BinaryIO, Self
 
@@ -20,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError, ReaderLeft
+from deptree_cli.core.undo import Undo, register
+from deptree_cli.io.left_behind import beside, mark_alive
 
 STDOUT = "-"
 
@@ -40,10 +44,13 @@ class Output:
         self._path = None if path in (None, STDOUT) else path
         # The file written beside and its final place; None when writing directly.
         self._rename: tuple[Path, Path] | None = None
+        self._stream: BinaryIO | gzip.GzipFile
+        self._forget: Undo = lambda: None
 
     def __enter__(self) -> Self:
         try:
-            self._stream = _stdout() if self._path is None else self._opened(self._path)
+            self._file = _stdout() if self._path is None else self._opened(self._path)
+            self._stream = _packing(self._file) if is_packed(self._path) else self._file
         except OSError as error:
             raise _unwritable(error, self._path) from None
         return self
@@ -53,9 +60,11 @@ class Output:
             return Path(path).open("wb")
         # A link stays a link: what it leads to is replaced.
         target = Path(os.path.realpath(path))
-        beside = target.with_name(f".deptree-{secrets.token_hex(8)}.part")
-        stream = beside.open("xb")
-        self._rename = beside, target
+        part = beside(target)
+        self._forget = register(partial(part.unlink, missing_ok=True))
+        stream = part.open("xb")
+        mark_alive(stream)
+        self._rename = part, target
         return stream
 
     def write(self, data: bytes) -> int:
@@ -68,9 +77,9 @@ class Output:
             raise _unwritable(error, self._path) from None
 
     def flush(self) -> None:
-        """Hand on what is in the buffer."""
+        """Hand on what is in the buffer; what is compressed stays there, lest it be compressed in small pieces."""
         try:
-            self._stream.flush()
+            self._file.flush()
         except BrokenPipeError:
             raise ReaderLeft from None
         except OSError as error:
@@ -81,38 +90,69 @@ class Output:
     ) -> None:
         try:
             if kind is None:
+                self._end_packing()
                 self.flush()
                 self._finish()
         finally:
             self._discard()
 
+    def _end_packing(self) -> None:
+        if self._stream is not self._file:
+            try:
+                self._stream.close()
+            except OSError as error:
+                raise _unwritable(error, self._path) from None
+
     def _finish(self) -> None:
         if self._rename is None:
             return
-        beside, target = self._rename
-        self._stream.close()
+        part, target = self._rename
+        self._file.close()
         if target.exists():
-            shutil.copymode(target, beside)
+            shutil.copymode(target, part)
         try:
-            beside.replace(target)
+            part.replace(target)
         except OSError as error:
             raise _unwritable(error, self._path) from None
         self._rename = None
 
     def _discard(self) -> None:
         """Close what was opened here and remove what did not get its final name."""
+        if isinstance(self._stream, gzip.GzipFile):
+            self._stream.fileobj = None  # type: ignore[assignment]  # else it would end what is cut short as if it were whole
         if self._path is not None:
             # What matters was flushed before; what is being thrown away may fail to be written.
             with suppress(OSError):
-                self._stream.close()
+                self._file.close()
         if self._rename is not None:
             self._rename[0].unlink(missing_ok=True)
+        self._forget()
 
 
 def _stdout() -> BinaryIO:
     if sys.stdout is None:
         raise DeptreeError("standard output is closed", "Name a file with -o")
     return sys.stdout.buffer
+
+
+def is_packed(path: str | None) -> bool:
+    """Whether an output is compressed, as its name asks for."""
+    return (path or "").lower().endswith(".gz")
+
+
+def suffix_of(path: str | None) -> str:
+    """What an output's name says of its format: the suffix in small letters, that before .gz; empty if nothing.
+
+    The name of a pipe or a device says nothing.
+    """
+    if path is None or path == STDOUT or _written_directly(path):
+        return ""
+    return PurePath(path[:-3] if is_packed(path) else path).suffix.lower()
+
+
+def _packing(file: BinaryIO) -> gzip.GzipFile:
+    """A stream that compresses into a file, the same bytes for the same bytes: without a name or a date."""
+    return gzip.GzipFile("", "wb", 6, file, mtime=0)
 
 
 def _written_directly(path: str) -> bool:
@@ -123,7 +163,8 @@ def _written_directly(path: str) -> bool:
 def _unwritable(error: OSError, path: str | None) -> DeptreeError:
     place = path or "standard output"
     if isinstance(error, FileNotFoundError):
-        return DeptreeError("its folder does not exist", f"Create {Path(place).parent} first", place=place)
+        folder = (Path(os.path.realpath(place)) if Path(place).is_symlink() else Path(place)).parent
+        return DeptreeError("its folder does not exist", f"Create {folder} first", place=place)
     return DeptreeError(f"cannot be written ({error.strerror})", "Choose another place with -o", place=place)
 
 

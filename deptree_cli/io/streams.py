@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
+import os
 import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -25,7 +26,11 @@ LONGEST_LINE = 1 << 28
 # Enough to tell any container by its first bytes.
 _HEAD = 64
 
+# White space in front of anything else; nobody means as much.
+_MOST_SPACE = 1 << 20
+
 _GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,18 @@ class Input:
     stream: BinaryIO
     head: bytes
     place: str
+
+
+# The files that are being read, by their paths as they were given: for `share_read`.
+_reading: dict[str, BinaryIO] = {}
+
+
+def share_read(path: str) -> float | None:
+    """How much of a file has been read by now, from 0 to 1; None where it is not being read, or has no known end."""
+    with suppress(OSError, ValueError, KeyError, ZeroDivisionError):
+        stream = _reading[path]
+        return stream.tell() / os.fstat(stream.fileno()).st_size
+    return None
 
 
 class _Rewound(io.RawIOBase):
@@ -69,16 +86,29 @@ def open_input(path: str) -> Iterator[Input]:
     place = place_of(path)
     with ExitStack() as opened:
         stream = _stdin() if path == STDIN else opened.enter_context(_open(path))
+        _reading[path] = cast(BinaryIO, stream)
+        opened.callback(_reading.pop, path, None)
         try:
             head = stream.read(_HEAD)
             if head.startswith(_GZIP):
                 stream = opened.enter_context(gzip.GzipFile(fileobj=_rewound(head, stream)))
                 head = stream.read(_HEAD)
-            if not head:
+            head = _past_space(head, stream)
+            if not head.removeprefix(_BOM).strip():
                 raise DeptreeError("the file is empty", "Check the program that wrote it", place=place)
             yield Input(_rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
+
+
+def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:
+    """The first bytes, and more of them where they are nothing but white space."""
+    while len(head) < _MOST_SPACE and not head.removeprefix(_BOM).strip():
+        more = stream.read(max(_HEAD, len(head)))
+        if not more:
+            break
+        head += more
+    return head
 
 
 def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
@@ -95,7 +125,7 @@ def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
 
 
 def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
-    if isinstance(stream, io.BufferedReader) and stream is not _stdin() and stream.seekable():
+    if isinstance(stream, io.BufferedReader) and stream is not getattr(sys.stdin, "buffer", None) and stream.seekable():
         stream.seek(0)
         return stream
     return io.BufferedReader(_Rewound(head, stream), 1 << 16)

@@ -16,6 +16,7 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, may_hold_notes
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
@@ -166,9 +167,9 @@ class Block:
         return _lines(self.raw[self._rows_start : self._rows_end])
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
-        """The block as it is, plus comments, and `noting` some words."""
+        """The block as it is, plus comments, and `noting` some words; notes of earlier commands go."""
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.noting(word_to_misc).without({_key(line) for line in added})
+        noted = self.fresh().noting(word_to_misc).without({_key(line) for line in added})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
     def noting(self, word_to_misc: Mapping[int, str]) -> Block:
@@ -179,6 +180,23 @@ class Block:
         rows = [line.split(b"\t") for line in self._rows]
         lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
         return self._with(self._rows_start, lines, self._rows_end)
+
+    def fresh(self) -> Block:
+        """The block without the notes of earlier commands, which another tree or other scores make untrue."""
+        block = self
+        if may_hold_notes(self._comments):
+            kept = [comment for comment in _lines(self._comments) if not is_note(_key(comment))]
+            block = self._with(self._start, kept, self._rows_start)
+        if any(key + b"=" in self.raw for key in MISC):
+            rows = (line.split(b"\t") for line in block._rows)
+            lines = [b"\t".join(_with_entry(row, b"", MISC) if _is_noted(row) else row) for row in rows]
+            block = block._with(block._rows_start, lines, block._rows_end)
+        return block
+
+    @property
+    def generators(self) -> bytes:
+        """The comments that say what made the file."""
+        return b"".join(comment for comment in _lines(self._comments) if _key(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
@@ -240,8 +258,14 @@ def _shown(text: bytes) -> str:
     return repr(text[:20].decode("utf-8", "replace"))
 
 
-def _with_entry(row: list[bytes], addition: bytes) -> list[bytes]:
+def _is_noted(row: list[bytes]) -> bool:
+    return row[0].isdigit() and any(entry.partition(b"=")[0] in MISC for entry in row[_MISC].split(b"|"))
+
+
+def _with_entry(row: list[bytes], addition: bytes, keys: Set[bytes] = frozenset()) -> list[bytes]:
+    """The row with entries `A=1|B=2` behind those of its MISC, where older ones of their keys, and of `keys`, go."""
     misc = row[_MISC].rstrip(b"\r\n")
-    keys = {entry.partition(b"=")[0] for entry in addition.split(b"|")}
-    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in keys]
-    return [*row[:_MISC], b"|".join([*entries, addition]) + row[_MISC][len(misc) :]]
+    gone = keys | ({entry.partition(b"=")[0] for entry in addition.split(b"|")} if addition else frozenset())
+    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in gone]
+    written = b"|".join([*entries, *filter(None, [addition])]) or b"_"
+    return [*row[:_MISC], written + row[_MISC][len(misc) :]]

@@ -6,14 +6,29 @@ from collections.abc import Iterable, Sequence
 
 from deptree_cli.io.conllu.blocks import Block
 
+# Of a float: none below 1 is rounded to it.
+_ALL_DIGITS = 17
+
 
 def with_places(block: Block, keys: Sequence[str]) -> tuple[Block, bytes]:
-    """The block with ``key=`` and an empty place for each key in MISC of every word, and the mark of such a place."""
+    """The block with ``key=`` and an empty place for each key in MISC of every word, and the mark of such a place.
+
+    Notes of earlier commands go.
+    """
     mark = b"\0"
     while mark in block.raw:
         mark += b"\1"
     entry = "|".join(f"{key}={mark.decode()}" for key in keys)
-    return block.noting(dict.fromkeys(range(1, block.n + 1), entry)), mark
+    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry)), mark
+
+
+def probability(value: float, digits: int = 4) -> str:
+    """A probability to so many significant digits, more where it would be rounded to a certainty that it is not."""
+    text = f"{value:.{digits}g}"
+    while text == "1" and value < 1 and digits < _ALL_DIGITS:
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return text
 
 
 def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:

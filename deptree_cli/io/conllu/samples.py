@@ -60,7 +60,23 @@ def read_samples(path: str) -> Iterator[DrawnTree]:
             problem = "these are not samples in CoNLL-U or JSON Lines"
             raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=path)
         json = file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
-        yield from (_from_jsonl if json else _from_conllu)(file.stream, file.place)
+        for tree in (_from_jsonl if json else _from_conllu)(file.stream, file.place):
+            _check_acyclic(tree)
+            yield tree
+
+
+def _check_acyclic(tree: DrawnTree) -> None:
+    """Raise unless every word has ROOT above it."""
+    n = len(tree.heads)
+    seen = [0] * (n + 1)  # the word from which a node was first reached; ROOT is above all
+    for word in range(1, n + 1):
+        node = word
+        while node and not seen[node]:
+            seen[node] = word
+            node = tree.heads[node - 1]
+        if node and seen[node] == word:
+            problem = f"the heads are no tree: word {node} stands above itself"
+            raise DeptreeError(problem, "Repair or leave out the sample", place=tree.place, sent_id=tree.sent_id)
 
 
 def _from_conllu(stream: BinaryIO, place: str) -> Iterator[DrawnTree]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.notes import GENERATOR
 
 # What becomes of DEPS where HEAD may change, numbered as in kernels/text/columns.py.
 DEPS = ("drop", "basic", "keep")
@@ -43,7 +44,8 @@ def with_trees(
 ) -> bytes:
     """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
-    A byte order mark and empty lines in front stay where they are; the last copy ends as the block did.
+    A byte order mark and empty lines in front stay where they are; the last copy ends as the block did. Of several
+    copies the first alone keeps what says how the file was made (``# generator``), in front of its other comments.
 
     Args:
         heads: (k, n), 0 = ROOT.
@@ -56,6 +58,8 @@ def with_trees(
             again; `keep` both as they are.
     """
     newline = block.newline
+    made_by = block.generators if len(heads) > 1 else b""
+    block = block.without({GENERATOR}) if made_by else block
     notes = [""] * len(heads)
     if comments or closing:
         block = block.without({key.encode() for key in (*comments, *closing)})
@@ -65,7 +69,8 @@ def with_trees(
     naming = "{}" if block.id_span else f"# sent_id = {{}}{newline}"
     ids = map(naming.format, sent_ids)
     ids_and_notes = [piece.encode() for pair in zip(ids, notes, strict=True) for piece in pair]
-    return _spliced(block, heads, ids_and_notes, deprels, DEPS.index(deps))
+    data = _spliced(block, heads, ids_and_notes, deprels, DEPS.index(deps))
+    return data[: block.start] + made_by + data[block.start :] if made_by else data
 
 
 def _spliced(

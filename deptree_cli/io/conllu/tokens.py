@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.notes import MISC, is_note
 
 if TYPE_CHECKING:
     from conllu import TokenList
@@ -25,12 +26,13 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = 
     """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
 
     Without `deprels` a word whose head is what it was keeps its label; another one is `dep`, and `root` under ROOT.
-    Enhanced dependencies, which do not fit another tree, are dropped, and so are empty nodes.
+    Enhanced dependencies and notes of commands, which do not fit another tree, are dropped, and so are empty nodes.
 
     Raises:
         DeptreeError: there are not as many heads as words.
     """
     from conllu import TokenList
+    from conllu.models import Metadata
 
     kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
     words = [token for token in kept if isinstance(token["id"], int)]
@@ -42,4 +44,7 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = 
         token["deprel"] = deprels[word] if deprels else "root" if head == 0 else token["deprel"] if stays else "dep"
         token["head"] = head
         token["deps"] = None
-    return TokenList(kept, metadata=deepcopy(tokens.metadata))
+        if token["misc"]:
+            token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
+    metadata = {key: value for key, value in tokens.metadata.items() if not is_note(key.encode())}
+    return TokenList(kept, metadata=Metadata(metadata))

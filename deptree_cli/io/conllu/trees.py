@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from math import isfinite
+from typing import Any
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
@@ -27,20 +28,19 @@ class Note:
         field: its name in JSON Lines, None where it stands there already.
         key: its name among the comments of CoNLL-U, None where it has no place there.
         values: one per tree, or a single one; None is unknown: `null` in JSON, no comment.
-        template: how a comment shows a value.
+        template: how a comment shows a value: a template or a function.
     """
 
     field: str | None
     key: str | None
     values: Sequence[Value]
-    template: str = "{}"
+    template: str | Callable[[Any], str] = "{}"
 
     @property
     def texts(self) -> list[str]:
         """The values as comments show them."""
-        return [
-            YES_NO[value] if value is True or value is False else self.template.format(value) for value in self.values
-        ]
+        shown = self.template.format if isinstance(self.template, str) else self.template
+        return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def log_prob_note(log_probs: Float) -> Note:
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
-def to_jsonl(trees: Trees, style: Style = USUAL) -> bytes:
-    """One object per tree: sent_id, sample (from 1), heads, deprels if there are labels, and the notes.
+def to_jsonl(trees: Trees, style: Style = USUAL, ranked: bool = True) -> bytes:
+    """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels if there are labels, and the notes.
 
     Without a call of a JSON encoder for every tree, which would cost more than drawing it.
     """
@@ -113,11 +113,12 @@ def to_jsonl(trees: Trees, style: Style = USUAL) -> bytes:
     columns = [_lists(numerals, trees.heads)]
     if trees.deprels:
         columns.append(_lists([_json(name) for name in trees.deprels.names], trees.deprels.index))
-    template = '{{"sent_id":{},"sample":{},"heads":[{}]' + ',"deprels":[{}]' * (len(columns) - 1)
+    sample = ',"sample":{}' if ranked else ""
+    template = '{{"sent_id":{}' + sample + ',"heads":[{}]' + ',"deprels":[{}]' * (len(columns) - 1)
     lines = map(
         (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
         repeat(_json(trees.sent_id)),
-        range(1, len(trees.heads) + 1),
+        *([range(1, len(trees.heads) + 1)] if ranked else []),
         *columns,
         *(_each(note.values) for note in notes),
     )
@@ -148,7 +149,7 @@ def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
     closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
     comments = {note.key: note.texts for note in trees.notes if note.key}
-    return with_trees(trees.block, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    return with_trees(trees.block.fresh(), trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
 
 
 TO_BYTES: dict[str, Callable[[Trees, Style], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

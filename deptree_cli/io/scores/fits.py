@@ -25,11 +25,8 @@ Fits = dict[str, float]
 
 def fits(sentence: ScoredSentence) -> Fits:
     """How well the tree of the CoNLL-U fits under each layout that the array allows; nothing where there is none."""
-    block, read = sentence.record.block, sentence.interpretation.layout
-    if block is None or None in block.heads:
-        return {}
-    heads = np.array([block.heads], dtype=np.int32)
-    if not sentence.distribution.space.contains(heads)[0]:
+    heads, read = sentence.record.known_heads[None], sentence.interpretation.layout
+    if not heads.size or (heads < 0).any() or not sentence.distribution.space.contains(heads)[0]:
         return {}
     rows, columns = read.arcs(sentence.record.scores.shape)
     return {
@@ -81,4 +78,4 @@ def better_layout(means: Fits, read: Layout) -> str:
     orient = f" --orient {better.orient}" * turned
     options = orient + f" --root {better.root}" * (better.root != read.root)
     gain = f"{means[best]:.2f} against {means[used]:.2f} a word"
-    return f"the heads of the CoNLL-U fit{options} far better ({gain}): say{options}"
+    return f"the known heads fit{options} far better ({gain}): say{options}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.layout import Layout, cut, words_in
-from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.raw import OutOfStep, Raw, RawScores, Source, in_order
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import open_input
 
@@ -57,6 +57,8 @@ def _from_json(value: Any) -> list[Any]:
     return [numbers[number] for number in range(len(numbers))]
 
 
+_SAME = "Check that both files hold the same sentences"
+
 # Where the axis of labels stands unless the preset knows better.
 LABEL_AXIS = "last"
 
@@ -70,15 +72,18 @@ class LabelScores(NamedTuple):
     @contextmanager
     def open(self) -> Iterator[OpenLabelScores]:
         """The file, to be asked sentence by sentence in the order of the scores of arcs."""
-        with ScoreSource(self.path).read(self.layout) as source:
-            yield OpenLabelScores(source, self.layout, self.path)
+        scores = ScoreSource(self.path)
+        with scores.read(self.layout) as source:
+            yield OpenLabelScores(source, self.layout, self.path, scores.ordered)
 
 
 class OpenLabelScores:
     """Scores of labels by name where both files have names, else by order."""
 
-    def __init__(self, source: Source, layout: Layout, path: str) -> None:
+    def __init__(self, source: Source, layout: Layout, path: str, ordered: bool = True) -> None:
         self._source = source
+        self._ordered = ordered
+        self._by_order = False
         self._layout = layout
         self._path = path
         self._in_order = in_order(source)
@@ -87,7 +92,8 @@ class OpenLabelScores:
         """The array (n, n+1, L) or alike of a sentence with n words, as read.
 
         Raises:
-            DeptreeError: there is none, or one of another length.
+            OutOfStep: the next one by order is of another length or name, or there is none.
+            DeptreeError: there is none of this name, or one of another length.
         """
         raw = self._next(key, sent_id)
         if isinstance(raw, DeptreeError):
@@ -99,7 +105,8 @@ class OpenLabelScores:
                 return cut(scores, n, self._layout)
             if words != n:
                 problem = f"the scores of labels have {words} words, those of arcs {n}"
-                raise DeptreeError(problem, "Check that both files hold the same sentences")
+                sure = raw.key is not None and raw.key in (key, sent_id)
+                raise (DeptreeError if sure else OutOfStep)(problem, _SAME)
         except DeptreeError as error:
             raise error.at(raw.place) from None
         return scores
@@ -108,6 +115,13 @@ class OpenLabelScores:
         """Pass over the sentence that is next in order: its scores of arcs could not be read."""
         next(self._in_order, None)
 
+    def check_end(self) -> None:
+        """Raise OutOfStep where sentences that are paired by order have scores of labels left."""
+        if self._by_order and next(self._in_order, None) is not None:
+            raise OutOfStep(
+                "there are more sentences with scores of labels than with scores of arcs", _SAME, place=self._path
+            )
+
     def _next(self, key: str | None, sent_id: str) -> Raw:
         if isinstance(self._source, Mapping) and key is not None:
             for name in (key, sent_id):
@@ -115,9 +129,13 @@ class OpenLabelScores:
                     return self._source[name]
             remedy = "Name the scores of labels as those of arcs are named"
             return DeptreeError(f"{self._path} has no key {key!r}", remedy)
+        if not self._ordered:
+            problem = f"the order of the sentences in {self._path} is not known, and the scores of arcs have no names"
+            raise OutOfStep(problem, "Save the scores of labels as .npz, which keeps the order")
+        self._by_order = True
         raw = next(self._in_order, None)
         if raw is None:
-            return DeptreeError(f"{self._path} holds fewer sentences", "Give scores of labels for every sentence")
-        if isinstance(raw, RawScores) and None not in (raw.key, key) and raw.key != key:
-            return DeptreeError(f"out of step: the scores of labels are {raw.key!r}", "Keep both files in one order")
+            raise OutOfStep(f"{self._path} holds fewer sentences", "Give scores of labels for every sentence")
+        if isinstance(raw, RawScores) and None not in (raw.key, key) and raw.key not in (key, sent_id):
+            raise OutOfStep(f"out of step: the scores of labels are {raw.key!r}", "Keep both files in one order")
         return raw

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.raw import numeric
+from deptree_cli.io.scores.raw import OutOfStep, numeric
 
 CHOICES = {
     "orient": ("head-dep", "dep-head"),
@@ -206,16 +206,15 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
     """The scores of the first n words of a padded matrix; its rows and columns beyond are padding.
 
     Raises:
-        DeptreeError: the matrix is too small for n words, or ROOT stands behind the padding.
+        OutOfStep: the matrix is too small for n words.
+        DeptreeError: n is 0, or ROOT stands behind the padding.
     """
     surplus = words_in(scores.shape, layout) - n
     if surplus == 0:
         return scores
     if surplus < 0 or n < 1:
-        raise DeptreeError(
-            f"the length is {n}, but the padded matrix has shape {scores.shape}",
-            "Lengths count the words, without ROOT",
-        )
+        problem = f"the length is {n}, but the padded matrix has shape {scores.shape}"
+        raise (OutOfStep if surplus < 0 else DeptreeError)(problem, "Lengths count the words, without ROOT")
     if layout.root == "last":
         raise DeptreeError(
             "with ROOT last nobody can tell where it stands in a padded matrix",

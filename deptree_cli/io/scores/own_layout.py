@@ -6,7 +6,15 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.presets import layout
 
 # The commands that write scores; what others write are none.
+# A field of signatures: the sentences were read from a container that may have sorted them by name.
+ORDER, UNKNOWN = "order", "unknown"
+
 _WRITERS = ("dump", "convert")
+
+
+def knows_order(signature: str) -> bool:
+    """Whether a file of this signature has its sentences in their own order, as far as its writer knew it."""
+    return f"|{ORDER}:{UNKNOWN}|" not in signature
 
 
 def own_layout(signature: str) -> Layout | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deptree_cli.core.dtypes import Array
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 
@@ -23,6 +25,7 @@ class Record:
         padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
         other: the same sentence's scores from another file, if there is one.
         labels: the scores of its labels from a file of their own, if there is one.
+        gold: the same sentence with the heads that are known to be right, if there is such a file.
         notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
     """
 
@@ -36,6 +39,14 @@ class Record:
     other: Array | None = None
     labels: Array | None = None
     notice: str = ""
+    gold: Block | None = None
+
+    @property
+    def known_heads(self) -> Heads:
+        """The heads that are known to be right, (n,), -1 where none is: those of `gold`, else those of the sentence."""
+        block = self.gold or self.block
+        heads = block.heads if block else []
+        return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
 
     @property
     def sentence(self) -> Block:

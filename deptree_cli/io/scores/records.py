@@ -84,7 +84,7 @@ class Interpretation:
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
         if rows == columns and self._makes_sense(record, turned):
-            remedy += f". Read with --orient {turned.orient} there is one: is that meant?"
+            remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
         return remedy
 
     def _makes_sense(self, record: Record, layout: Layout) -> bool:
@@ -154,7 +154,7 @@ class ScoredSentence:
         deprels = None
         if names_of and labels is not None:
             deprels = Deprels(names_of.names, np.atleast_2d(np.asarray(labels, dtype=np.int32)))
-        return with_trees(self.record.sentence, heads, names, deprels=deprels).decode()
+        return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).decode()
 
     def _deprels(self, labels: ArrayLike | None) -> list[str] | None:
         if labels is None or self.distribution.labels is None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
-from deptree_cli.io.scores.own_layout import own_layout
+from deptree_cli.io.scores.own_layout import knows_order, own_layout
 from deptree_cli.io.scores.raw import Matrices, Source
 from deptree_cli.io.streams import place_of
 
@@ -20,11 +20,13 @@ class ScoreSource:
     Attributes:
         path: as the user gave it.
         place: what messages call it.
+        count: the number of matrices, once it is known: in a container with names, from `read` on.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.place = place_of(path)
+        self.count: int | None = None
         self._opened = ExitStack()
 
     @cached_property
@@ -35,6 +37,11 @@ class ScoreSource:
     def own_layout(self) -> Layout | None:
         """The layout that the file says it has, None if it says nothing; standard input loses nothing by the look."""
         return own_layout(self._file.signature)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the sentences stand in their own order; False where the container may have sorted them by name."""
+        return getattr(self._file, "ordered", True) and knows_order(self._file.signature)
 
     @contextmanager
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
@@ -50,4 +57,5 @@ class ScoreSource:
         scores = self._file
         with self._opened:
             source = scores.read(Matrices(layout.dimensions, layout.forbidden))
+            self.count = len(source) if isinstance(source, Mapping) else None
             yield source if lengths is None else with_lengths(source, read_lengths(lengths), self.place)

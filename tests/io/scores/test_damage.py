@@ -117,5 +117,4 @@ def test_targets_without_end(scratch, says, monkeypatch) -> None:
 
 def test_targets(scratch) -> None:
     assert vector(scratch("t", b"1\n\n-2e1 3\n")).tolist() == [1, -20, 3]
-    assert vector(scratch("t", b"\n")).size == 0
     assert vector(scratch("t", header("(2,)") + bytes(8))).tolist() == [0, 0]

@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
+from deptree_cli.io.output import suffix_of
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
 from deptree_cli.io.streams import Input, open_input
@@ -64,20 +65,20 @@ def _matching(known: Sequence[Container], head: bytes, suffix: str) -> Container
 
 
 def container_for(path: str | None) -> Container:
-    """Return the container that the suffix of an output asks for; JSON Lines where there is none.
+    """Return the container that the suffix of an output asks for, under .gz too; JSON Lines where there is none.
 
     Raises:
         DeptreeError: no container is written under that suffix.
     """
-    suffix = PurePath(path or "").suffix.lower()
+    suffix = suffix_of(path)
     if not suffix:
         return jsonl.CONTAINER
     written = [container for container in CONTAINERS if container.write]
     found = next((container for container in written if suffix in container.suffixes), None)
     if found is None:
-        problem = "output is not compressed" if suffix == ".gz" else f"scores are not written as {suffix}"
         suffixes = sorted(suffix for container in written for suffix in container.suffixes)
-        raise DeptreeError(problem, f"Choose one of {', '.join(suffixes)}", place=path or "")
+        remedy = f"Choose one of {', '.join(suffixes)}, with .gz behind it to compress"
+        raise DeptreeError(f"scores are not written as {suffix}", remedy, place=path or "")
     return found
 
 

@@ -13,7 +13,11 @@ from deptree_cli.io.streams import Input
 
 
 class ScoreFile(Protocol):
-    """A score file that was opened for reading."""
+    """A score file that was opened for reading.
+
+    One that may have sorted the sentences by name has an attribute `ordered` that is False: nothing is paired with it
+    by order then.
+    """
 
     @property
     def signature(self) -> str:
@@ -46,6 +50,7 @@ class Container:
         matches: whether a file that begins with these bytes is one.
         open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
         write: None for a container that is only read.
+        named: whether it keeps the names of sentences.
         refused: whether it is known only to say why it is not read; any other container may take its files over.
     """
 
@@ -55,6 +60,7 @@ class Container:
     open: Open
     write: Create | None = None
     refused: bool = False
+    named: bool = True
 
 
 def starting(*magics: bytes) -> Callable[[bytes], bool]:

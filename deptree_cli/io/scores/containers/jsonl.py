@@ -64,15 +64,24 @@ def _signature(value: dict[str, Any] | DeptreeError) -> str:
 def _raw(value: dict[str, Any], matrices: Matrices, place: str) -> RawScores:
     sent_id = sent_id_of(value, place)
     try:
-        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=_forms(value.get("forms")))
+        forms = _forms(value.get("forms"))
+        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=forms)
     except DeptreeError as error:
         raise error.at(place, sent_id or "") from None
 
 
 def _forms(forms: Any) -> tuple[str, ...]:
-    """The words, as far as they can stand in a column; nothing asks for them but output with words."""
-    sound = isinstance(forms, list) and all(isinstance(form, str) and _COLUMN.fullmatch(form) for form in forms)
-    return tuple(forms) if sound else ()
+    """The words, none where the field is missing or null.
+
+    Raises:
+        DeptreeError: they are not words that can stand in a column of CoNLL-U.
+    """
+    if forms is None:
+        return ()
+    if not isinstance(forms, list) or not all(isinstance(form, str) and _COLUMN.fullmatch(form) for form in forms):
+        problem = "the field forms is not a list of words without tabs and newlines"
+        raise DeptreeError(problem, "Repair it, or leave it out and give --conllu")
+    return tuple(forms)
 
 
 def _array(rows: Any, matrices: Matrices) -> Array:

@@ -82,4 +82,4 @@ def write_npy(path: str | None, signature: str, header: bool) -> Iterator[Write]
         yield write
 
 
-CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy)
+CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False)

@@ -18,10 +18,14 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Write
+from deptree_cli.io.scores.own_layout import knows_order
 from deptree_cli.io.scores.raw import Matrices, RawScores
 from deptree_cli.io.streams import Input, path_of
 
 _SAVE_AGAIN = "Write or copy it again"
+
+# The key of the metadata under which the names of the sentences stand in their order.
+_ORDER = "order"
 
 # The types of the format that are real numbers in NumPy too; bfloat16 is widened here.
 _NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U64", "I64", "F64"}
@@ -38,13 +42,18 @@ def _not_installed(place: str = "") -> DeptreeError:
 
 @dataclass(frozen=True, slots=True)
 class SafetensorsFile:
-    """An opened file; its signature stands among its metadata."""
+    """An opened file; its signature and the order of its sentences stand among its metadata.
+
+    Attributes:
+        ordered: whether the order is known. The library sorts tensors by type and name, so those of others lost it.
+    """
 
     tensors: Tensors
     signature: str
+    ordered: bool
 
     def read(self, matrices: Matrices) -> Tensors:
-        """Return the tensors by key, in the order in which they lie in the file."""
+        """Return the tensors by key, in their order, or else in that in which they lie in the file."""
         return self.tensors
 
 
@@ -66,7 +75,20 @@ def open_safetensors(file: Input) -> Iterator[SafetensorsFile]:
             raise DeptreeError(f"the file is damaged or cut short ({error})", _SAVE_AGAIN, place=file.place) from None
         with opened as tensors:
             metadata: dict[str, str] = tensors.metadata() or {}
-            yield SafetensorsFile(Tensors(tensors, path, file.place), metadata.get("signature", ""))
+            keys, ordered = _in_order(tensors.offset_keys(), metadata.get(_ORDER, ""))
+            yield SafetensorsFile(Tensors(tensors, keys, path, file.place), metadata.get("signature", ""), ordered)
+
+
+def _in_order(keys: Sequence[str], order: str) -> tuple[Sequence[str], bool]:
+    """The keys in the order noted in the metadata, and whether there is one: a JSON list of exactly these keys."""
+    if len(keys) < 2:
+        return keys, True
+    try:
+        names = json.loads(order)
+    except (ValueError, RecursionError):
+        return keys, False
+    known = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return (names, True) if known and sorted(names) == sorted(keys) else (keys, False)
 
 
 class Tensors(Mapping[str, RawScores]):
@@ -74,14 +96,15 @@ class Tensors(Mapping[str, RawScores]):
 
     Args:
         file: as the library opened it.
+        keys: all its names, in order.
         path: where its bytes are.
         place: what messages call it.
     """
 
-    def __init__(self, file: Any, path: str, place: str) -> None:
+    def __init__(self, file: Any, keys: Sequence[str], path: str, place: str) -> None:
         self._file = file
         self._path = path
-        self._keys = dict.fromkeys(file.offset_keys())
+        self._keys = dict.fromkeys(keys)
         self._place = place
         if not self._keys:
             raise DeptreeError(
@@ -155,7 +178,19 @@ def write_safetensors(path: str | None, signature: str, header: bool) -> Iterato
 
     with Output(path) as out:
         yield write
-        out.write(save(tensors, {"signature": signature}))
+        order = {_ORDER: json.dumps(list(tensors), ensure_ascii=False)} if knows_order(signature) else {}
+        for part in _sorted(save(tensors, {"signature": signature} | order)):
+            out.write(part)
+
+
+def _sorted(data: bytes) -> tuple[bytes, bytes]:
+    """The header of a file with its metadata sorted, which the library writes in any order, and what follows it."""
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors stay aligned
+    return len(text).to_bytes(8, "little") + text, data[8 + size :]
 
 
 CONTAINER = Container("safetensors", (".safetensors",), _looks_like_safetensors, open_safetensors, write_safetensors)

@@ -84,7 +84,7 @@ def test_the_suffix_says_what_is_written(path: str | None, name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("scores.npz.gz", "output is not compressed"),
+        ("scores.csv.gz", "scores are not written as .csv"),
         ("scores.conllu", "scores are not written as .conllu"),
         ("scores.json", "scores are not written as .json"),
         ("scores.h5", "scores are not written as .h5"),
@@ -93,7 +93,7 @@ def test_the_suffix_says_what_is_written(path: str | None, name: str) -> None:
 )
 def test_what_is_not_written(path: str, problem: str, says, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    remedy = "Choose one of .jsonl, .ndjson, .npy, .npys, .npz, .safetensors"
+    remedy = "Choose one of .jsonl, .ndjson, .npy, .npys, .npz, .safetensors, with .gz behind it to compress"
     with says(f"{path}: {problem}. {remedy}"):
         container_for(path)
     with says(problem), write_scores(path):

@@ -1,0 +1,21 @@
+"""What commands note in CoNLL-U of a tree and its distribution: true of that tree only, so no other inherits it."""
+
+from __future__ import annotations
+
+# Comments `# key = ...`; and where the file says what made it.
+COMMENTS = frozenset({b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"})
+COMMENT_PREFIX = b"swor_"
+GENERATOR = b"generator"
+
+# Entries `Key=value` of MISC.
+MISC = frozenset({b"HeadProb", b"LabelProb"})
+
+
+def is_note(key: bytes) -> bool:
+    """Whether a comment of this key is a note of a command."""
+    return key in COMMENTS or key.startswith(COMMENT_PREFIX)
+
+
+def may_hold_notes(comments: bytes) -> bool:
+    """Whether these bytes hold the key of a note, as a note or otherwise."""
+    return COMMENT_PREFIX in comments or any(key in comments for key in COMMENTS)

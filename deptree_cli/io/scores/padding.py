@@ -1,0 +1,43 @@
+"""Padding that was taken for words: a slice of a batch whose length nobody told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import MASK
+from deptree_cli.io.scores.layout import Layout, to_head_dep
+
+
+def check_not_padding(scores: Array, layout: Layout) -> None:
+    """Raise where the last word of a slice looks like padding.
+
+    It does where all its scores are one number (0, or -10000 in half precision), or where as a dependent it has one
+    number for all heads and as a head it is masked (-inf, and -1e15 and below; of weights 0). Scores of a parser are
+    never alike to the last bit. A matrix that is all one number may be meant, and is left alone; a last word without
+    any head is an error of its own.
+
+    Raises:
+        DeptreeError: asks for the lengths.
+    """
+    matrix = to_head_dep(scores, layout)
+    n = len(matrix) - 1
+    as_dependent, as_head = _unmasked(matrix[:n, n], layout), _unmasked(matrix[n, 1:n], layout)
+    if len(as_dependent) < 2 or not _alike(np.concatenate([as_dependent, as_head])):
+        return
+    if _alike(_unmasked(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)):
+        return
+    problem = f"the scores of the last of {n} words are all alike, as those of padding are"
+    raise DeptreeError(problem, "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE")
+
+
+def _unmasked(scores: Float, layout: Layout) -> Float:
+    """The scores that allow an arc, (m,)."""
+    flat = scores.ravel()
+    forbidden = flat == 0 if layout.scale == "weight" else flat <= -MASK
+    return flat[~(forbidden | np.isnan(flat))]
+
+
+def _alike(scores: Float) -> bool:
+    return bool((scores == scores[0]).all())
