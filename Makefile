@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws lint types bench man clean
+.PHONY: help install demo test interpreted laws adapters lint types bench man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -69,6 +69,10 @@ interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers an
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
 
+# Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
+adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
+	tests/io/parsers/adapters.sh $(VENV)/bin/python .adapters
+
 lint: $(DEV_STAMP)  ## ruff: rules and format
 	ruff check .
 	ruff format --check .
@@ -87,5 +91,5 @@ man: $(DEV_STAMP)  ## man pages in man/, by click-man
 	  write_man_pages("deptree", deptree, version=__version__, target_dir="man")'
 
 clean:  ## remove what make made, .venv too
-	rm -rf $(VENV) build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .adapters build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

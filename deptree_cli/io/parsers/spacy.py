@@ -1,8 +1,13 @@
-"""The biaffine parser of spacy-experimental: the components experimental_arc_predicter and experimental_arc_labeler."""
+"""The biaffine parser for spaCy: of spacy-biaffine-parser, and of spacy-experimental, where it comes from.
+
+The components are the same but for their names (`arc_predicter`, `arc_labeler`; formerly with `experimental_`) and for
+how the predicter is given sentences: a document's sentence lengths each by itself, or all lengths in a row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,16 +17,35 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.parsers import Scores
 from deptree_cli.io.parsers.sentences import Token, Word, spaced
 
-PREDICTER, LABELER = "experimental_arc_predicter", "experimental_arc_labeler"
+PREDICTER, LABELER = "arc_predicter", "arc_labeler"
+EXPERIMENTAL = "experimental_"
+
+_PACKAGES = ("spacy_biaffine_parser", "spacy_experimental")
 
 
 def load(model: str) -> Spacy:
     """An installed pipeline by name, or one in a folder."""
     import spacy
-    import spacy_experimental  # noqa: F401 (registers the components)
     from spacy.tokens import Doc
 
+    _registered()
     return Spacy(spacy.load(model), Doc)
+
+
+def _registered() -> None:
+    """Import the packages with the components, whichever are installed, which makes them known to spaCy.
+
+    Raises:
+        ImportError: none is.
+    """
+    failed: list[ImportError] = []
+    for package in _PACKAGES:
+        try:
+            import_module(package)
+        except ImportError as error:
+            failed.append(error)
+    if len(failed) == len(_PACKAGES):
+        raise failed[0]
 
 
 class Spacy:
@@ -34,14 +58,18 @@ class Spacy:
 
     def __init__(self, pipeline: Any, to_doc: Callable[..., Any]) -> None:
         by_factory = {factory: name for name, factory in pipeline.pipe_factories.items()}
-        if PREDICTER not in by_factory:
-            raise DeptreeError(f"the pipeline has no component {PREDICTER}", "Choose one of a biaffine parser")
+        prefix = next((prefix for prefix in ("", EXPERIMENTAL) if prefix + PREDICTER in by_factory), None)
+        if prefix is None:
+            problem = f"the pipeline has no component {PREDICTER} or {EXPERIMENTAL}{PREDICTER}"
+            raise DeptreeError(problem, "Choose one with a biaffine parser")
+        predicter, labeler_name = by_factory[prefix + PREDICTER], by_factory.get(prefix + LABELER)
+        self._lengths_by_doc = not prefix
         self._pipeline = pipeline
         self._to_doc = to_doc
         names = list(pipeline.pipe_names)
-        self._before = [pipeline.get_pipe(name) for name in names[: names.index(by_factory[PREDICTER])]]
-        self._arcs = pipeline.get_pipe(by_factory[PREDICTER]).model
-        labeler = pipeline.get_pipe(by_factory[LABELER]) if LABELER in by_factory else None
+        self._before = [pipeline.get_pipe(name) for name in names[: names.index(predicter)]]
+        self._arcs = pipeline.get_pipe(predicter).model
+        labeler = pipeline.get_pipe(labeler_name) if labeler_name else None
         self._labels: Any = labeler and labeler.model
         self.labels: list[str] | None = list(labeler.labels) if labeler else None
 
@@ -56,14 +84,22 @@ class Spacy:
         """Logits (n, n), those of ROOT on the diagonal, and (n, n, L)."""
         docs = [self._prepared(self._doc(words)) for words in batch]
         lengths = np.array([len(words) for words in batch], dtype=np.int32)
-        ops = self._arcs.ops
-        rows = ops.to_numpy(self._arcs.predict((docs, ops.asarray1i(lengths))))
         starts = np.cumsum(lengths) - lengths
         labels = self._label_rows(docs, starts, lengths) if labelled else None
         return [
-            (rows[start : start + n, :n], None if labels is None else labels[start : start + n, :n])
-            for start, n in zip(starts, lengths, strict=True)
+            (arcs, None if labels is None else labels[start : start + n, :n])
+            for arcs, start, n in zip(self._squares(docs, lengths), starts, lengths, strict=True)
         ]
+
+    def _squares(self, docs: list[Any], lengths: Array) -> list[Array]:
+        """The arc logits (n, n) of each sentence, every document being one."""
+        ops = self._arcs.ops
+        if self._lengths_by_doc:
+            by_doc = [np.array([length], dtype=np.int32) for length in lengths]
+            return [ops.to_numpy(square) for square in self._arcs.predict((docs, by_doc))]
+        rows = ops.to_numpy(self._arcs.predict((docs, ops.asarray1i(lengths))))
+        ends = np.cumsum(lengths)
+        return [rows[end - n : end, :n] for end, n in zip(ends, lengths, strict=True)]
 
     def _doc(self, words: list[Word]) -> Any:
         forms, spaces = [word.form for word in words], [word.space_after for word in words]

@@ -1,4 +1,4 @@
-"""Stanza's graph-based parser (1.8 and newer; label scores from 1.15 on)."""
+"""Stanza's graph-based parser, alone or as an ensemble (1.8 and newer; label scores from 1.15 on)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _NO_LABELS = 4
 
 _SPLITTERS = ["tokenize", "mwt"]
 _TAGGERS = ("pos", "lemma")
+
+# How the classes of models that build a tree step by step are called; of an ensemble too.
+_STEPWISE = "TransitionParser"
 
 
 def load(model: str) -> Stanza:
@@ -48,9 +51,11 @@ class Stanza:
         self._loader = loader
         self._unpack = unpack
         self._parser = pipeline.processors["depparse"]
-        trainer = self._parser.trainer
-        if trainer.args.get("reversed"):
-            raise DeptreeError("this model of stanza reads sentences backwards", "Choose another package")
+        trainer = getattr(self._parser, "trainer", None)
+        if trainer is None:
+            problem = "this package of stanza converts constituents and has no model that scores arcs"
+            raise DeptreeError(problem, "Choose a package with a graph-based parser")
+        _check(trainer)
         # No gradients, and no dropout.
         self._model = trainer.model.requires_grad_(False).eval()
         relations = self._parser.vocab["deprel"]
@@ -88,6 +93,17 @@ class Stanza:
             size = lengths[row]
             labels = predicted[2][row, :size, :size] if labelled else None
             yield _normalised(predicted[0][row, :size, :size]), labels
+
+
+def _check(trainer: Any) -> None:
+    """Raise unless the model, be it one or an ensemble, scores the arcs of sentences as they are read."""
+    name = type(trainer.model).__name__
+    if name.endswith(_STEPWISE):
+        problem = f"this model of stanza, a {name}, scores transitions and not arcs"
+        raise DeptreeError(problem, "Choose a package with a graph-based parser")
+    members = getattr(trainer.model, "models", ())
+    if any(args.get("reversed") for args in (trainer.args, *(member.args for member in members))):
+        raise DeptreeError("this model of stanza reads sentences backwards", "Choose another package")
 
 
 def _normalised(scores: Array) -> Array:

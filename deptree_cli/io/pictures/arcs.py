@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int, Integers
+from deptree_cli.io.pictures.choice import chosen, heavier
 
 ROOT = "ROOT"
 
 TREE, OTHER = "tree", "other"
-
-# What an arc beside the tree's must weigh to be drawn, unless told otherwise.
-THRESHOLD = 0.01
 
 # Numbers this near to 0 or 1 say nothing that the darkness of the arc does not.
 SURE = 0.99
@@ -72,6 +70,8 @@ class Picture:
         arcs: one of kind `TREE` for each word, in order, then those of kind `OTHER`.
         caption: what is shown, in a line.
         samples: how many samples the arcs' counts are of; 0 where none were drawn.
+        hidden: how many arcs of some weight are not drawn.
+        heaviest_hidden: the weight of the heaviest of these.
     """
 
     name: str
@@ -79,6 +79,22 @@ class Picture:
     arcs: Sequence[Arc]
     caption: str
     samples: int = 0
+    hidden: int = 0
+    heaviest_hidden: float = 0.0
+
+    @property
+    def hidden_note(self) -> str:
+        """How many arcs are hidden and what they weigh at most, in a few words; empty if none are."""
+        if not self.hidden:
+            return ""
+        unit = "share of the samples" if self.samples else "probability"
+        most = f"at most {self.heaviest_hidden:.2g}" if self.hidden > 1 else f"{self.heaviest_hidden:.2g}"
+        return f"{self.hidden:,} arc{'s' * (self.hidden > 1)} hidden ({unit} {most})"
+
+    @property
+    def full_caption(self) -> str:
+        """The caption, and what is hidden."""
+        return "; ".join(filter(None, [self.caption, self.hidden_note]))
 
     def of_kind(self, kind: str) -> list[Arc]:
         """The arcs of a kind."""
@@ -97,24 +113,44 @@ class Picture:
         return f"{self.word(arc.head)} -> {self.word(arc.dependent)}{label}: {number}"
 
 
+def picture_of(
+    name: str,
+    forms: Sequence[str],
+    marginals: Float,
+    tree: Sequence[int],
+    labels: Mapping[tuple[int, int], str],
+    caption: str,
+    threshold: float | None = None,
+    samples: Integers | None = None,
+) -> Picture:
+    """Return the picture of a sentence, which counts what it hides; arguments as for `Picture` and `arcs_of`."""
+    arcs = arcs_of(marginals, tree, labels, threshold, samples)
+    hidden = _weights(marginals, samples).copy()
+    hidden[:, 0] = 0
+    for arc in arcs:
+        hidden[arc.head, arc.dependent] = 0
+    number = 0 if samples is None else len(samples)
+    return Picture(name, forms, arcs, caption, number, int(np.count_nonzero(hidden > 0)), float(hidden.max(initial=0)))
+
+
 def arcs_of(
     marginals: Float,
     tree: Sequence[int],
     labels: Mapping[tuple[int, int], str],
-    threshold: float,
+    threshold: float | None = None,
     samples: Integers | None = None,
 ) -> list[Arc]:
-    """The arcs of a tree, and all others of at least the threshold.
+    """Return the arcs of a tree, and those others that matter, or all of at least a threshold.
 
     Args:
         marginals: (n+1, n+1), ``[head, dependent]``.
         tree: n heads, 0 = ROOT.
         labels: of some arcs, by (head, dependent).
-        threshold: what an arc that is not the tree's must weigh.
+        threshold: what an arc that is not the tree's must weigh; None leaves the choice to `choice.chosen`.
         samples: (k, n) heads; arcs then weigh their share of these.
     """
     counts = None if samples is None else _counts(samples)
-    weights = marginals if counts is None or samples is None else counts / len(samples)
+    weights = _weights(marginals, samples)
 
     def arc(head: int, dependent: int, kind: str) -> Arc:
         probability = min(float(marginals[head, dependent]), 1.0)
@@ -124,13 +160,15 @@ def arcs_of(
         count, share = int(counts[head, dependent]), float(weights[head, dependent])
         return Arc(head, dependent, probability, label, kind, count, share)
 
-    heavy = (weights > 0) & (weights >= threshold)
-    heavy[:, 0] = False
-    heavy[tree, np.arange(1, len(tree) + 1)] = False
+    others = chosen(weights, tree) if threshold is None else heavier(weights, tree, threshold)
     return [
         *(arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)),
-        *(arc(head, dependent, OTHER) for dependent, head in np.argwhere(heavy.T).tolist()),
+        *(arc(head, dependent, OTHER) for dependent, head in np.argwhere(others.T).tolist()),
     ]
+
+
+def _weights(marginals: Float, samples: Integers | None) -> Float:
+    return marginals if samples is None else _counts(samples) / len(samples)
 
 
 def _counts(samples: Integers) -> Int:

@@ -9,14 +9,32 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.io.pictures.arcs import Arc
-
 Float = NDArray[np.float64]
+
+
+class Spanning(Protocol):
+    """An arc, or the part of one that is drawn in a row: its ends, 0 as the head of ROOT's, and the words it spans."""
+
+    @property
+    def head(self) -> int:
+        """The word that governs, or 0."""
+
+    @property
+    def dependent(self) -> int:
+        """The word that is governed."""
+
+    @property
+    def left(self) -> int:
+        """The end nearer to the beginning of the sentence."""
+
+    @property
+    def right(self) -> int:
+        """The other end."""
 
 
 class Slot(NamedTuple):
@@ -39,7 +57,7 @@ class Span(NamedTuple):
     distance: float
 
 
-def levels(arcs: Sequence[Arc]) -> list[int]:
+def levels(arcs: Sequence[Spanning]) -> list[int]:
     """The level of each arc of one side; those from ROOT come down from above all others. O(arcs^2)."""
     left, right = np.array([(arc.left, arc.right) for arc in arcs], dtype=int).reshape(-1, 2).T
     found = np.zeros(len(arcs), dtype=int)
@@ -58,7 +76,7 @@ def levels(arcs: Sequence[Arc]) -> list[int]:
     return np.where(between_words, found, top).tolist()
 
 
-def slots(arcs: Sequence[Arc], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
+def slots(arcs: Sequence[Spanning], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
     """The slot of every end of an arc of one side, by (number of the arc, word).
 
     Arcs to the left leave a word at its left, the higher the nearer to its middle, and so at the right: no arc then

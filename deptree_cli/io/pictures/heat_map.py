@@ -21,6 +21,10 @@ LEAST_NUMBER = 0.005
 # Inches, of a cell and around the map.
 CELL, AROUND = 0.42, 1.6
 
+# No larger than this, which is 3,900 pixels; cells and fonts of a longer sentence shrink.
+LARGEST = 39.0
+POINTS_OF_CELL = 0.75 * 72
+
 # Tried in this order for every character; those after the first where they are installed.
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "Noto Sans Devanagari")
 
@@ -44,9 +48,10 @@ def draw_heat_map(marginals: Float, forms: Sequence[str], tree: Sequence[int], t
     with pyplot.rc_context({"font.family": [font for font in FONTS if font in known]}), warnings.catch_warnings():
         # A character that no font has is drawn as a box; that is seen, and not said besides.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
-        side = CELL * (len(forms) + 1) + AROUND
+        cell = min(CELL, (LARGEST - AROUND - 0.5) / (len(forms) + 1))
+        side = cell * (len(forms) + 1) + AROUND
         figure, axes = pyplot.subplots(figsize=(side + 0.5, side), layout="constrained")
-        _draw(figure, axes, marginals[:, 1:].T, forms)
+        _draw(figure, axes, marginals[:, 1:].T, forms, min(10.0, POINTS_OF_CELL * cell))
         axes.set_title(title, parse_math=False)
         for dependent, head in enumerate(tree):
             axes.add_patch(
@@ -55,12 +60,12 @@ def draw_heat_map(marginals: Float, forms: Sequence[str], tree: Sequence[int], t
         save(figure, path)
 
 
-def _draw(figure: Any, axes: Any, probabilities: Float, forms: Sequence[str]) -> None:
+def _draw(figure: Any, axes: Any, probabilities: Float, forms: Sequence[str], font: float) -> None:
     """Cells (n, n+1), the words beside them and, in those of a short sentence, numbers."""
     image = axes.imshow(probabilities, cmap="Blues", vmin=0, vmax=1)
     # A dollar sign in a form is no mathematics.
-    axes.set_xticks(range(len(forms) + 1), [ROOT, *forms], rotation=90, parse_math=False)
-    axes.set_yticks(range(len(forms)), forms, parse_math=False)
+    axes.set_xticks(range(len(forms) + 1), [ROOT, *forms], rotation=90, parse_math=False, fontsize=font)
+    axes.set_yticks(range(len(forms)), forms, parse_math=False, fontsize=font)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.set(xlabel="head", ylabel="dependent")

@@ -7,7 +7,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.pictures.arcs import THRESHOLD, Picture, arcs_of
+from deptree_cli.io.pictures.arcs import picture_of
 from deptree_cli.io.pictures.forms import shown_form
 from deptree_cli.io.pictures.svg import to_svg
 
@@ -16,10 +16,11 @@ def draw(distribution: ArcFactored, block: Block | None = None) -> str:
     """Return an SVG; without a block the words are their numbers."""
     tree = maximum_tree(distribution)
     forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-    arcs = arcs_of(distribution.marginals(), tree.tolist(), labels_of(distribution), THRESHOLD)
+    shown = [shown_form(form) for form in forms]
     probability = float(np.exp(distribution.tree_log_probs(tree[None])[0]))
     caption = f"most probable tree, probability {probability:.4g}"
-    return to_svg(Picture(shown_form(distribution.id), [shown_form(form) for form in forms], arcs, caption))
+    name, labels = shown_form(distribution.id), labels_of(distribution)
+    return to_svg(picture_of(name, shown, distribution.marginals(), tree.tolist(), labels, caption))
 
 
 def labels_of(distribution: ArcFactored) -> dict[tuple[int, int], str]:

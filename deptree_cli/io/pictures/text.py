@@ -16,6 +16,10 @@ from deptree_cli.io.pictures.table import table_of
 
 GAP = 2
 IMPROBABLE = 0.5
+
+# Beside the words arcs get this share of the terminal's width at most, and what the table leaves, but so many columns
+# at least. Where two columns for each are too many they get one; those too long even so are left to the table.
+MOST_BESIDE, LEAST_BESIDE = 0.4, 12
 DOWNWARDS, RIGHTWARDS = "▼", "►"
 
 
@@ -26,7 +30,7 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
         width: columns of the terminal; what would be wider is drawn word below word.
         colour: mark uncertain heads with the terminal's colours.
     """
-    heading = f"{picture.name}: {picture.caption}"
+    heading = f"{picture.name}: {picture.full_caption}"
     # Words that the terminal may put into the order of their script would leave their arcs behind.
     rows = [] if any(map(is_right_to_left, picture.forms)) else _above(picture, width)
     if rows:
@@ -102,18 +106,27 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     """Arcs at the left of a column of words: the higher the farther, and those of a word joined in its line."""
     arcs = picture.of_kind(TREE)
     heights = levels(arcs)
-    top = max(heights)
-    margin = 2 * top + 2
+    left_over = width - cells(table_of(picture, width, False).heading) - LEAST_BESIDE
+    most = max(LEAST_BESIDE, min(int(width * MOST_BESIDE), left_over))
+    step = 2 if 2 * max(heights) <= most else 1
+    top = min(max(heights), most)
+    margin = step * top + 2
     table = table_of(picture, width - margin, colour)
     rows = [0, *accumulate(map(len, table.rows))]
     canvas = Canvas()
     for arc, height in zip(arcs, heights, strict=True):
-        column, dashed = 2 * (top - height), arc.weight < IMPROBABLE
-        if arc.head:
+        column, dashed = step * (top - height), arc.weight < IMPROBABLE
+        if not arc.head:
+            canvas.level(rows[arc.dependent - 1], 0, margin - 1, dashed)
+            canvas.write(rows[arc.dependent - 1], 0, f"─{RIGHTWARDS}")
+        elif column < 0:
+            canvas.level(rows[arc.dependent - 1], margin - 2, margin - 1, dashed)
+            canvas.write(rows[arc.dependent - 1], margin - 2, RIGHTWARDS)
+        else:
             canvas.upright(column, rows[arc.left - 1], rows[arc.right - 1], dashed)
             canvas.level(rows[arc.head - 1], column, margin - 1, dashed)
-        canvas.level(rows[arc.dependent - 1], column, margin - 1, dashed)
-        canvas.write(rows[arc.dependent - 1], *(column + 1, RIGHTWARDS) if arc.head else (column, f"─{RIGHTWARDS}"))
+            canvas.level(rows[arc.dependent - 1], column, margin - 1, dashed)
+            canvas.write(rows[arc.dependent - 1], column + 1, RIGHTWARDS)
     yield " " * margin + table.heading
     for number, line in enumerate(line for word in table.rows for line in word):
         yield f"{canvas.row(number, margin - 1)} {line}"

@@ -1,7 +1,8 @@
-"""The adapter of spacy-experimental: its own logic on a stand-in pipeline, and a real one where it is installed."""
+"""The adapter of spaCy's biaffine parsers: its own logic on a stand-in pipeline, and real ones where installed."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from deptree_cli.io.parsers import PARSERS
 from deptree_cli.io.parsers.sentences import Token
-from deptree_cli.io.parsers.spacy import LABELER, PREDICTER, Spacy
+from deptree_cli.io.parsers.spacy import EXPERIMENTAL, LABELER, PREDICTER, Spacy
 
 OPS = SimpleNamespace(to_numpy=np.asarray, asarray1i=lambda numbers: numbers)
 
@@ -31,29 +32,37 @@ def component(name):
     return run
 
 
-@pytest.fixture
-def pipeline(padded):
+# The sentences of the batch by their lengths.
+NUMBERS = {4: 0, 1: 1, 7: 2}
+
+
+def label_rows(full, given):
+    """The logits of labels of all words, each under one head."""
+    docs, heads = given
+    sizes = [len(each.words) for each in docs]
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    assert heads.dtype == np.int32
+    assert (heads >= starts).all()
+    assert (heads < starts + np.repeat(sizes, sizes)).all()
+    numbered = [(NUMBERS[size], word) for size in sizes for word in range(size)]
+    return np.array([full[number, word, head] for (number, word), head in zip(numbered, heads - starts, strict=True)])
+
+
+@pytest.fixture(params=["", EXPERIMENTAL])
+def pipeline(padded, request):
     """A pipeline tok2vec, arcs, labels whose models know the sentences of the batch by their lengths."""
-    numbers = {4: 0, 1: 1, 7: 2}
+    prefix = request.param
 
     def arcs(given):
         docs, lengths = given
         assert [each.seen for each in docs] == [["vectors"]] * len(docs)
-        order = [numbers[length] for length in lengths.tolist()]
+        order = [NUMBERS[int(length)] for length in np.ravel(lengths)]
+        if not prefix:
+            return [square[:n, :n] for square, (n,) in zip(padded(order, False), lengths, strict=True)]
         return np.concatenate([rows[:length] for rows, length in zip(padded(order, False), lengths, strict=True)])
 
     def labels(given):
-        docs, heads = given
-        sizes = [len(each.words) for each in docs]
-        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        assert heads.dtype == np.int32
-        assert (heads >= starts).all()
-        assert (heads < starts + np.repeat(sizes, sizes)).all()
-        numbered = [(numbers[size], word) for size in sizes for word in range(size)]
-        full = padded([0, 1, 2], False, labels=2)
-        return np.array(
-            [full[number, word, head] for (number, word), head in zip(numbered, heads - starts, strict=True)]
-        )
+        return label_rows(padded([0, 1, 2], False, labels=2), given)
 
     def make(*names):
         pipes = {
@@ -61,7 +70,7 @@ def pipeline(padded):
             "arcs": SimpleNamespace(model=SimpleNamespace(ops=OPS, predict=arcs)),
             "labels": SimpleNamespace(model=SimpleNamespace(ops=OPS, predict=labels), labels=("ROOT", "dep")),
         }
-        factories = {"vectors": "tok2vec", "arcs": PREDICTER, "labels": LABELER}
+        factories = {"vectors": "tok2vec", "arcs": prefix + PREDICTER, "labels": prefix + LABELER}
         return SimpleNamespace(
             vocab="vocabulary",
             pipe_names=list(names),
@@ -84,7 +93,7 @@ def test_rows_of_all_become_squares(pipeline, expected, batch):
 
 def test_pipelines_without_labels_and_without_arcs(pipeline, says):
     assert Spacy(pipeline("vectors", "arcs"), doc).labels is None
-    with says("no component experimental_arc_predicter"):
+    with says("no component arc_predicter or experimental_arc_predicter"):
         Spacy(pipeline("vectors"), doc)
 
 
@@ -101,23 +110,33 @@ def test_tokens_of_space_go(pipeline):
 
 WORDS = {"@architectures": "spacy.HashEmbedCNN.v2", "pretrained_vectors": None, "width": 8, "depth": 1}
 WORDS |= {"embed_size": 50, "window_size": 1, "maxout_pieces": 2, "subword_features": True}
-ARCS = {"@architectures": "spacy-experimental.PairwiseBilinear.v1", "hidden_width": 6, "nO": 1, "tok2vec": WORDS}
-LABELS = {"@architectures": "spacy-experimental.Bilinear.v1", "hidden_width": 6, "tok2vec": WORDS}
+REAL = {
+    "": ("spacy_biaffine_parser", "spacy_biaffine_parser.mst", "spacy-biaffine-parser"),
+    EXPERIMENTAL: ("spacy_experimental", "spacy_experimental.biaffine_parser.mst", "spacy-experimental"),
+}
+
+
+def models_of(package):
+    """The smallest models that the package can build, by component."""
+    arcs = {"@architectures": f"{package}.PairwiseBilinear.v1", "hidden_width": 6, "nO": 1, "tok2vec": WORDS}
+    named = {"@architectures": f"{package}.Bilinear.v1", "hidden_width": 6, "tok2vec": WORDS}
+    return {PREDICTER: arcs, LABELER: named}
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_real_pipeline_with_random_weights(tmp_path, batch):
+@pytest.mark.parametrize("prefix", REAL)
+def test_a_real_pipeline_with_random_weights(tmp_path, batch, prefix):
     """Heads and labels from the scores are those that spaCy's components predict."""
+    module, mst, package = REAL[prefix]
     spacy = pytest.importorskip("spacy", reason="spacy is not installed")
-    pytest.importorskip("spacy_experimental", reason="spacy-experimental is not installed")
+    pytest.importorskip(module, reason=f"{package} is not installed")
     pytest.importorskip("torch", reason="torch is not installed")
     from spacy.tokens import Doc
     from spacy.training import Example
-    from spacy_experimental.biaffine_parser.mst import mst_decode
 
     nlp = spacy.blank("en")
-    nlp.add_pipe(PREDICTER, config={"model": ARCS})
-    nlp.add_pipe(LABELER, config={"model": LABELS})
+    for name, model in models_of(package).items():
+        nlp.add_pipe(prefix + name, config={"model": model})
     forms = [[word.form for word in words] for words in batch]
     docs = [Doc(nlp.vocab, words=each, sent_starts=[word == 0 for word in range(len(each))]) for each in forms]
     trees = [{"heads": [0] * len(each), "deps": ["ROOT", *["obj", "dep"] * 3][: len(each)]} for each in forms]
@@ -125,10 +144,10 @@ def test_a_real_pipeline_with_random_weights(tmp_path, batch):
     nlp.to_disk(tmp_path / "pipeline")
     adapter = PARSERS.get("spacy").load(str(tmp_path / "pipeline"))
     found = adapter.scores(batch, True)
-    heads = [mst_decode(arcs) for arcs, _ in found]
-    predicter, labeler = nlp.get_pipe(PREDICTER), nlp.get_pipe(LABELER)
+    heads = [import_module(mst).mst_decode(scores) for scores, _ in found]
+    predicter, labeler = nlp.get_pipe(prefix + PREDICTER), nlp.get_pipe(prefix + LABELER)
     known = predicter.predict(docs)
-    assert [list(each) for each in heads] == [list(tree[0]) for tree in known]
     predicter.set_annotations(docs, known)
+    assert [list(each) for each in heads] == [[token.head.i for token in one] for one in docs]
     labels = [labels[np.arange(len(tree)), tree].argmax(axis=1) for (_, labels), tree in zip(found, heads, strict=True)]
     assert np.concatenate(labels).tolist() == labeler.predict(docs).tolist()
