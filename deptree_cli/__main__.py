@@ -1,6 +1,22 @@
-"""``python -m deptree_cli``."""
+"""``python -m deptree_cli``, and the command `deptree`."""
 
-from deptree_cli.cli.app import main
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line as a process of its own: with standard streams that can be relied on, ending on signals."""
+    from deptree_cli.cli.endings import end_on_signals
+
+    end_on_signals()  # first of all: the imports below take a while
+    from deptree_cli.cli.standard_streams import repair
+
+    repair()
+    from deptree_cli.cli.app import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

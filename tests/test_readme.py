@@ -50,5 +50,24 @@ def rounded(text: str) -> str:
 
 
 def test_examples_are_found() -> None:
-    assert len(PAGES) == 2
+    assert len(PAGES) >= 7
     assert len(examples()) >= 15
+
+
+def test_the_readme_is_short() -> None:
+    assert len(PAGES[0].read_text(encoding="utf-8").split()) < 1500
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_picture_is_what_its_command_draws() -> None:
+    """Without `-o` it is written to standard output."""
+    (command,) = re.findall(r"^deptree (show .*) -o show.svg$", TEXT, re.MULTILINE)
+    drawn = subprocess.run(
+        [sys.executable, "-m", "deptree_cli", *command.split(), "--quiet"], capture_output=True, cwd=ROOT, check=True
+    ).stdout
+    assert rounded(drawn.decode()) == rounded((ROOT / "docs/show.svg").read_text(encoding="utf-8"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import NoReturn
 
 import click
 
+from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
@@ -30,7 +30,7 @@ COMMANDS = {
     "dump": "Run a parser and write its scores.",
 }
 
-DONE, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
 class Deptree(LazyGroup):
@@ -52,19 +52,25 @@ class Deptree(LazyGroup):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
-@click.version_option(__version__, prog_name="deptree")
-def deptree() -> None:
+@click.version_option(__version__, "-V", "--version", prog_name="deptree")
+@click.pass_context
+def deptree(context: click.Context) -> None:
     """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
 
-    SCORES is a file of edge scores (.npy, .npz, .safetensors, .jsonl) or - for standard input.
+    SCORES is a file of edge scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
+    after another. `deptree help COMMAND` explains a command. Defaults of options may stand in deptree.toml in the
+    working folder, or in the file that DEPTREE_CONFIG names.
     """
+    use_defaults(context)
 
 
 def main() -> NoReturn:
-    """Run the command line; every way it can end becomes an exit code, errors a single line on stderr."""
+    """Run the command line; every way it can end becomes an exit code, errors a single line on stderr.
+
+    What signals do is up to whoever owns the process: see `deptree_cli.__main__`.
+    """
     # Before NumPy is loaded: matrices of a sentence are small, and threads over them mostly wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unfinished files and workers go with us
     try:
         code = deptree(standalone_mode=False)
         if sys.stdout:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+from string import Formatter
 from typing import Any, TypeVar
 
 import click
 
 from deptree_cli.cli.sections import Decorator, apply, option, writing_option
+from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.register import Entry, Register
 from deptree_cli.io.conllu.splicing import DEPS
 from deptree_cli.io.conllu.trees import USUAL, Style
@@ -21,8 +24,11 @@ MOST_TREES = 2**31 - 1
 
 
 def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
-    """The seed given, or a fresh one; either way the signature shows it."""
-    return secrets.randbits(32) if seed is None else seed
+    """The seed given, or a fresh one, which the signature shows on stderr."""
+    if seed is not None:
+        return seed
+    mark_unsaid(context, "seed")
+    return secrets.randbits(32)
 
 
 seed_option = option(
@@ -34,11 +40,19 @@ seed_option = option(
 )
 
 
-def size_option(default: int | None, text: str, shown: str | None = None) -> Decorator[Any]:
-    """``-k N``; `shown` is how help calls a default that the command works out."""
-    help_text = f"{text}  [default: {shown or default}]"
+def size_option(
+    default: int | None, text: str, shown: str | None = None, formerly: Sequence[str] = ()
+) -> Decorator[Any]:
+    """``-k N``; `shown` is how help calls a default that the command works out, `formerly` what it was called."""
     return option(
-        "-k", "--size", "size", type=click.IntRange(1, MOST_TREES), default=default, metavar="N", help=help_text
+        "-k",
+        "--size",
+        "size",
+        type=click.IntRange(1, MOST_TREES),
+        default=default,
+        metavar="N",
+        help=f"{text}  [default: {shown or default}]",
+        formerly=formerly,
     )
 
 
@@ -69,13 +83,23 @@ header_option = writing_option(
 )
 
 
+# What may stand behind the colon of {k}: up to 99 columns, filled with spaces or zeros.
+_WIDTH_OF_K = re.compile(r"0?[1-9]?[0-9]?d?")
+
+
 def _sent_id_format(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
     try:
-        names = [text.format(id="a", k=rank) for rank in (1, 2)]
-    except (KeyError, IndexError, ValueError, AttributeError):
-        names = []
-    if len({*names, text.format(id="b", k=1) if names else ""}) < 3 or not text.isprintable():
-        raise click.BadParameter(f"{text!r} is not a name with {{id}} and {{k}}, such as '{{id}}-sample_{{k}}'.")
+        fields = [(name, spec, how) for _, name, spec, how in Formatter().parse(text) if name is not None]
+    except ValueError:
+        fields = []
+    sound = all(
+        how is None and (spec == "" if name == "id" else name == "k" and _WIDTH_OF_K.fullmatch(spec or ""))
+        for name, spec, how in fields
+    )
+    if not sound or {name for name, *_ in fields} != {"id", "k"} or not text.isprintable():
+        remedy = "such as '{id}-sample_{k}' or '{id}-{k:03}'"
+        raise click.BadParameter(f"{text!r} is not a name with {{id}} and {{k}} and no other field, {remedy}.")
     return text
 
 

@@ -11,7 +11,8 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from deptree_cli.cli.report import progress, talk
+from deptree_cli.cli.progress import progress
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
@@ -81,7 +82,8 @@ class Pipeline(Generic[Read, Prepared]):
         step = Step(self._prepare, work, seed, self._run.quiet)
         waiting: list[str] = []
         results = ordered_map(step, self._choose(self._tasks(waiting)), self._run.engine, self._run.workers)
-        for result in progress(results, quiet=self._run.quiet):
+        run, source = self._run, self._source
+        for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
             if isinstance(result, DeptreeError):
                 self.skip(result)
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,8 +11,11 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import apply, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
+from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
+from deptree_cli.kernels.cache import tell_if_not_kept
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,6 +30,7 @@ class RunOptions:
         shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
         skip_errors: go on after a sentence that cannot be used.
         quiet: say nothing on stderr but errors.
+        verbose: say all on stderr, the signature too where the command line says as much.
     """
 
     output: str | None = None
@@ -34,6 +39,7 @@ class RunOptions:
     shard: tuple[int, int] = (1, 1)
     skip_errors: bool = False
     quiet: bool = False
+    verbose: bool = False
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -49,9 +55,38 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     return int(match[1]), int(match[2])
 
 
+def _tell_if_not_kept() -> None:
+    """Say once, whichever of the processes to be forked from this one notices, that kernels are compiled every time."""
+    token, pocket = os.pipe()
+    os.write(pocket, b".")
+    os.close(pocket)
+
+    def tell(reason: str) -> None:
+        if os.read(token, 1):  # nothing where another process has taken it
+            talk(
+                f"the machine code of kernels cannot be kept ({reason}): every run compiles anew. Set NUMBA_CACHE_DIR."
+            )
+
+    tell_if_not_kept(tell)
+
+
+def _sensible(jobs: int, quiet: bool) -> int:
+    """The number of workers, or as many as this machine keeps busy."""
+    most = most_workers()
+    if jobs > most and not quiet:
+        talk(f"--jobs {jobs}: {most} workers, {WORKERS_PER_CORE} for every core")
+    return min(jobs, most)
+
+
 _OPTIONS = [
-    writing_option("--output", "-o", metavar="FILE", help="Where to write; renamed into place when whole."),
-    running_option("--jobs", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    writing_option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        writes=True,
+        help="Where to write, compressed if it ends in .gz; renamed into place when whole.",
+    ),
+    running_option("--jobs", "-j", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     running_option(
         "--engine",
         type=click.Choice(list(ENGINES)),
@@ -68,6 +103,7 @@ _OPTIONS = [
         help="Stop at a sentence that cannot be used, or skip, name and count it.  [default: fail]",
     ),
     running_option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors."),
+    running_option("--verbose", "-v", is_flag=True, help="The signature on stderr in any case; not with -q."),
 ]
 
 
@@ -84,13 +120,22 @@ def run_options(function: Function) -> Function:
         shard: tuple[int, int],
         on_error: str,
         quiet: bool,
+        verbose: bool,
         **others: Any,
     ) -> Any:
-        if scheduler and engine != "dask":
+        if scheduler is not None and engine != "dask":
             raise click.UsageError("--scheduler is for --engine dask.")
-        workers = Workers(jobs, scheduler)
+        if not quiet:
+            _tell_if_not_kept()
+        workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
         run = RunOptions(
-            output, engine or ("processes" if jobs > 1 else None), workers, shard, on_error == "skip", quiet
+            output,
+            engine or ("processes" if jobs > 1 else None),
+            workers,
+            shard,
+            on_error == "skip",
+            quiet and not verbose,
+            verbose,
         )
         return function(run=run, **others)
 

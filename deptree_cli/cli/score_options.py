@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import signature
 from math import isfinite
 from typing import Any, TypeVar
 
 import click
 
-from deptree_cli.cli.sections import apply, files, reading_option
+from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, paired
+from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.pairing import read_both, read_records
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.streams import STDIN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,19 +30,15 @@ class ScoreOptions:
     """What is read, and how it is interpreted.
 
     Attributes:
-        source: the scores.
-        conllu, lengths: paths; may be None.
+        files: the score files, in order, each with the paths of what belongs to it.
         layout: orientation, place of ROOT and scale of the matrices.
         single_root, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
         fix_heads: the HEADs of the CoNLL-U are constraints.
         other: a second score file of the same sentences, for commands that compare.
         labels: the names of labels, if the scores tell them, from the file labels_path.
-        label_scores: path of a file with scores of labels; without it labels and arcs are scored together.
     """
 
-    source: ScoreSource
-    conllu: str | None
-    lengths: str | None
+    files: tuple[ScoreFiles, ...]
     layout: Layout
     single_root: bool
     temperature: float
@@ -49,8 +46,32 @@ class ScoreOptions:
     fix_heads: bool
     labels: tuple[str, ...] | None = None
     labels_path: str | None = None
-    label_scores: str | None = None
     other: ScoreSource | None = None
+
+    @property
+    def source(self) -> ScoreSource:
+        """The first of the score files."""
+        return self.files[0].source
+
+    @property
+    def conllu(self) -> str | None:
+        """The path of the first file of sentences; there are as many as score files, or none."""
+        return self.files[0].conllu
+
+    @property
+    def gold(self) -> str | None:
+        """The path of the first file of known heads; there are as many as score files, or none."""
+        return self.files[0].gold
+
+    @property
+    def name(self) -> str:
+        """The paths of the score files."""
+        return ", ".join(each.source.path for each in self.files)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of everything that is read sentence by sentence."""
+        return [path for each in self.files for path in each.paths]
 
     @property
     def label_layout(self) -> Layout:
@@ -71,16 +92,20 @@ class ScoreOptions:
             self.fix_heads,
         )
 
-    def records(self) -> Iterator[Record | DeptreeError]:
-        """The sentences as they are read; to be called once."""
-        if self.conllu:
+    def records(self) -> Sized[Record | DeptreeError]:
+        """The sentences as they are read; to be called once.
+
+        Raises:
+            DeptreeError: there are several score files for a command that compares two.
+        """
+        if any((each.conllu or each.gold) for each in self.files):
             from deptree_cli.kernels.flags import start_quickly
 
             start_quickly()  # sentences are scanned by kernels
-        if self.other is not None:
-            return read_both(self.source, self.other, self.layout, self.conllu, self.lengths)
-        labels = LabelScores(self.label_scores, self.label_layout) if self.label_scores else None
-        return read_records(self.source, self.layout, self.conllu, self.lengths, labels)
+        if self.other is not None and len(self.files) > 1:
+            raise DeptreeError("two score files are compared at a time", "Name one SCORES")
+        reading = Reading(self.files, self.layout, self.label_layout, self.other)
+        return Sized(reading, reading.total, reading.share)
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -98,7 +123,7 @@ class ScoreOptions:
             "heads": "fixed" if self.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
-            "labelscores": self.label_scores,
+            "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
         }
 
 
@@ -109,8 +134,12 @@ def _positive(context: click.Context, parameter: click.Parameter, number: float)
 
 
 _OPTIONS = [
-    click.argument("scores", shell_complete=files),
-    reading_option("--conllu", metavar="FILE", help="The sentences that the scores belong to, in CoNLL-U."),
+    reading_option(
+        "--conllu",
+        metavar="FILE",
+        multiple=True,
+        help="The sentences that the scores belong to, in CoNLL-U; one for each of SCORES.",
+    ),
     reading_option(
         "--from",
         "preset",
@@ -130,7 +159,10 @@ _OPTIONS = [
         "--labels", metavar="FILE", help="Names of labels (JSON or a line each): the last axis of the scores is labels."
     ),
     reading_option(
-        "--lengths", metavar="FILE", help="Words per sentence of a padded batch, one number a line or .npy."
+        "--lengths",
+        metavar="FILE",
+        multiple=True,
+        help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
     reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option(
@@ -140,14 +172,24 @@ _OPTIONS = [
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
+_SCORES = click.argument("scores", nargs=-1, required=True, shell_complete=files)
+_ONE_SCORES = click.argument("scores", shell_complete=files)
+
 label_scores_option = reading_option(
     "--label-scores",
     metavar="FILE",
+    multiple=True,
     help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
 )
 
 
-def _with_label_axis(read: Layout, labels: str | None, label_scores: str | None) -> Layout:
+def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
+    """``--gold FILE``: sentences with known heads; `text` is what for."""
+    help_text = f"Known heads: the sentences in CoNLL-U, in the order of SCORES. {text}"
+    return reading_option("--gold", metavar="FILE", multiple=True, help=help_text, formerly=formerly)
+
+
+def _with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
     """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
     if label_scores:
         if labels is None:
@@ -160,48 +202,62 @@ def _with_label_axis(read: Layout, labels: str | None, label_scores: str | None)
     return read
 
 
-def score_options(function: Function) -> Function:
-    """Give a command SCORES and the options of reading; it receives them as one `scores: ScoreOptions`."""
+def _options_of(
+    *,
+    scores: str | tuple[str, ...],
+    conllu: tuple[str, ...],
+    preset: str | None,
+    orient: str | None,
+    root: str | None,
+    scale: str | None,
+    labels: str | None,
+    lengths: tuple[str, ...],
+    multi_root: bool,
+    temperature: float,
+    nan_forbids: bool,
+    fix_heads: bool,
+    label_scores: tuple[str, ...] = (),
+    gold: tuple[str, ...] = (),
+) -> ScoreOptions:
+    if fix_heads and not conllu:
+        raise click.UsageError("--fix-heads needs the sentences: --conllu FILE.")
+    paths = (scores,) if isinstance(scores, str) else scores
+    found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
+    given = preset or orient or root or scale
+    read = layout(preset, orient, root, scale) if given else own_layout(found)
+    return ScoreOptions(
+        files=found,
+        layout=_with_label_axis(read, labels, bool(label_scores)),
+        single_root=not multi_root,
+        temperature=temperature,
+        nan_forbids=nan_forbids,
+        fix_heads=fix_heads,
+        labels=read_labels(labels) if labels else None,
+        labels_path=labels,
+    )
+
+
+_NAMES = tuple(signature(_options_of).parameters)
+
+
+def _with_scores(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with `scores: ScoreOptions` made of what SCORES and the options say."""
 
     @wraps(function)
-    def with_scores(
-        *,
-        scores: str,
-        conllu: str | None,
-        preset: str | None,
-        orient: str | None,
-        root: str | None,
-        scale: str | None,
-        labels: str | None,
-        lengths: str | None,
-        multi_root: bool,
-        temperature: float,
-        nan_forbids: bool,
-        fix_heads: bool,
-        label_scores: str | None = None,
-        **others: Any,
-    ) -> Any:
-        if fix_heads and conllu is None:
-            raise click.UsageError("--fix-heads needs the sentences: --conllu FILE.")
-        if [scores, conllu, lengths, label_scores].count(STDIN) > 1:
-            raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
-        source = ScoreSource(scores)
-        given = preset or orient or root or scale
-        read = layout(preset, orient, root, scale) if given else source.own_layout or Layout()
-        options = ScoreOptions(
-            source=source,
-            conllu=conllu,
-            lengths=lengths,
-            layout=_with_label_axis(read, labels, label_scores),
-            single_root=not multi_root,
-            temperature=temperature,
-            nan_forbids=nan_forbids,
-            fix_heads=fix_heads,
-            labels=read_labels(labels) if labels else None,
-            labels_path=labels,
-            label_scores=label_scores,
-        )
-        return function(scores=options, **others)
+    def with_scores(**given: Any) -> Any:
+        read = {name: given.pop(name) for name in _NAMES if name in given}
+        return function(scores=_options_of(**read), **given)
 
-    decorated: Function = apply(_OPTIONS, with_scores)
+    return with_scores
+
+
+def score_options(function: Function) -> Function:
+    """Give a command SCORES, of which there may be several, and the options of reading, as `scores: ScoreOptions`."""
+    decorated: Function = apply([_SCORES, *_OPTIONS], _with_scores(function))
+    return decorated
+
+
+def one_score_options(function: Function) -> Function:
+    """Give a command what `score_options` does, but a single SCORES."""
+    decorated: Function = apply([_ONE_SCORES, *_OPTIONS], _with_scores(function))
     return decorated

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+from deptree_cli.cli.report import talk
+from deptree_cli.io.distinct import Named, check_distinct
+from deptree_cli.io.left_behind import left_behind
+from deptree_cli.io.streams import STDIN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -18,7 +23,7 @@ SECTIONS = (READING, WRITING, RUNNING)
 
 
 # Metavars of options that name a file.
-FILES = ("FILE", "NPZ", "GOLD")
+FILES = ("FILE", "NPZ")
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -31,25 +36,42 @@ class Option(click.Option):
 
     Args:
         names: the names to list at the end of the help, of a register for example; asked for when help is shown.
+        formerly: older names, which still work and are shown nowhere.
+        writes: whether the file that it names is an output; others are inputs.
     """
 
     def __init__(
-        self, *args: Any, section: str = "", names: Callable[[], Iterable[str]] | None = None, **options: Any
+        self,
+        *args: Any,
+        section: str = "",
+        names: Callable[[], Iterable[str]] | None = None,
+        formerly: Sequence[str] = (),
+        writes: bool = False,
+        **options: Any,
     ) -> None:
         if options.get("metavar") in FILES:
             options.setdefault("shell_complete", files)
         super().__init__(*args, **options)
         self.section = section
         self._names = names
+        self.formerly = list(formerly)
+        self.writes = writes
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option and its help, as click shows them."""
         record = super().get_help_record(ctx)
         return (record[0], f"{record[1]}: {', '.join(self._names())}.") if record and self._names else record
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know the older names too."""
+        super().add_to_parser(parser, ctx)
+        if self.formerly:
+            action = "append" if self.multiple else "store"
+            parser.add_option(self, self.formerly, dest=self.name, action=action, nargs=self.nargs)
+
 
 class Command(click.Command):
-    """A command whose help has its options in sections.
+    """A command whose help has its options in sections, and whose outputs are no inputs and each a file of its own.
 
     Args:
         listing: what to show behind the text of the help, the entries of a register for example; asked for when help is
@@ -68,6 +90,16 @@ class Command(click.Command):
         super().format_help_text(ctx, formatter)
         self.help = text
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run, unless an output would take the place of another file of the command line."""
+        named = list(_files_of(self, ctx))
+        outputs = [file for file, writes in named if writes]
+        check_distinct((file for file, writes in named if not writes), outputs)
+        if not ctx.params.get("quiet"):
+            for path in left_behind(file.path for file in outputs):
+                talk(f"{path} is what a run that was killed left behind; nobody writes it any more")
+        return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections that have options."""
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
@@ -77,6 +109,21 @@ class Command(click.Command):
             if rows:
                 with formatter.section(section or "Options"):
                     formatter.write_dl(rows)
+
+
+def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Named, bool]]:
+    """The files that the command line names, and whether each is written; results go to standard output without -o."""
+    for parameter in command.get_params(ctx):
+        value = ctx.params.get(parameter.name or "")
+        if getattr(parameter, "_custom_shell_complete", None) is not files:
+            continue
+        writes = getattr(parameter, "writes", False)
+        option = parameter.opts[0] if isinstance(parameter, Option) else parameter.make_metavar(ctx).strip("[].")
+        if parameter.name == "output":
+            value = value or STDIN
+        for path in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(path, str):
+                yield Named(option, path), writes
 
 
 def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 from typing import TypeVar
 
+from deptree_cli.cli.progress import data_follows
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import NpzOutput, Output
+from deptree_cli.io.output import NpzOutput, Output, suffix_of
 
 Result = TypeVar("Result")
 
-SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": "npz"}
+SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": "npz", ".tsv": "tsv"}
 
 # What may stand before the first sentence: a byte order mark, empty lines.
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
@@ -25,18 +26,18 @@ _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
 def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allowed: str) -> str:
     """--format, else what the suffix of -o asks for, else CoNLL-U where there are sentences, else JSON Lines.
 
+    A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing.
+
     Raises:
-        DeptreeError: the suffix promises what is not among the `allowed` formats.
+        DeptreeError: the suffix is unknown, or promises what is not among the `allowed` formats.
     """
-    suffix = PurePath(output or "").suffix.lower()
+    suffix = suffix_of(output)
     promised = SUFFIXES.get(suffix)
-    if suffix == ".gz":
-        remedy = "Write to standard output and pipe it through gzip"
-        raise DeptreeError("output is not compressed", remedy, place=output or "")
-    if fmt is None and promised and promised not in allowed:
-        raise DeptreeError(
-            f"this command does not write {promised}", f"Choose {' or '.join(allowed)}", place=output or ""
-        )
+    if fmt is None and suffix and promised not in allowed:
+        problem = f"this command does not write {promised or suffix}"
+        names = ", ".join(name for name, form in SUFFIXES.items() if form in allowed)
+        remedy = f"Name a file with one of the suffixes {names}, with .gz behind it to compress"
+        raise DeptreeError(problem, remedy, place=output or "")
     return fmt or promised or ("conllu" if conllu and "conllu" in allowed else "jsonl")
 
 
@@ -59,12 +60,17 @@ def write_arrays(arrays: Iterable[tuple[str, Array]], signature: str, run: RunOp
 
 
 def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
-    """The results, and the signature on stderr with the first of them: what fails gives one line only, the error."""
-    shown = run.quiet
+    """The results on their way to the output; with the first of them the signature on stderr, where it is news.
+
+    It is shown there if it says something that the command line does not, and only with a result: what fails gives one
+    line, the error.
+    """
+    shown = run.quiet or not (run.verbose or says_more(signature))
     for result in results:
         if not shown:
             talk(signature)
             shown = True
+        data_follows()
         yield result
 
 
@@ -73,4 +79,6 @@ def _with_generator(chunk: bytes, signature: str) -> bytes:
     match = _BEFORE_FIRST.match(chunk)
     start = match.end() if match else 0
     newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
-    return chunk[:start] + b"# generator = " + signature.encode() + newline + chunk[start:]
+    line = b"# generator = " + signature.encode() + newline
+    comments = chunk[start:].partition(b"\n1")[0]  # before the first word; what is said there already is not repeated
+    return chunk if line in comments + b"\n" else chunk[:start] + line + chunk[start:]

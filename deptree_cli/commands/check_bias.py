@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,25 +9,30 @@ from typing import Any
 import click
 import numpy as np
 
+from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, holm
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import space
 from deptree_cli.io.conllu.samples import DrawnTree, read_samples
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import STDIN
 
 Row = dict[str, Any]
+
+# All that a row may have, in order.
+FIELDS = (
+    *("sent_id", "n", "sampler", "method", "size", "statistic", "dof", "p_value"),
+    *("tv_distance", "tv_expected_by_chance", "impossible", "verdict", "tv_closed_form"),
+)
 
 # field -> its heading in the table
 COLUMNS = {
@@ -58,6 +62,7 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
     epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
 @score_options
+@label_scores_option
 @size_option(2000, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler", help="See deptree sample --help.  [default: auto]")
 @option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
@@ -68,6 +73,7 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option
+@flat_options
 @header_option
 @run_options
 def check_bias(
@@ -78,6 +84,7 @@ def check_bias(
     samples: str | None,
     alpha: float,
     seed: int,
+    flat: Flat,
     header: bool | None,
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
@@ -87,20 +94,15 @@ def check_bias(
     fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:
         fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
-    if samples == STDIN and STDIN in (scores.source.path, scores.conllu, scores.lengths):
+    if samples == STDIN and STDIN in scores.paths:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
-    fmt = choose_format(None, run.output, None, "jsonl")
+    fmt = flat.form(run.output)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     audited = list(_given(pipeline, samples) if samples else pipeline.map(AuditSampler(sampler, size), seed))
     rows = _with_verdicts(audited, None if samples else sampler.name, alpha)
     made_by = signature("check-bias", fields)
-    if run.output is None and sys.stdout and sys.stdout.isatty():
-        if not run.quiet:
-            talk(made_by)
-        title = f"check-bias: {samples or sampler.name}"
-        table(title, list(COLUMNS.values()), ([row[key] for key in COLUMNS] for row in rows))
-    else:
-        write_chunks(map(dump, rows), fmt, made_by, header, run)
+    title = f"check-bias: {samples or sampler.name}"
+    write_rows(rows, FIELDS, fmt, made_by, header, run, title, COLUMNS)
     return _conclude(rows, len(pipeline.skipped), run.quiet)
 
 

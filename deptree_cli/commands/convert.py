@@ -17,12 +17,14 @@ from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, sco
 from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import to_weights
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
-from deptree_cli.io.scores.containers import write_scores
+from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep
+from deptree_cli.io.scores.own_layout import ORDER, UNKNOWN
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -38,7 +40,12 @@ USUAL = "synjax"
 @option("--to-orient", type=click.Choice(CHOICES["orient"]), help="As --orient, of what is written.")
 @option("--to-root", type=click.Choice(CHOICES["root"]), help="As --root, of what is written.")
 @option("--to-scale", type=click.Choice(CHOICES["scale"]), help="As --scale, of what is written.")
-@option("--to-labels", metavar="FILE", help="Write scores of arcs with labels, and the labels' names (JSON) here.")
+@option(
+    "--to-labels",
+    metavar="FILE",
+    writes=True,
+    help="Write scores of arcs with labels, and the labels' names (JSON) here.",
+)
 @writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
 @run_options
 def convert(
@@ -62,6 +69,7 @@ def convert(
     target = _with_labels(target, scores, to_labels)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     own = {"from": to, "orient": target.orient, "rootat": target.root, "scale": target.scale}
+    own |= _order(scores, run.output)
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
     made_by = signature("convert", own | read)
     lost = 0
@@ -77,6 +85,21 @@ def convert(
         count = f"{lost} arcs are" if lost > 1 else "1 arc is"
         talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
     return pipeline.exit_code
+
+
+def _order(scores: ScoreOptions, output: str | None) -> dict[str, str]:
+    """The field of the signature that says so where nobody knows the order of the sentences.
+
+    Raises:
+        DeptreeError: the order is all that would tell the sentences apart.
+    """
+    if scores.conllu or all(each.source.ordered for each in scores.files):
+        return {}
+    if not container_for(output).named:
+        problem = "the order of the sentences is not known, and what is written keeps no names"
+        remedy = "Choose another container, or give the sentences with --conllu FILE"
+        raise DeptreeError(problem, remedy, place=scores.source.place)
+    return {ORDER: UNKNOWN}
 
 
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:

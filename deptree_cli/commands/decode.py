@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -9,27 +10,26 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import format_option, header_option, style_fields, style_options
+from deptree_cli.cli.options import format_option, header_option, size_option, style_fields, style_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import choose_format, signed, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
-from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.conllu.misc import filled, with_places
+from deptree_cli.io.conllu.misc import filled, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
 from deptree_cli.io.conllu.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
+from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pictures.plots import check_plot, plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
-from deptree_cli.io.streams import open_input
 
 K_BEST = "k-best"
 
@@ -46,11 +46,10 @@ _UNNAMED = "{id}"
     default="mst",
     help="The most probable tree (mst), or the one with the highest expected attachment score (mbr).  [default: mst]",
 )
-@option("--k-best", "size", type=click.IntRange(1), metavar="K", help="The K most probable trees, the best first.")
-@option(
-    "--calibration", "gold", metavar="GOLD", help="Compare heads and their probabilities with these HEADs (a table)."
-)
-@option("--plot", metavar="FILE", help="The calibration as a picture (.svg, .png, .pdf).")
+@size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
+@gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
+@option("--json", "as_json", is_flag=True, help="The calibration as JSON on standard output; trees go to -o only.")
+@option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf).")
 @format_option("conllu", "jsonl", "npz")
 @header_option
 @style_options
@@ -60,7 +59,7 @@ def decode(
     run: RunOptions,
     method: str,
     size: int | None,
-    gold: str | None,
+    as_json: bool,
     plot: str | None,
     fmt: str | None,
     header: bool | None,
@@ -71,62 +70,67 @@ def decode(
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
     --labels every word gets its most probable label given the tree, with LabelProb in MISC. With
-    --calibration a table on stderr shows how often heads of each tenth of probability are right, the attachment score
-    that the parser expects and the one that it has, and the expected calibration error.
+    --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score that the
+    parser expects and the one that it has, and the expected calibration error.
     """
-    _check(method, size, gold, plot)
+    _check(method, size, gold := bool(scores.gold), as_json, plot)
     fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"method": K_BEST if size else method, **scores.signature_fields, **run.signature_fields}
     made_by = signature("decode", {**fields, "size": size, **style_fields(style)})
-    if size is None:
-        style = replace(style, sent_id_format=_UNNAMED)
+    style = style if size else replace(style, sent_id_format=_UNNAMED)
     calibration = Calibration()
-    decoded = pipeline.map(Decode(fmt, method, size, style, bool(gold)))
-    if gold:
-        decoded = _compared(decoded, gold, calibration)
+    decoded = pipeline.map(Decode(fmt, method, size, style, gold))
+    decoded = _compared(decoded, calibration) if gold else decoded
+    if as_json and run.output is None:
+        deque(signed(decoded, made_by, run), 0)
+    else:
+        _write(decoded, fmt, made_by, header, run)
+    if as_json:
+        write_chunks([dump(calibration.summary())], "jsonl", made_by, header, replace(run, output=None, quiet=True))
+    elif gold and not run.quiet:
+        _report(calibration)
+    if plot:
+        _plot(calibration, plot)
+    return pipeline.exit_code
+
+
+def _plot(found: Calibration, path: str) -> None:
+    plot_calibration(found.rows(), f"expected calibration error {found.error:.3f}", path)
+
+
+def _write(decoded: Iterator[Decoded], fmt: str, made_by: str, header: bool | None, run: RunOptions) -> None:
     if fmt == "npz":
         write_arrays(((done.sent_id, done.heads) for done in decoded), made_by, run)
     else:
         write_chunks((done.chunk for done in decoded), fmt, made_by, header, run)
-    if gold:
-        _report(calibration)
-    if plot:
-        plot_calibration(calibration.rows(), f"expected calibration error {calibration.error:.3f}", plot)
-    return pipeline.exit_code
 
 
-def _check(method: str, size: int | None, gold: str | None, plot: str | None) -> None:
+def _check(method: str, size: int | None, gold: bool, as_json: bool, plot: str | None) -> None:
     """Raise for options that do not go together, and for a picture that cannot be drawn."""
     if size and method != "mst":
-        raise click.UsageError("--k-best goes with --method mst.")
-    if plot and not gold:
-        raise click.UsageError("--plot draws what --calibration GOLD finds.")
+        raise click.UsageError("-k goes with --method mst.")
+    if (plot or as_json) and not gold:
+        option = "--plot draws" if plot else "--json writes"
+        raise click.UsageError(f"{option} what --gold FILE finds.")
     if plot:
         check_plot(plot)
     if size and gold:
-        raise click.UsageError("--calibration is of one tree per sentence, not of --k-best.")
+        raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
 
 
-SAME = "Give the same sentences in the same order, with the same tokens"
+def _compared(decoded: Iterator[Decoded], calibration: Calibration) -> Iterator[Decoded]:
+    """The results as they pass, their heads counted by those that are known.
 
-
-def _compared(decoded: Iterator[Decoded], path: str, calibration: Calibration) -> Iterator[Decoded]:
-    """The results as they pass, their heads counted by those in a CoNLL-U file of the same sentences."""
-    with open_input(path) as file:
-        blocks = enumerate(read_blocks(file.stream, file.place), 1)
-        for done in decoded:
-            block = next((block for number, block in blocks if number == done.number), None)
-            if block is None or block.n != len(done.probs):
-                problem = "has no sentence" if block is None else f"has {block.n} words"
-                what = f"{file.place} {problem} where there are scores of {len(done.probs)} words"
-                raise DeptreeError(what, SAME, sent_id=done.sent_id)
-            if done.sent_id not in (block.sent_id, str(done.number)):
-                raise DeptreeError(f"{block.place} is {block.sent_id!r}", SAME, sent_id=done.sent_id)
-            known = np.array([head is not None for head in block.heads])
-            heads = np.array([-1 if head is None else head for head in block.heads])
-            calibration.add(done.probs[known], (done.heads == heads)[known])
-            yield done
+    Raises:
+        DeptreeError: at the end, if no head is known.
+    """
+    for done in decoded:
+        known = done.gold >= 0
+        calibration.add(done.probs[known], (done.heads == done.gold)[known])
+        yield done
+    if not calibration.words.any():
+        raise DeptreeError("no word of --gold has a known head", "Give sentences with HEADs")
 
 
 def _report(found: Calibration) -> None:
@@ -136,13 +140,13 @@ def _report(found: Calibration) -> None:
 
 
 class Decoded(NamedTuple):
-    """A sentence's trees: bytes to write, heads (n,) or (K, n), and the probability of each head of a single one."""
+    """A sentence's trees: bytes to write, heads (n,) or (K, n); of a single one each head's probability, and gold."""
 
     sent_id: str
-    number: int
     chunk: bytes
     heads: Heads
     probs: Float
+    gold: Heads
 
 
 @dataclass(frozen=True)
@@ -163,9 +167,10 @@ class Decode:
         if self.fmt == "conllu":
             chunk = _to_conllu(sentence, trees, self.style)
         elif self.fmt == "jsonl":
-            chunk = _to_jsonl(sentence, trees)
+            chunk = _to_jsonl(sentence, trees, self.size is not None)
         probs = _head_probs(distribution, trees)[0] if self.compared else np.empty(0)
-        return Decoded(sentence.id, sentence.record.number, chunk, trees if self.size else trees[0], probs)
+        gold = sentence.record.known_heads if self.compared else np.empty(0, dtype=np.int32)
+        return Decoded(sentence.id, chunk, trees if self.size else trees[0], probs, gold)
 
 
 def _head_probs(distribution: ArcFactored, trees: Heads) -> Float:
@@ -173,20 +178,23 @@ def _head_probs(distribution: ArcFactored, trees: Heads) -> Float:
     return distribution.marginals()[trees, np.arange(1, distribution.n + 1)]
 
 
-def _to_jsonl(sentence: ScoredSentence, trees: Heads) -> bytes:
+def _to_jsonl(sentence: ScoredSentence, trees: Heads, ranked: bool) -> bytes:
     distribution = sentence.distribution
     labels = distribution.labels.best(trees) if distribution.labels else None
     notes = [log_prob_note(distribution.tree_log_probs(trees)), *label_notes(distribution, trees, labels)]
     notes.append(Note("entropy", "entropy", [entropy(distribution)] * len(trees)))
     block = sentence.record.block
-    return to_jsonl(Trees(sentence.id, block, trees, notes, deprels=deprels_of(distribution, labels)))
+    return to_jsonl(Trees(sentence.id, block, trees, notes, deprels=deprels_of(distribution, labels)), ranked=ranked)
 
 
 def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
     distribution = sentence.distribution
     labels = distribution.labels.best(trees) if distribution.labels else None
     log_probs = distribution.tree_log_probs(trees).tolist()
-    comments = {"tree_logprob": [f"{x:.6f}" for x in log_probs], "tree_prob": [f"{np.exp(x):.6g}" for x in log_probs]}
+    comments = {
+        "tree_logprob": [f"{x:.6f}" for x in log_probs],
+        "tree_prob": [probability(np.exp(x), 6) for x in log_probs],
+    }
     comments |= {note.key: note.texts for note in label_notes(distribution, trees, labels) if note.key}
     comments["entropy"] = [f"{entropy(distribution):.6f}"] * len(trees)
     probs = _probs(distribution, trees, labels)
@@ -194,7 +202,7 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
     deprels = deprels_of(distribution, labels)
     sent_ids = style.sent_ids(sentence.id, len(trees))
     data = with_trees(block, trees, sent_ids, comments, deprels=deprels, deps=style.deps)
-    return filled(data, mark, map("{:.4g}".format, np.stack(list(probs.values()), axis=-1).ravel().tolist()))
+    return filled(data, mark, map(probability, np.stack(list(probs.values()), axis=-1).ravel().tolist()))
 
 
 def _probs(distribution: ArcFactored, trees: Heads, labels: Heads | None) -> dict[str, Float]:

@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.cli.options import header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, one_score_options
 from deptree_cli.cli.sections import command, files, option
 from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
@@ -24,7 +24,8 @@ from deptree_cli.io.signature import signature
 
 
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
-@score_options
+@one_score_options
+@label_scores_option
 @click.argument("other", shell_complete=files)
 @size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=click.IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import click
@@ -16,7 +17,7 @@ from deptree_cli.cli.sections import command, files, option, writing_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump as line_of
-from deptree_cli.io.output import STDOUT, NpzOutput, Output
+from deptree_cli.io.output import NpzOutput, Output
 from deptree_cli.io.parsers import PARSERS, Parser
 from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
@@ -61,6 +62,9 @@ class Outputs:
     signature: str
 
 
+_output_option = partial(option, metavar="FILE", writes=True)
+
+
 @command(
     help=HELP,
     listing=lambda: PARSERS.listing(_described),
@@ -76,9 +80,9 @@ class Outputs:
 @option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
 @option("--batch", "size", type=click.IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
-@option("--sentences", metavar="FILE", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
-@option("--label-scores", metavar="FILE", help="Write scores of labels given the head, as .npz: one axis more.")
-@option("--labels", metavar="FILE", help="Write the names of the labels, in the order of that axis, as JSON.")
+@_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
+@_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
+@_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")
 @writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
 @run_options
 def dump(
@@ -96,7 +100,7 @@ def dump(
     """Run a parser and write its edge scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     outputs = Outputs(run.output, sentences, label_scores, labels, header, signature("dump", fields))
-    _check(outputs)
+    container_for(outputs.scores)  # before any work is done for what cannot be written
     with open_input(path) as file:
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
@@ -112,14 +116,6 @@ def dump(
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
         _write(_sound(scored, pipeline), adapter.labels, outputs, run)
     return pipeline.exit_code
-
-
-def _check(outputs: Outputs) -> None:
-    """Raise before any work is done for outputs that cannot be."""
-    container_for(outputs.scores)
-    paths = outputs.scores or STDOUT, outputs.sentences, outputs.label_scores, outputs.labels
-    if len(set(filter(None, paths))) < len(list(filter(None, paths))):
-        raise click.UsageError("Two outputs cannot go to the same place: name a file for each.")
 
 
 def _as_read(batch: Batch) -> Batch:

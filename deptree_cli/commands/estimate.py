@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
 import numpy as np
 
+from deptree_cli.cli.flat import JSON, TABLE, TSV, Flat, flat_options, flattened, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, files, option
-from deptree_cli.cli.writing import write_chunks
-from deptree_cli.core.estimate import FUNCTIONALS
+from deptree_cli.cli.writing import signed
+from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.io.conllu.samples import DrawnTrees, read_draws
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
+from deptree_cli.io.streams import share_read
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
 
@@ -35,7 +37,10 @@ Quantities:
 # What the table and JSON Lines show unless told otherwise: a number per sentence each.
 SCALARS = [functional.name for functional in FUNCTIONALS if functional.scalar]
 
-COLUMNS = ["sentence", "trees", "quantity", "unbiased", "error", "normalised", "error"]
+# What there is of a quantity.
+ESTIMATES = [field.name for field in fields(Estimate)]
+
+COLUMNS = ["sent_id", "trees", "quantity", "unbiased", "error", "normalised", "error"]
 
 Row = dict[str, Any]
 
@@ -53,18 +58,26 @@ Row = dict[str, Any]
     type=click.Choice(FUNCTIONALS.names),
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
+@flat_options
 @header_option
 @run_options
-def estimate(draws: str, run: RunOptions, names: tuple[str, ...], header: bool | None) -> int:
+def estimate(draws: str, run: RunOptions, names: tuple[str, ...], flat: Flat, header: bool | None) -> int:
     """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
     made_by = signature("estimate", {"quantities": "+".join(quantities), **run.signature_fields})
-    pipeline = Pipeline(read_draws(draws), _as_drawn, run)
+    fmt = flat.form(run.output)
+    source = Sized(read_draws(draws), share=lambda: share_read(draws))
+    pipeline = Pipeline(source, _as_drawn, run)
     rows = pipeline.map(Estimated(tuple(quantities)))
-    if run.output is None and sys.stdout and sys.stdout.isatty() and set(quantities) <= set(SCALARS):
-        table("estimate", COLUMNS, _lines(rows, quantities))
+    if not set(quantities) <= set(SCALARS):
+        if fmt == TSV:
+            raise click.UsageError("--tsv has no place for arcs: leave it out.")
+        fmt = JSON
+    if fmt == TABLE:
+        table("estimate", COLUMNS, list(signed(_lines(rows, quantities), made_by, run)), sys.stdout)
     else:
-        write_chunks(map(dump, rows), "jsonl", made_by, header, run)
+        columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
+        write_rows(map(flattened, rows) if fmt == TSV else rows, columns, fmt, made_by, header, run)
     return pipeline.exit_code
 
 

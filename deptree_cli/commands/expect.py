@@ -9,17 +9,16 @@ from typing import Any
 import click
 import numpy as np
 
+from deptree_cli.cli.flat import JSON, TSV, Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
@@ -30,7 +29,8 @@ HELP = """Compute an expectation under every sentence's distribution (entropies 
 
 Writes JSON Lines: sent_id, n, the quantity by its name and, with --grad, its gradient with respect to the log-scores,
 in the shape and orientation read (0 for forbidden arcs). kl and cross-entropy compare with --other FILE, laid out alike
-(and --grad also gives gradient_other); risk and attachment with the HEADs in --conllu.
+(and --grad also gives gradient_other); risk and attachment with the HEADs in --gold FILE. Numbers that cannot be are
+null, with a reason.
 features, covariance and ge take --features: sums of arcs' features over a tree, their means, their covariances, and the
 generalised expectation objective (minus half the squared distance of the means from --target).
 
@@ -39,9 +39,10 @@ Quantities:
 """
 
 INFINITE = "infinite: the other scores forbid an arc that is possible here"
+UNKNOWN = "no word of the sentence has a known head"
 
-# How the value of an option is called, by the kind of the input; known heads come with the sentences.
-METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", FEATURES: "NPZ", VECTOR: "FILE"}
+# How the value of an option is called, by the kind of the input; known heads are read with the scores.
+METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", HEADS: "FILE", FEATURES: "NPZ", VECTOR: "FILE"}
 
 INPUTS = [each for each in unique_inputs(QUANTITIES) if each.kind != HEADS]
 
@@ -49,8 +50,13 @@ INPUTS = [each for each in unique_inputs(QUANTITIES) if each.kind != HEADS]
 def _option(needed: Input) -> Callable[[Any], Any]:
     takers = [quantity.name for quantity in QUANTITIES if needed in quantity.inputs]
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
-    kind = click.FloatRange(0, min_open=True) if needed.kind == NUMBER else None
-    return option(f"--{needed.name}", type=kind, metavar=METAVARS[needed.kind], help=f"{needed.help}, for {named}.")
+    return option(
+        f"--{needed.name}",
+        type=click.FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
+        metavar=METAVARS[needed.kind],
+        help=f"{needed.help}, for {named}.",
+        formerly=[f"--{name}" for name in needed.formerly],
+    )
 
 
 def input_options(function: Any) -> Any:
@@ -65,40 +71,52 @@ def input_options(function: Any) -> Any:
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options
+@label_scores_option
+@gold_option("For risk and attachment.")
 @input_options
 @option("--grad", is_flag=True, help="Write the gradient too.")
+@flat_options
 @header_option
 @run_options
-def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, header: bool | None, **given: Any) -> int:
+def expect(
+    scores: ScoreOptions, run: RunOptions, name: str, grad: bool, flat: Flat, header: bool | None, **given: Any
+) -> int:
     """Compute an expectation under every sentence's distribution."""
     quantity = QUANTITIES.get(name)
-    _check_given(quantity, given, scores.conllu)
+    _check_given(quantity, given, scores)
     if grad and not quantity.gradient:
         raise click.UsageError(f"{name} has no --grad.")
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
         scores = replace(scores, other=ScoreSource(path))
-    fmt = choose_format(None, run.output, None, "jsonl")
+    fmt = flat.form(run.output)
+    if grad or not quantity.scalar:
+        if fmt == TSV:
+            raise click.UsageError(f"--tsv has no place for {'gradients' if grad else name}: leave it out.")
+        fmt = JSON
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     rows = pipeline.map(Expect(quantity, values, grad))
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
     made_by = {"quantity": name, **numbers, **scores.signature_fields, **run.signature_fields}
-    write_chunks(map(dump, rows), fmt, signature("expect", made_by), header, run)
+    columns = ["sent_id", "n", name, "reason"]
+    write_rows(rows, columns, fmt, signature("expect", made_by), header, run, f"expect {name}")
     return pipeline.exit_code
 
 
-def _check_given(quantity: Quantity, given: dict[str, Any], conllu: str | None) -> None:
-    """What the quantity needs is there, and nothing that only others do."""
+def _check_given(quantity: Quantity, given: dict[str, Any], scores: ScoreOptions) -> None:
+    """What the quantity needs is there, and nothing that only others do; HEADs of --conllu do for known ones."""
     for needed in quantity.inputs:
-        if (conllu if needed.kind == HEADS else given[needed.name]) is None:
+        if (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]) is None:
             raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
+    if scores.gold and not any(needed.kind == HEADS for needed in quantity.inputs):
+        raise click.UsageError(f"{quantity.name} has no use for --gold FILE.")
     for other in INPUTS:
         if other not in quantity.inputs and given[other.name] is not None:
             raise click.UsageError(f"{quantity.name} has no use for {_asked_for(other)}.")
 
 
 def _asked_for(needed: Input) -> str:
-    return "--conllu FILE, with HEADs" if needed.kind == HEADS else f"--{needed.name} {METAVARS[needed.kind]}"
+    return f"--{needed.name} {METAVARS[needed.kind]}"
 
 
 def _read(needed: Input, value: Any) -> Any:
@@ -121,7 +139,7 @@ class Expect:
         value = np.asarray(quantity.value(distribution, *inputs))
         row: dict[str, Any] = {"sent_id": sentence.id, "n": distribution.n, quantity.name: value.tolist()}
         if not np.isfinite(value).all():
-            return row | {quantity.name: None, "reason": INFINITE}
+            return row | {quantity.name: None, "reason": UNKNOWN if np.isnan(value).any() else INFINITE}
         if self.grad and quantity.gradient:
             row["gradient"] = _as_read(quantity.gradient(distribution, *inputs), sentence)
         if self.grad and quantity.gradient_other:
@@ -133,8 +151,7 @@ class Expect:
         if needed.kind == DISTRIBUTION:
             return sentence.other
         if needed.kind == HEADS:
-            heads = sentence.record.block.heads if sentence.record.block else []
-            return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+            return sentence.record.known_heads
         if needed.kind == FEATURES:
             return self._features(needed, sentence)
         return self.values[needed.name]

@@ -9,43 +9,47 @@ from typing import Any
 
 import numpy as np
 
+from deptree_cli.cli.flat import TABLE, Flat, flat_options, write_rows
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
+from deptree_cli.cli.sections import command
+from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
-from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
 from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.signature import signature
 
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
-@option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of a table.")
+@label_scores_option
+@gold_option("How well they fit is shown.")
+@flat_options
 @run_options
-def inspect(scores: ScoreOptions, run: RunOptions, as_json: bool) -> int:
+def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
     """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root mass.
 
-    With --conllu whose words have heads, also how well these fit under each orientation and place of ROOT that the
-    matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that is
-    another one than was read, a line on stderr tells what to say instead, and the exit code is 1. A table on a
+    With --gold, or --conllu whose words have heads, also how well these fit under each orientation and place of ROOT
+    that the matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that
+    is another one than was read, a line on stderr tells what to say instead, and the exit code is 1. A table on a
     terminal, else JSON.
     """
+    fmt = flat.form(run.output, single=True)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     seen = list(pipeline.map(_seen))
     if not seen:
-        raise DeptreeError("there are no sentences to look at", "Check the file", place=scores.source.path)
+        raise DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     means = mean_fits([each.fits for each in seen])
     summary = _summary(seen, means, scores.layout)
-    if run.output is None and sys.stdout.isatty() and not as_json:
-        table(scores.source.path, ("what", "value"), summary.items())
+    made_by = signature("inspect", {**scores.signature_fields, **run.signature_fields})
+    if fmt == TABLE:
+        table(scores.name, ("what", "value"), list(signed(summary.items(), made_by, run)), sys.stdout)
     else:
-        with Output(run.output) as out:
-            out.write(dump(summary))
+        write_rows([summary], list(summary), fmt, made_by, None, run)
     advice = better_layout(means, scores.layout)
     if advice:
         talk(advice)

@@ -15,6 +15,7 @@ from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations import entropy
+from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
@@ -77,7 +78,7 @@ def _as_conllu(sentence: ScoredSentence) -> bytes:
     tree = np.array([[-1 if head is None else head for head in block.heads]], dtype=np.int32)
     if distribution.space.contains(tree)[0] and np.isfinite(distribution.log_weights(tree)[0]):
         log_prob = float(distribution.tree_log_probs(tree)[0])
-        comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {np.exp(log_prob):.6g}", *comments]
+        comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
     return block.with_misc(_probs(distribution, block.heads, block.deprels), comments)
 
 
@@ -99,7 +100,7 @@ def _probs(distribution: ArcFactored, heads: list[int | None], deprels: list[str
     misc = {}
     for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
         if head is not None:
-            misc[word] = f"HeadProb={arcs[head, word]:.4g}"
+            misc[word] = f"HeadProb={probability(arcs[head, word])}"
             if labels and labelled is not None and deprel in labels.names:
-                misc[word] += f"|LabelProb={labelled[head, word, labels.names.index(deprel)]:.4g}"
+                misc[word] += f"|LabelProb={probability(labelled[head, word, labels.names.index(deprel)])}"
     return misc

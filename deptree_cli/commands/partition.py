@@ -7,39 +7,43 @@ from typing import Any
 
 import numpy as np
 
+from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.partition import Partition, Summary
 from deptree_cli.core.partition import partition as partition_of
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
 Found = tuple[str, int, Partition]
 
+COLUMNS = ("sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "reason")
+
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
 @score_options
-@option("--summary", is_flag=True, help="One object for the whole file.")
+@label_scores_option
+@option("--summary", is_flag=True, help="One row for all sentences together.")
+@flat_options
 @header_option
 @run_options
-def partition(scores: ScoreOptions, run: RunOptions, summary: bool, header: bool | None) -> int:
+def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, header: bool | None) -> int:
     """Compute the partition functions of every sentence.
 
-    Writes JSON Lines: log_z (over single-root trees), log_z_multi_root (over all spanning trees), single_root_mass
-    (Z_D/Z_T) and expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one single-root tree). With
-    --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
+    Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
+    trees), single_root_mass (Z_D/Z_T) and expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one
+    single-root tree). With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
-    fmt = choose_format(None, run.output, None, "jsonl")
+    fmt = flat.form(run.output, single=summary)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     found = pipeline.map(_found)
     rows = _summary(found) if summary else map(_row, found)
     fields = {**scores.signature_fields, **run.signature_fields}
-    write_chunks(map(dump, rows), fmt, signature("partition", fields), header, run)
+    columns = tuple(Summary().row()) if summary else COLUMNS
+    write_rows(rows, columns, fmt, signature("partition", fields), header, run, "partition")
     return pipeline.exit_code
 
 

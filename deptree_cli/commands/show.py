@@ -16,10 +16,10 @@ import numpy as np
 
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline, Task
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
@@ -27,7 +27,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.output import Output
-from deptree_cli.io.pictures.arcs import THRESHOLD, Picture, arcs_of
+from deptree_cli.io.pictures.arcs import Picture, picture_of
+from deptree_cli.io.pictures.choice import ENOUGH
 from deptree_cli.io.pictures.forms import shown_form
 from deptree_cli.io.pictures.heat_map import draw_heat_map
 from deptree_cli.io.pictures.notebook import labels_of
@@ -51,12 +52,12 @@ MOST_NAMES = 10_000
 @option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=THRESHOLD,
     metavar="P",
-    help=f"Leave out arcs beside the tree's that are less probable.  [default: {THRESHOLD}]",
+    help="Show all arcs of at least this probability, with 0 all there are.  "
+    f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
 )
 @option("--text", is_flag=True, help="Arcs as text, and a table; what a terminal gets without -o.")
-@option("--heat-map", metavar="FILE", help="The marginals as a heat map (.svg, .png, .pdf).")
+@option("--heat-map", metavar="FILE", writes=True, help="The marginals as a heat map (.svg, .png, .pdf).")
 @run_options
 def show(
     scores: ScoreOptions,
@@ -64,14 +65,15 @@ def show(
     wanted: str | None,
     size: int | None,
     seed: int,
-    threshold: float,
+    threshold: float | None,
     text: bool,
     heat_map: str | None,
 ) -> int:
     """Draw one sentence: its words, arcs as dark as they are probable, their numbers where they are in doubt.
 
-    Writes SVG. The tree of --conllu, or else the most probable one, stands above the words, other arcs below. With -k
-    the arcs are those of samples, as dark as they are frequent. --heat-map alone draws nothing else.
+    Writes SVG, long sentences in several rows. The tree of --conllu, or else the most probable one, stands above the
+    words, others of the arcs that matter below; a note says how many are hidden. With -k the arcs are those of samples,
+    as dark as they are frequent. --heat-map alone draws nothing else.
     """
     if heat_map:
         check_plot(heat_map)
@@ -82,9 +84,7 @@ def show(
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.
-    for seen in list(pipeline.map(Look(size, threshold), seed)):
-        if not run.quiet:
-            talk(made_by)
+    for seen in signed(list(pipeline.map(Look(size, threshold), seed)), made_by, run):
         if heat_map:
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:
@@ -160,7 +160,7 @@ class Look:
     """A sentence as a picture, of its marginals or of `size` samples."""
 
     size: int | None
-    threshold: float
+    threshold: float | None
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Seen:
         """The work on one sentence."""
@@ -168,12 +168,13 @@ class Look:
         tree, caption = _tree_of(distribution, block)
         samples = SAMPLERS.get("auto").draw(distribution, self.size, rng) if self.size else None
         marginals = distribution.marginals()
-        arcs = arcs_of(marginals, tree, _labels(distribution, block), self.threshold, samples)
         forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
         shown = [shown_form(form) for form in forms]
         if self.size:
             caption += f"; {self.size} sample{'s' * (self.size > 1)}"
-        picture = Picture(shown_form(sentence.id), shown, arcs, caption, self.size or 0)
+        labels = _labels(distribution, block)
+        name = shown_form(sentence.id)
+        picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)
         return Seen(picture, marginals, tree)
 
 

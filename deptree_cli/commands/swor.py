@@ -27,6 +27,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
+from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
 from deptree_cli.io.scores.record import Record
@@ -169,10 +170,16 @@ def _trees(record: Record, draws: Draws, deprels: Deprels | None) -> Trees:
     ]
     closing = [
         Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.9g}"),
-        Note("mass", "swor_mass", [draws.mass], "{:.6f}"),
+        Note("mass", "swor_mass", [draws.mass], _mass),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
     return Trees(record.sent_id, record.block, draws.heads, notes, closing, deprels)
+
+
+def _mass(mass: float) -> str:
+    """To six places; more where that would be all or nothing without being it."""
+    text = f"{mass:.6f}"
+    return probability(mass, 6) if float(text) in (0, 1) and 0 < mass < 1 else text
 
 
 def _finite(times: Float) -> list[float | None]:

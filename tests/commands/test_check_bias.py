@@ -108,9 +108,7 @@ def test_samples_of_a_biased_sampler(deptree, done, put):
 
 
 WRONG = {
-    "a cycle": [2, 1, 0],
     "two roots": [0, 0, 1],
-    "no root": [3, 1, 2],
     "an arc of weight 0": [0, 1, 2],
 }
 
@@ -131,7 +129,7 @@ def test_two_roots_are_fine_where_they_are_allowed(done, put):
 
 
 def test_an_impossible_tree_of_a_long_sentence(deptree, put):
-    drawn = samples([2, 0, 4, 2, 7, 7, 2, 2], [2, 1, 4, 2, 7, 7, 2, 2], sent_id="en-1")
+    drawn = samples([2, 0, 4, 2, 7, 7, 2, 2], [0, 0, 4, 2, 7, 7, 2, 2], sent_id="en-1")
     put("one.jsonl", (DATA / "scores.jsonl").read_bytes().split(b"\n")[0] + b"\n")
     put("s.jsonl", drawn)
     ran = deptree("check-bias", "one.jsonl", "--from", "natasha", "--samples", "s.jsonl")
@@ -160,7 +158,7 @@ def test_sentences_without_samples_are_undecided(deptree, put):
 
 
 def test_bias_outweighs_indecision(deptree, put):
-    put("s.jsonl", samples([2, 1, 0], sent_id="en-4"))
+    put("s.jsonl", samples([0, 0, 1], sent_id="en-4"))
     assert deptree("check-bias", *SCORES, "--samples", "s.jsonl").code == 1
 
 
@@ -209,7 +207,7 @@ def test_alpha_is_shared_between_the_sentences(deptree, put):
 
 def test_into_a_file_with_its_header(done, put, tmp_path):
     put("unrelated", b"")
-    ran = done("check-bias", *FIGURE1, "--seed", 7, "--header", "-o", "audit.jsonl")
+    ran = done("check-bias", *FIGURE1, "--seed", 7, "--header", "-v", "-o", "audit.jsonl")
     first, second = (tmp_path / "audit.jsonl").read_bytes().splitlines()
     assert json.loads(first) == {"signature": ran.signature}
     assert second + b"\n" == done("check-bias", *FIGURE1, "--seed", 7).out

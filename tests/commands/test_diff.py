@@ -61,7 +61,7 @@ def test_not_the_same_sentences(deptree):
 
 
 def test_calibration_of_decoded_heads(done):
-    ran = done("decode", *SCORES, "--calibration", DATA / "gold.conllu")
+    ran = done("decode", *SCORES, "--gold", DATA / "gold.conllu")
     assert "calibration of heads" in ran.err
     assert any(line.startswith("deptree: attachment score 0.") for line in ran.said)
     words = sum(row["n"] for row in done("partition", *SCORES).rows)
@@ -72,7 +72,7 @@ def test_calibration_of_decoded_heads(done):
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
-        ("one.conllu", "has no sentence where there are scores"),
+        ("one.conllu", "has no sentence left for these scores"),
         ("long.conllu", "has 2 words where there are"),
     ],
 )
@@ -80,7 +80,7 @@ def test_calibration_against_other_sentences(deptree, put, gold, said):
     word = "{0}\tf\t_\t_\t_\t_\t0\t_\t_\t_\n"
     put("one.conllu", "# sent_id = en-1\n" + "".join(word.format(i) for i in range(1, 9)) + "\n")
     put("long.conllu", "".join(word.format(i) for i in range(1, 3)) + "\n")
-    ran = deptree("decode", *SCORES, "--calibration", gold)
+    ran = deptree("decode", *SCORES, "--gold", gold)
     assert ran.code == 2
     assert said in ran.err
 
@@ -89,14 +89,14 @@ def test_calibration_against_other_sentences(deptree, put, gold, said):
 def test_calibration_as_a_picture(done, put, tmp_path, name):
     pytest.importorskip("matplotlib")
     put("unrelated", b"")
-    done("decode", *SCORES, "--calibration", DATA / "gold.conllu", "--plot", name)
+    done("decode", *SCORES, "--gold", DATA / "gold.conllu", "--plot", name)
     start = (tmp_path / name).read_bytes()[:200]
     assert b"<svg" in start or b"<?xml" in start or start.startswith(b"\x89PNG")
 
 
 def test_pictures_that_cannot_be(deptree):
     pytest.importorskip("matplotlib")
-    gold = ("--calibration", DATA / "gold.conllu")
+    gold = ("--gold", DATA / "gold.conllu")
     for options, said in [(("--plot", "a.svg"), "--plot draws what"), ((*gold, "--plot", "a.xyz"), "as 'xyz'")]:
         ran = deptree("decode", *SCORES, *options)
         assert ran.code == 2
@@ -106,11 +106,11 @@ def test_pictures_that_cannot_be(deptree):
 
 def test_calibration_against_sentences_of_other_names(deptree, put):
     gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
-    ran = deptree("decode", *SCORES, "--calibration", put("gold.conllu", gold.replace("= en-2", "= en-9")))
+    ran = deptree("decode", *SCORES, "--gold", put("gold.conllu", gold.replace("= en-2", "= en-9")))
     assert ran.code == 2
     assert "(en-2)" in ran.err or "en-2" in ran.err
     assert "'en-9'" in ran.err
 
 
 def test_calibration_is_of_one_tree(deptree):
-    assert deptree("decode", *SCORES, "--calibration", DATA / "gold.conllu", "--k-best", 2).code == 2
+    assert deptree("decode", *SCORES, "--gold", DATA / "gold.conllu", "-k", 2).code == 2

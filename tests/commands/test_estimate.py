@@ -22,7 +22,7 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 
 def test_a_row_per_sentence(done):
     done("swor", *SCORES, "--seed", 7, "-k", 30, "-o", "draws.jsonl")
-    ran = done("estimate", "draws.jsonl")
+    ran = done("estimate", "draws.jsonl", "-v")
     assert [row["sent_id"] for row in ran.rows] == [row["sent_id"] for row in done("partition", *SCORES).rows]
     for row in ran.rows:
         assert list(row) == ["sent_id", "n", "trees", *SCALARS]
@@ -52,7 +52,9 @@ def test_arcs_are_marginals(done):
 
 def test_standard_input_and_header(done, tmp_path):
     done("swor", *SCORES, "--seed", 7, "-k", 3, "--header", "-o", "draws.jsonl")
-    piped = done("estimate", "-", "--header", "--quantity", "depth", stdin=(tmp_path / "draws.jsonl").read_bytes())
+    piped = done(
+        "estimate", "-", "-v", "--header", "--quantity", "depth", stdin=(tmp_path / "draws.jsonl").read_bytes()
+    )
     assert piped.rows[0] == {"signature": piped.signature}
     assert list(piped.rows[1]) == ["sent_id", "n", "trees", "depth"]
 

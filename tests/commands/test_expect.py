@@ -11,8 +11,8 @@ from deptree_cli.core.expectations import QUANTITIES
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
-GOLD = ("--conllu", DATA / "gold.conllu")
-NEEDS = {"alpha": ("--alpha", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
+GOLD = ("--gold", DATA / "gold.conllu")
+NEEDS = {"order": ("--order", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
 SIMPLE = [entry for entry in QUANTITIES if {each.name for each in entry.inputs} <= set(NEEDS)]
 
 
@@ -24,7 +24,7 @@ def test_quantities_with_other_needs_have_tests_of_their_own():
 def test_every_quantity_with_gradient(done, entry):
     name = entry.name
     given = (option for needed in entry.inputs for option in NEEDS[needed.name])
-    ran = done("expect", name, *SCORES, *given, "--grad")
+    ran = done("expect", name, *SCORES, *given, "--grad", "-v")
     assert f"|expect|quantity:{name}|" in ran.signature
     shapes = {key: np.array(value).shape for key, value in np.load(DATA / "scores.npz").items()}
     for row in ran.rows:
@@ -72,14 +72,14 @@ def test_an_infinite_divergence_says_why(done, put):
     ("args", "said"),
     [
         (("kl",), "kl needs --other FILE"),
-        (("renyi",), "renyi needs --alpha NUMBER"),
-        (("risk",), "risk needs --conllu FILE"),
-        (("entropy", "--alpha", 2), "entropy has no use for --alpha"),
+        (("renyi",), "renyi needs --order NUMBER"),
+        (("risk",), "risk needs --gold FILE"),
+        (("entropy", "--order", 2), "entropy has no use for --order"),
         (("risk", *GOLD, "--other", "x"), "risk has no use for --other"),
         (("entropi",), "there is no quantity 'entropi'"),
         (("kl", "--other", DATA / "one.npy"), "out of step"),
         (("kl", "--other", "nowhere.npz"), "nowhere.npz"),
-        (("renyi", "--alpha", 0), "--alpha"),
+        (("renyi", "--order", 0), "--order"),
     ],
 )
 def test_what_is_missing_or_too_much(deptree, args, said):

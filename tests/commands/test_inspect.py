@@ -125,7 +125,7 @@ def test_no_heads_no_fit(done):
     assert facts.get("log_prob_per_word") is None
 
 
-TURNED = "the heads of the CoNLL-U fit --orient {} far better"
+TURNED = "the known heads fit --orient {} far better"
 
 
 def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
@@ -164,4 +164,4 @@ def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
         ran = deptree(command, "square.npy", "--orient", "head-dep", "--scale", "log")
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
         assert "no word may attach to ROOT" in ran.err
-        assert "Read with --orient dep-head there is one: is that meant?" in ran.err
+        assert "Read with --orient dep-head the sentence has a tree: is that meant?" in ran.err

@@ -51,7 +51,7 @@ def test_where_the_inverse_of_the_laplacian_fails(done):
 
 def test_npz_keeps_keys_and_rectangles(done, put, tmp_path):
     put("unrelated", b"")
-    ran = done("marginals", *SCORES, "-o", "m.npz")
+    ran = done("marginals", *SCORES, "-o", "m.npz", "-v")
     got, read = load(tmp_path / "m.npz"), load(DATA / "scores.npz")
     assert {key: array.shape for key, array in got.items()} == {key: array.shape for key, array in read.items()}
     assert list(got) == list(read)

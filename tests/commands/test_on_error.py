@@ -132,12 +132,6 @@ def test_success_replaces_an_older_file_and_keeps_its_mode(done, put, mixed, tmp
     assert (tmp_path / "out.jsonl").stat().st_mode & 0o777 == 0o640
 
 
-def test_the_input_can_be_the_output(done, put, mixed, tmp_path):
-    expected = done("partition", *GOOD).out
-    done("partition", *GOOD, "-o", "good.jsonl")
-    assert (tmp_path / "good.jsonl").read_bytes() == expected
-
-
 def wait_for(seen, process: subprocess.Popen) -> None:
     deadline = time.monotonic() + 60
     while not seen():

@@ -81,7 +81,7 @@ def test_into_a_file(done, put, tmp_path):
 
 
 def test_header(done):
-    ran = done("partition", *SCORES, "--header")
+    ran = done("partition", *SCORES, "--header", "-v")
     assert ran.rows[0] == {"signature": ran.signature}
     assert ran.rows[1:] == done("partition", *SCORES).rows
 

@@ -41,7 +41,7 @@ def test_estimates_in_shards(done, draws, shards):
     whole = done("estimate", draws).rows
     assert len(whole) == 10
     for i in range(1, shards + 1):
-        ran = done("estimate", draws, "--shard", f"{i}/{shards}")
+        ran = done("estimate", draws, "--shard", f"{i}/{shards}", "-v")
         assert ran.rows == whole[i - 1 :: shards]
         assert not ran.rows or shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
 
@@ -109,7 +109,7 @@ def test_dumps_in_shards(done, shards, size):
     for path in (CONLLU, DATA / "paragraphs.txt"):
         whole = done("dump", "natasha", path, "--no-header").rows
         for i in range(1, min(shards, len(whole)) + 1):
-            ran = done("dump", "natasha", path, "--no-header", "--batch", size, "--shard", f"{i}/{shards}")
+            ran = done("dump", "natasha", path, "--no-header", "--batch", size, "--shard", f"{i}/{shards}", "-v")
             assert ran.rows == whole[i - 1 :: shards]
             assert shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
 

@@ -58,7 +58,7 @@ def test_unique_counts_the_same_trees(done):
 def test_npz_holds_the_same_heads(done, put, tmp_path):
     put("unrelated", b"")
     rows = done("sample", *SCORES, "-k", 3, "--seed", 7).rows
-    ran = done("sample", *SCORES, "-k", 3, "--seed", 7, "-o", "heads.npz")
+    ran = done("sample", *SCORES, "-k", 3, "--seed", 7, "-v", "-o", "heads.npz")
     with np.load(tmp_path / "heads.npz") as heads:
         assert list(heads) == SENT_IDS
         assert all(np.issubdtype(heads[name].dtype, np.integer) for name in heads)
@@ -101,24 +101,24 @@ def test_minus_is_standard_output(done, put, tmp_path):
 
 
 def test_the_signature_is_the_first_comment(done):
-    with_header = done("sample", *SCORES, *SENTENCES, "--seed", 7)
+    with_header = done("sample", *SCORES, *SENTENCES, "--seed", 7, "-v")
     first, rest = with_header.out.split(b"\n", 1)
     assert first.decode() == f"# generator = {with_header.signature}"
     assert rest == done("sample", *SCORES, *SENTENCES, "--seed", 7, "--no-header").out
 
 
 def test_the_signature_is_a_line_of_json_if_asked_for(done):
-    with_header = done("sample", *SCORES, "--seed", 7, "--header")
+    with_header = done("sample", *SCORES, "--seed", 7, "--header", "-v")
     first, rest = with_header.out.split(b"\n", 1)
     assert json.loads(first) == {"signature": with_header.signature}
     assert rest == done("sample", *SCORES, "--seed", 7).out
 
 
 def test_the_signature_says_how(done):
-    fields = done("sample", *SCORES, "-k", 3, "--seed", 7, "--sampler", "colbourn").signature.split("|")
+    fields = done("sample", *SCORES, "-k", 3, "--seed", 7, "--sampler", "colbourn", "-v").signature.split("|")
     assert fields[:2] == ["deptree", "sample"]
     assert {"sampler:colbourn", "from:natasha", "root:single", "size:3", "seed:7"} < set(fields)
-    auto = done("sample", *SCORES, "--seed", 7).signature
+    auto = done("sample", *SCORES, "--seed", 7, "-v").signature
     assert "sampler:auto=" in auto
 
 
@@ -142,7 +142,7 @@ def test_what_changes_the_trees_changes_the_signature(done, put, one, other):
     if other == ("--scale", "weight"):
         one = ("--scale", "log")
     put("ones.npy", np.ones((4, 4)))
-    ran = [done("sample", "ones.npy", "--seed", 7, *options).signature for options in (one, other)]
+    ran = [done("sample", "ones.npy", "--seed", 7, "-v", *options).signature for options in (one, other)]
     assert ran[0] != ran[1]
 
 
@@ -170,7 +170,7 @@ CASES = [(entry.name, multi) for entry in SAMPLERS for multi in (False, True) if
 @pytest.mark.parametrize(("name", "multi"), CASES)
 def test_every_sampler_draws_trees(done, exact, name, multi):
     options = ["--multi-root"] * multi
-    ran = done("sample", *SCORES, "-k", 40, "--seed", 7, "--temperature", 4, "--sampler", name, *options)
+    ran = done("sample", *SCORES, "-k", 40, "--seed", 7, "--temperature", 4, "--sampler", name, "-v", *options)
     assert f"sampler:{name}" in ran.signature
     for sent_id in SENT_IDS:
         heads = np.array([row["heads"] for row in ran.rows if row["sent_id"] == sent_id])

@@ -65,7 +65,7 @@ def test_shards_are_the_whole(done, shards):
 
 
 def test_the_signature_names_the_shard(done):
-    assert "|shard:2/3|" in done("sample", *SCORES, "--shard", "2/3").signature
+    assert "|shard:2/3|" in done("sample", *SCORES, "--shard", "2/3", "-v").signature
 
 
 def test_another_process(done, real):
@@ -128,7 +128,7 @@ def test_a_fresh_seed_is_shown_and_can_be_repeated(done, command):
     first, second = done(*options), done(*options)
     assert first.out != second.out
     (seed,) = re.findall(r"\|seed:(\d+)\|", first.err)
-    again = done(*options, "--seed", seed)
+    again = done(*options, "--seed", seed, "-v")
     assert again.out == first.out
     assert again.signature == first.signature
 

@@ -132,7 +132,7 @@ def test_no_sentence_at_all(deptree, put):
 
 def test_samples(done):
     given = ("show", *SCORES, *SENTENCES, "--sentence", "ru-1", "-k", 50)
-    ran = done(*given, "--seed", 7)
+    ran = done(*given, "--seed", 7, "-v")
     drawn = [row["heads"] for row in done("sample", *SCORES, "-k", 50, "--seed", 7).rows if row["sent_id"] == "ru-1"]
     counts = {}
     for tree in drawn:
@@ -157,7 +157,8 @@ def test_a_threshold(done):
 def test_text(done, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = done("show", *SCORES, *GOLD, "--text").out.decode()
-    assert text.startswith("en-1: tree of the CoNLL-U, probability 0.6473\n")
+    caption = "en-1: tree of the CoNLL-U, probability 0.6473; 55 arcs hidden (probability at most 0.0041)\n"
+    assert text.startswith(caption)
     assert "▼" in text
     assert "7  telescope  obl       2 saw        0.6512  4 man 0.3485\n" in text
     assert "\x1b" not in text

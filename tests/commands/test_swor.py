@@ -30,7 +30,7 @@ def test_conllu(done, golden):
 @pytest.mark.parametrize("multi", [False, True])
 @pytest.mark.parametrize("name", ALGORITHMS.names)
 def test_trees_are_distinct_and_sum_up(done, name, multi):
-    ran = done("swor", *SCORES, "-k", 6, "--seed", 7, "--sampler", name, *["--multi-root"] * multi)
+    ran = done("swor", *SCORES, "-k", 6, "--seed", 7, "--sampler", name, "-v", *["--multi-root"] * multi)
     assert f"sampler:{name}" in ran.signature
     for rows in by_sentence(ran.rows).values():
         heads = np.array([row["heads"] for row in rows])
@@ -90,7 +90,7 @@ def test_weights_and_times(done):
 
 @pytest.mark.parametrize("name", ALGORITHMS.names)
 def test_mass_stops_the_draw(done, name):
-    ran = done("swor", *SCORES, "--mass", 0.9, "--seed", 7, "--sampler", name, "-k", 40)
+    ran = done("swor", *SCORES, "--mass", 0.9, "--seed", 7, "--sampler", name, "-k", 40, "-v")
     assert "|size:40|mass:0.9|" in ran.signature
     for rows in by_sentence(ran.rows).values():
         probs = np.exp([row["log_prob"] for row in rows])
@@ -112,9 +112,9 @@ def test_a_mass_is_a_probability(deptree, mass):
 
 
 def test_header(done):
-    ran = done("swor", *SCORES, *SENTENCES, "--seed", 7)
+    ran = done("swor", *SCORES, *SENTENCES, "--seed", 7, "-v")
     assert ran.out.split(b"\n", 1)[0].decode() == f"# generator = {ran.signature}"
-    jsonl = done("swor", *SCORES, "--seed", 7, "--header")
+    jsonl = done("swor", *SCORES, "--seed", 7, "--header", "-v")
     assert jsonl.rows[0] == {"signature": jsonl.signature}
 
 

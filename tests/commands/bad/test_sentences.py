@@ -40,7 +40,7 @@ CONLLU = [
     ),
     conllu("a HEAD beyond", line_changed(6, "\t_\t_\t_\t_\n", "\t9\t_\t_\t_\n"), "a.conllu:6", "HEAD is '9'", "0 to 8"),
     conllu("comments only", "# sent_id = x\n\n", "a.conllu:1", "without a sentence"),
-    conllu("no sentences", "\n\n", "a.conllu", "is 0"),
+    conllu("no sentences", "\n\n", "a.conllu", "the file is empty"),
     conllu("empty", "", "a.conllu", "empty"),
     conllu("another length", SHORTER, "scores.npz[en-1] (en-1)", "8 words", "7", "a.conllu:1"),
     bad(

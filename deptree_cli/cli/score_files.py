@@ -1,0 +1,151 @@
+"""Score files in their order, each with what belongs to it, and how far reading them has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from deptree_cli.cli.unsaid import mark_unsaid
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.gold import with_gold
+from deptree_cli.io.scores.labels import LabelScores
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.pairing import read_both, read_records
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.streams import STDIN, open_input, share_read
+
+
+@dataclass(frozen=True)
+class ScoreFiles:
+    """One score file, and the paths of what belongs to it, None where there is none.
+
+    Attributes:
+        source: the scores.
+        conllu: the sentences.
+        lengths: of a padded batch.
+        label_scores: scores of labels; without them labels and arcs are scored together.
+        gold: the sentences with known heads.
+    """
+
+    source: ScoreSource
+    conllu: str | None = None
+    lengths: str | None = None
+    label_scores: str | None = None
+    gold: str | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all that there is."""
+        found = (self.source.path, self.conllu, self.lengths, self.label_scores, self.gold)
+        return [path for path in found if path is not None]
+
+    def read(
+        self, layout: Layout, label_layout: Layout, other: ScoreSource | None, first: int
+    ) -> Iterator[Record | DeptreeError]:
+        """The sentences of the file, the first of which has this running number."""
+        labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
+        if other is not None:
+            records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
+        else:
+            records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
+        return with_gold(records, self.gold, layout) if self.gold else records
+
+    @property
+    def share(self) -> float | None:
+        """How much has been read by now, from 0 to 1, if the bytes tell: those of the sentences, if there are any."""
+        return share_read(self.conllu or self.source.path)
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes of what `share` is of."""
+        with suppress(OSError, ValueError):
+            return Path(self.conllu or self.source.path).stat().st_size
+        return None
+
+
+class Reading:
+    """The sentences of several score files, one file after another; it knows how far it has come."""
+
+    def __init__(
+        self, files: tuple[ScoreFiles, ...], layout: Layout, label_layout: Layout, other: ScoreSource | None = None
+    ) -> None:
+        self._files = files
+        self._how = layout, label_layout, other
+        self._current = 0
+        self._before = 0
+        self._read = 0
+
+    def __iter__(self) -> Iterator[Record | DeptreeError]:
+        for number, files in enumerate(self._files):
+            self._current, self._before = number, self._read
+            for record in files.read(*self._how, self._before + 1):
+                self._read += 1
+                yield record
+
+    def total(self) -> int | None:
+        """The number of sentences, where the scores alone are read and their container says how many it has."""
+        one = len(self._files) == 1 and not self._files[0].conllu
+        return self._files[0].source.count if one else None
+
+    def share(self) -> float | None:
+        """How much of all files has been read, by their sizes; None where that is not known."""
+        here = self._files[self._current]
+        within = here.share
+        if not here.conllu and here.source.count:
+            within = (self._read - self._before) / here.source.count
+        if len(self._files) == 1 or within is None:
+            return within
+        sizes = [each.size for each in self._files]
+        known = [size for size in sizes if size is not None]
+        if len(known) < len(sizes) or not sum(known):
+            return None
+        return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
+
+
+def paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
+    """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
+    for name, paths in belonging.items():
+        if paths and len(paths) != len(scores):
+            option = f"--{name.replace('_', '-')}"
+            counts = f"{len(paths)} {option} for {len(scores)} SCORES"
+            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+    found = tuple(
+        ScoreFiles(ScoreSource(path), **{name: paths[number] for name, paths in belonging.items() if paths})
+        for number, path in enumerate(scores)
+    )
+    if [path for each in found for path in each.paths].count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    if len(found) > 1:
+        for each in found:
+            _check_readable(each.paths)
+    return found
+
+
+def _check_readable(paths: Sequence[str]) -> None:
+    """Raise for a file that cannot be opened: before the results of those in front of it are written."""
+    for path in paths:
+        if path != STDIN and (Path(path).is_file() or not Path(path).exists()):
+            with open_input(path):
+                pass
+
+
+def own_layout(found: Sequence[ScoreFiles]) -> Layout:
+    """The layout that the files say they have, which is news to the user, or the usual one.
+
+    Raises:
+        DeptreeError: one file says another than the others.
+    """
+    layouts = [each.source.own_layout for each in found]
+    for each, own in zip(found, layouts, strict=True):
+        if own != layouts[0]:
+            problem = f"says another layout than {found[0].source.place}"
+            raise DeptreeError(problem, "Read them one by one, or say --from for all", place=each.source.place)
+    if layouts[0] is None:
+        return Layout()
+    mark_unsaid(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    return layouts[0]

@@ -1,0 +1,183 @@
+"""A signal ends any command, by any engine, within a second: no traceback, no worker, no half file is left.
+
+Twelve random signals; DEPTREE_SIGNALS=200 sends more. They come at a random time after Python has handed over to us:
+to the process alone, or to its whole group, as a terminal sends Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+
+DATA = Path(__file__).parents[2] / "sample_data"
+COUNT = int(os.environ.get("DEPTREE_SIGNALS", "12"))
+SECONDS = 1.0
+LATEST = 3.0
+
+# Long enough that most are still at work when the signal comes.
+SCORES = ("{scores}", "--scale", "log", "--orient", "head-dep")
+COMMANDS = [
+    ("sample", *SCORES, "-k", "100000", "-o", "out.jsonl"),
+    ("sample", *SCORES, "-k", "100000", "--format", "npz", "-o", "out.npz"),
+    ("swor", *SCORES, "--sampler", "beam", "-k", "2000", "-o", "out.jsonl"),
+    ("decode", *SCORES, "--k-best", "5000", "-o", "out.jsonl"),
+    ("marginals", *SCORES, "-o", "out.npz"),
+    ("partition", *SCORES, "-o", "out.jsonl"),
+    ("expect", "entropy", *SCORES, "-o", "out.jsonl"),
+    ("diff", *SCORES, "{scores}", "-o", "out.jsonl"),
+    ("check-bias", *SCORES, "-k", "100000", "-o", "out.jsonl"),
+    ("inspect", *SCORES, "-o", "out.json"),
+    ("show", *SCORES, "-k", "100000", "-o", "out.svg"),
+    ("convert", *SCORES, "-o", "out.npz"),
+    ("estimate", "{draws}", "-o", "out.jsonl"),
+    ("swor", *SCORES, "--sampler", "beam", "-k", "2000"),
+]
+ENGINES = [
+    (),
+    ("--jobs", "2"),
+    ("--jobs", "3", "--engine", "threads"),
+    ("--jobs", "2", "--engine", "dask"),
+]
+WITHOUT_WORKERS = {"convert"}
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Scores of sentences that keep kernels busy for minutes, and draws that take a while to read."""
+    folder = tmp_path_factory.mktemp("signals")
+    rng = np.random.default_rng(7)
+    np.savez(folder / "scores.npz", **{f"s{i}": rng.normal(size=(121, 121)) for i in range(8)})
+    with np.load(DATA / "scores.npz") as scores:
+        np.savez(folder / "small.npz", **{f"{name}-{i}": scores[name] for i in range(40) for name in scores})
+    command = [sys.executable, "-m", "deptree_cli", "swor", folder / "small.npz", "--from", "natasha", "-k", "20", "-q"]
+    with (folder / "draws.jsonl").open("wb") as draws:
+        subprocess.run(command, stdout=draws, check=True, timeout=300)
+    return {"scores": str(folder / "scores.npz"), "draws": str(folder / "draws.jsonl")}
+
+
+def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, bool, float]]:
+    """Every command and engine in turn; the signal, whether all of the group get it, and when."""
+    rng = random.Random(7)
+    for number in range(count):
+        command = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)]
+        engine = () if command[0] in WITHOUT_WORKERS else ENGINES[number % len(ENGINES)]
+        name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
+        yield command, engine, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
+
+
+def start(folder: Path, *args: str) -> subprocess.Popen[bytes]:
+    """The command in a group of its own; waits until it answers signals, for before that Python does."""
+    command = [sys.executable, "-m", "deptree_cli", *args]
+    with (folder / "stderr").open("wb") as err, (folder / "stdout").open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+    while process.poll() is None and not answers(process.pid):
+        time.sleep(0.002)
+    return process
+
+
+def answers(pid: int) -> bool:
+    """Whether a process catches SIGTERM and SIGHUP, both of which Python by itself leaves to the system."""
+    with suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        caught = int(status.split("SigCgt:")[1].split()[0], 16)
+        wanted = 1 << (signal.SIGTERM - 1) | 1 << (signal.SIGHUP - 1)
+        return caught & wanted == wanted
+    return False
+
+
+def members(session: int) -> list[str]:
+    """What of a session is still alive: zombies are not."""
+    alive = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, IndexError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] not in "ZX":
+                alive.append((stat.parent / "cmdline").read_text().replace("\0", " "))
+    return alive
+
+
+def wait_until_gone(session: int, seconds: float) -> list[str]:
+    """What of a session is alive after so many seconds at most."""
+    until = time.monotonic() + seconds
+    while (left := members(session)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left
+
+
+def kill_all(session: int) -> None:
+    """Leave nothing of a failed case."""
+    with suppress(ProcessLookupError):
+        os.killpg(session, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("command", "engine", "name", "group", "delay"), list(cases(COUNT)))
+def test_a_signal_ends_it_at_once(
+    tmp_path: Path,
+    files: dict[str, str],
+    command: tuple[str, ...],
+    engine: tuple[str, ...],
+    name: str,
+    group: bool,
+    delay: float,
+) -> None:
+    number = getattr(signal, name)
+    process = start(tmp_path, *(argument.format(**files) for argument in command), *engine, "-q")
+    try:
+        time.sleep(delay)
+        ended_before = process.poll() is not None
+        sent = time.monotonic()
+        if not ended_before:
+            (os.killpg if group else os.kill)(process.pid, number)
+        code = process.wait(20)
+        took = time.monotonic() - sent
+        left = wait_until_gone(process.pid, SECONDS)
+    finally:
+        kill_all(process.pid)
+    err = (tmp_path / "stderr").read_text()
+    assert took < SECONDS, f"{took:.2f} s, {err}"
+    assert left == []
+    assert err == ""
+    # -number: Python has taken down its handlers after the last line of ours; a shell sees the same as for 128 + number
+    assert code in ({0, 1} if ended_before else {128 + number, -number, 0, 1})
+    written = {path.name for path in tmp_path.iterdir()} - {"stdout", "stderr"}
+    assert written <= (set() if code == 128 + number else {command[-1]})
+
+
+@pytest.mark.parametrize("engine", [("--jobs", "2"), ("--jobs", "2", "--engine", "dask")], ids=["processes", "dask"])
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, files: dict[str, str], engine: tuple[str, ...]) -> None:
+    process = start(tmp_path, *(argument.format(**files) for argument in COMMANDS[-1]), *engine, "-q")
+    try:
+        until = time.monotonic() + 60
+        while len(members(process.pid)) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(1)
+        assert len(members(process.pid)) >= 3
+        process.kill()
+        process.wait(10)
+        left = wait_until_gone(process.pid, 5)
+    finally:
+        kill_all(process.pid)
+    assert left == []
+
+
+def test_signals_that_were_ignored_stay_ignored() -> None:
+    """As nohup has it."""
+    code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+    code += "from deptree_cli.cli.endings import end_on_signals as start;"
+    code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "on\n", "")

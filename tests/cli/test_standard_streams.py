@@ -1,0 +1,80 @@
+"""Standard streams that are closed or full, with every command: data come through, or one line says why not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = f"{DATA}/scores.npz --from natasha"
+CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
+CLOSED_IN = "deptree: standard input is closed. Name a file instead of -.\n"
+
+COMMANDS = [
+    f"sample {SCORES}",
+    f"swor {SCORES} -k 2",
+    f"decode {SCORES}",
+    f"marginals {SCORES}",
+    f"marginals {SCORES} --format npz",
+    f"partition {SCORES}",
+    f"expect entropy {SCORES}",
+    f"diff {SCORES} {DATA}/scores.npz",
+    f"check-bias {SCORES} -k 100",
+    f"inspect {SCORES}",
+    f"show {SCORES}",
+    f"show {SCORES} --text",
+    f"convert {SCORES}",
+]
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash in which `deptree` is the command."""
+    function = f'deptree() {{ "{sys.executable}" -m deptree_cli "$@"; }}; '
+    return subprocess.run(["bash", "-c", function + line], capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("command", [*(f"{command} -q" for command in COMMANDS), "--help", "--version", "show --help"])
+def test_a_closed_standard_output_is_one_line(command: str) -> None:
+    ran = shell(f"deptree {command} >&-")
+    assert (ran.returncode, ran.stderr) == (2, CLOSED_OUT)
+
+
+@pytest.mark.parametrize("command", [f"sample {SCORES} --seed 7 -k 2 --sampler wilson-rc", f"inspect {SCORES} --json"])
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
+def test_data_do_not_depend_on_standard_error(command: str, stderr: str) -> None:
+    """Which has something to say in each."""
+    expected = shell(f"deptree {command} -v")
+    assert expected.stdout
+    assert expected.stderr
+    ran = shell(f"deptree {command} -v {stderr}")
+    assert (ran.returncode, ran.stdout) == (expected.returncode, expected.stdout)
+
+
+def test_an_error_that_nobody_can_read_is_one_still() -> None:
+    for stderr in ("2>&-", "2>/dev/full"):
+        ran = shell(f"deptree partition nothing.npz {stderr}")
+        assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", "")
+
+
+@pytest.mark.parametrize("command", [f"partition {SCORES} -q", f"sample {DATA}/scores.jsonl --from natasha -q -k 1"])
+def test_a_closed_standard_input_is_no_matter_for_a_file(command: str) -> None:
+    expected = shell(f"deptree {command} --shard 1/2 </dev/null").stdout.count("\n")
+    assert expected == 4
+    ran = shell(f"deptree {command} --shard 1/2 <&-")
+    assert (ran.returncode, ran.stdout.count("\n"), ran.stderr) == (0, expected, "")
+
+
+@pytest.mark.parametrize("command", ["partition - --from natasha", "sample -", f"decode {SCORES} --conllu -"])
+def test_a_closed_standard_input_is_said(command: str) -> None:
+    ran = shell(f"deptree {command} -q <&-")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", CLOSED_IN)
+
+
+def test_all_three_closed(tmp_path: Path) -> None:
+    """What is opened first must not become one of them."""
+    ran = shell(f"deptree partition {SCORES} -v -o {tmp_path}/out.jsonl <&- >&- 2>&-")
+    assert ran.returncode == 0
+    assert (tmp_path / "out.jsonl").read_text().count("\n") == 8

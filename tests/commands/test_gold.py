@@ -1,0 +1,108 @@
+"""Known heads: one way of pairing for every command that compares with them, and no score where none is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+TEXT = (DATA / "gold.conllu").read_text(encoding="utf-8")
+BLOCKS = [f"{block}\n\n" for block in TEXT.rstrip("\n").split("\n\n")]
+COMPARING = [("decode",), ("expect", "attachment"), ("expect", "risk"), ("inspect",)]
+
+
+def without_heads(text: str) -> str:
+    rows = [line.split("\t") for line in text.split("\n")]
+    return "\n".join("\t".join([*row[:6], "_", *row[7:]]) if len(row) == 10 else row[0] for row in rows)
+
+
+@pytest.mark.parametrize("args", COMPARING, ids=" ".join)
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        (TEXT.replace("= en-2", "= en-9"), "is 'en-9'"),
+        ("".join([BLOCKS[1], BLOCKS[0], *BLOCKS[2:]]), "is 'en-2'"),
+        ("".join(BLOCKS[:5]), "has no sentence left for these scores"),
+        (TEXT + BLOCKS[0].replace("en-1", "en-8"), "there are no scores left for this sentence"),
+        (
+            "".join([*BLOCKS[:3], BLOCKS[3].replace("3\t", "3\ta\tb\t_\t_\t_\t_\t_\t_\t_\n4\t"), *BLOCKS[4:]]),
+            "4 words where",
+        ),
+    ],
+    ids=["names", "order", "short", "long", "words"],
+)
+@pytest.mark.parametrize("options", [(), ("--on-error", "skip")], ids=["fail", "skip"])
+def test_files_out_of_step_are_refused_alike(deptree, put, args, gold, said, options):
+    ran = deptree(*args, *SCORES, "--gold", put("gold.conllu", gold), *options)
+    assert ran.code == 2
+    assert said in ran.said[-1]
+
+
+@pytest.mark.parametrize("args", COMPARING, ids=" ".join)
+def test_names_are_not_needed(done, put, args):
+    nameless = "".join(line for line in TEXT.splitlines(keepends=True) if not line.startswith("# sent_id"))
+    named = done(*args, *SCORES, "--gold", DATA / "gold.conllu", "--json")
+    assert done(*args, *SCORES, "--gold", put("gold.conllu", nameless), "--json").out == named.out
+
+
+def test_attachment_without_known_heads_is_null(done, put):
+    gold = put("gold.conllu", "".join([BLOCKS[0], without_heads(BLOCKS[1]), *BLOCKS[2:]]))
+    for quantity in ("attachment", "risk"):
+        rows = done("expect", quantity, *SCORES, "--gold", gold, "--grad").rows
+        assert rows[0][quantity] > 0
+        assert rows[1] == {
+            "sent_id": "en-2",
+            "n": 8,
+            quantity: None,
+            "reason": "no word of the sentence has a known head",
+        }
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("-q",)])
+def test_a_calibration_over_no_words_is_an_error(deptree, put, options):
+    gold = put("gold.conllu", without_heads(TEXT))
+    ran = deptree("decode", *SCORES, "--gold", gold, *options, "-o", "trees.jsonl")
+    assert ran.code == 2
+    assert ran.said == ["deptree: no word of --gold has a known head. Give sentences with HEADs."]
+    assert not Path("trees.jsonl").exists()
+
+
+def test_the_calibration_as_json(done, put):
+    put("unrelated", b"")
+    (found,) = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "--json").rows
+    assert found["words"] == 54 == sum(each["words"] for each in found["bins"])
+    assert 0.9 < found["attachment"] <= 1
+    ran = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "--json", "-o", "trees.jsonl")
+    assert ran.rows == [found]
+    assert Path("trees.jsonl").read_bytes() == done("decode", *SCORES).out
+
+
+def test_quiet_is_quiet(done):
+    ran = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "-q")
+    assert ran.err == ""
+    assert ran.out == done("decode", *SCORES).out
+
+
+def test_json_needs_gold(deptree):
+    assert "--json writes what --gold FILE finds" in deptree("decode", *SCORES, "--json").err
+
+
+def test_words_beside_scores(deptree, put):
+    for forms, said in [
+        ('["a", "b\\tc"]', "x.jsonl:1 (s): the field forms is not a list of words"),
+        ('"ab"', "the field forms is not a list of words"),
+        ('["a"]', "the field forms has 1 words, the scores have 2"),
+    ]:
+        put("x.jsonl", f'{{"sent_id": "s", "scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]], "forms": {forms}}}\n')
+        ran = deptree("decode", "x.jsonl", "--orient", "head-dep", "--format", "conllu")
+        assert (ran.code, len(ran.said)) == (2, 1)
+        assert said in ran.err
+
+
+def test_messages_name_what_they_mean(deptree, put):
+    put("large.npy", np.full((3, 3), 1e16))
+    ran = deptree("partition", "large.npy", "--orient", "head-dep", "--scale", "log")
+    assert "is too large for a score (beyond 1e+15)" in ran.err

@@ -1,0 +1,141 @@
+"""One name for one thing, in every command; older names work for a while and stand in no help."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from deptree_cli.cli import app
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+GOLD = DATA / "gold.conllu"
+
+
+def options(name: str) -> dict[str, click.Option]:
+    command = app.deptree.get_command(click.Context(app.deptree), name)
+    return {opt: each for each in command.params if isinstance(each, click.Option) for opt in each.opts}
+
+
+@pytest.mark.parametrize("name", app.COMMANDS)
+def test_short_names_mean_the_same_everywhere(name):
+    found = options(name)
+    for short, long in (("-j", "--jobs"), ("-q", "--quiet"), ("-v", "--verbose"), ("-o", "--output")):
+        assert found[short] is found[long]
+    assert ("-k" in found) == ("--size" in found)
+    assert {"--k-best", "--calibration"}.isdisjoint(found)
+    assert name == "check-bias" or "--alpha" not in found
+    if "--tsv" in found:
+        assert "--json" in found
+
+
+@pytest.mark.parametrize("name", ["expect", "partition", "diff", "inspect", "check-bias", "sample", "swor", "decode"])
+def test_label_scores_are_taken_where_labels_are(name):
+    assert "--label-scores" in options(name)
+
+
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("expect", "entropy", *SCORES),
+        ("partition", *SCORES),
+        ("diff", SCORES[0], *SCORES, "-k", 5, "--seed", 1),
+        ("inspect", *SCORES),
+        ("check-bias", *SCORES, "-k", 20, "--seed", 1),
+    ],
+    ids=lambda args: args[0],
+)
+def test_scores_of_labels_beside_change_nothing_of_the_trees(deptree, args):
+    plain, labelled = deptree(*args), deptree(*args, *LABELS)
+    assert (labelled.code, labelled.out) == (plain.code, plain.out), labelled.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("decode", *SCORES, "--k-best", 3), ("decode", *SCORES, "-k", 3)),
+        (("decode", *SCORES, "--k-best=3"), ("decode", *SCORES, "--size", 3)),
+        (("decode", *SCORES, "--calibration", GOLD, "--json"), ("decode", *SCORES, "--gold", GOLD, "--json")),
+        (("expect", "renyi", *SCORES, "--alpha", 2), ("expect", "renyi", *SCORES, "--order", 2)),
+        (("expect", "risk", *SCORES, "--conllu", GOLD), ("expect", "risk", *SCORES, "--gold", GOLD)),
+        (("inspect", *SCORES, "--conllu", GOLD), ("inspect", *SCORES, "--gold", GOLD)),
+    ],
+)
+def test_older_names_still_work(done, old, new):
+    assert done(*old).out == done(*new).out
+
+
+def test_help_of_a_command(deptree):
+    assert deptree("help", "sample").out == deptree("sample", "--help").out
+    assert deptree("help").out == deptree("--help").out
+    assert "No such command 'smaple'. Did you mean sample?" in deptree("help", "smaple").err
+    assert deptree("-V").out == deptree("--version").out
+
+
+def test_one_tree_has_no_rank(done):
+    assert all("sample" not in row for row in done("decode", *SCORES).rows)
+    assert [row["sample"] for row in done("decode", *SCORES, "-k", 2).rows][:2] == [1, 2]
+
+
+@pytest.mark.parametrize("command", ["decode", "marginals"])
+@pytest.mark.parametrize("odds", [1e3, 1e5, 1e9, 1e12])
+def test_no_probability_is_rounded_to_a_certainty(done, put, command, odds):
+    """Two words, two trees, one of them `odds` times as probable."""
+    put("s.npy", np.array([[0, odds, 1], [0, 0, 1], [0, 1, 0]]))
+    put("s.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
+    out = done(command, "s.npy", "--orient", "head-dep", "--conllu", "s.conllu").out.decode()
+    found = re.findall(r"(?:HeadProb|LabelProb|tree_prob) ?= ?(\S+)", out)
+    assert len(found) == 3
+    assert all(0 < float(text) < 1 for text in found)
+    assert all(float(text) == pytest.approx(odds / (odds + 1), abs=1e-4) for text in found)
+
+
+def test_certainties_stay_certain(done, put):
+    put("s.npy", np.array([[0, 1], [0, 0]]))
+    put("s.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert "HeadProb=1\n" in done("decode", "s.npy", "--orient", "head-dep", "--conllu", "s.conllu").out.decode()
+
+
+def test_the_mass_of_some_trees_is_not_that_of_all(done, put):
+    put("s.npy", np.array([[0, 1e9, 1], [0, 0, 1], [0, 1, 0]]))
+    put("s.conllu", "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    out = done("swor", "s.npy", "--orient", "head-dep", "--conllu", "s.conllu", "-k", 1, "--seed", 1).out.decode()
+    assert "# swor_mass = 0.999999999\n" in out
+
+
+@pytest.mark.parametrize("text", ["{id}-{k:03}", "{id}.{k:3d}", "{k}{id}{{}}", "{id}{id}{k:99}"])
+def test_names_of_trees(done, text):
+    sentences = ("--conllu", DATA / "sentences.conllu")
+    out = done("sample", *SCORES, *sentences, "-k", 2, "--seed", 1, "--sent-id-format", text).out.decode()
+    assert f"# sent_id = {text.format(id='en-1', k=2)}\n" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{id:>10000000000}{k}",
+        "{id}{k:10000000000}",
+        "{id}{k:100}",
+        "{id}{k:{k}}",
+        "{id}{k!r}",
+        "{id.__class__}{k}",
+        "{id[0]}{k}",
+        "{id}",
+        "{k}",
+        "{}{k}",
+        "{id}{k}{n}",
+        "{id}{k",
+        "{id}\n{k}",
+    ],
+)
+def test_no_other_names_of_trees(deptree, text):
+    ran = deptree("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "--sent-id-format", text)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "is not a name with {id} and {k}" in ran.err
