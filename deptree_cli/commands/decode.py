@@ -23,7 +23,7 @@ from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
-from deptree_cli.io.conllu.misc import filled, probability, with_places
+from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
 from deptree_cli.io.conllu.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
 from deptree_cli.io.json_lines import dump
@@ -202,7 +202,7 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
     deprels = deprels_of(distribution, labels)
     sent_ids = style.sent_ids(sentence.id, len(trees))
     data = with_trees(block, trees, sent_ids, comments, deprels=deprels, deps=style.deps)
-    return filled(data, mark, map(probability, np.stack(list(probs.values()), axis=-1).ravel().tolist()))
+    return filled(data, mark, probabilities(np.stack(list(probs.values()), axis=-1).ravel().tolist()))
 
 
 def _probs(distribution: ArcFactored, trees: Heads, labels: Heads | None) -> dict[str, Float]:
