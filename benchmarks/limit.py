@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.timing import seconds
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.numbers import shift_columns
+from deptree_cli.core.shifted import shift
 from deptree_cli.core.samplers.wilson import Walks, alias_tables
 from deptree_cli.kernels.flags import kernel as compiled
 from deptree_cli.kernels.trees import wilson as kernel
@@ -35,14 +35,14 @@ def chain(tables, bits, state, steps):
 
 def steps_per_second(distribution: TreeDistribution) -> float:
     """Of the bare chain on the distribution's graph of words."""
-    tables, bits = alias_tables(np.exp(shift_columns(distribution.log_scores, True)[0]), 1)
+    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).high), 1)
     state = np.arange(1, 5, dtype=np.uint64)
     return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
 
 
 def steps_per_tree(distribution: TreeDistribution) -> float:
     """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
-    weights = np.exp(shift_columns(distribution.log_scores, True)[0])
+    weights = np.exp(shift(distribution.possible_scores, True).high)
     weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)

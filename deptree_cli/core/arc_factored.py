@@ -13,11 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Float, Integers, read_only
+from deptree_cli.core.conditioning import with_fixed_heads
+from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels, conditional, joint
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
-from deptree_cli.core.spaces import Factorisation, TreeSpace, space
+from deptree_cli.core.spaces import Factorisation, PreciseSums, TreeSpace, space
 
 
 class ArcFactored:
@@ -106,9 +107,22 @@ class ArcFactored:
         return self.space.single_root
 
     @cached_property
+    def support(self) -> Bool:
+        """The arcs that some tree contains, (n+1, n+1), read-only: exact, however improbable they are."""
+        return read_only(self.space.support(np.isfinite(self.log_scores)))
+
+    @cached_property
+    def possible_scores(self) -> Float:
+        """The log-scores, (n+1, n+1), read-only, with ``-inf`` also for allowed arcs that no tree contains."""
+        possible = np.isfinite(self.log_scores)
+        if (self.support == possible).all():
+            return self.log_scores
+        return read_only(np.where(self.support, self.log_scores, -np.inf))
+
+    @cached_property
     def factorisation(self) -> Factorisation:
         """What is behind the partition function, marginals and exact samples. O(n^3)."""
-        return self.space.factorise(self.log_scores)
+        return self.space.factorise(self.possible_scores)
 
     @property
     def log_partition(self) -> float:
@@ -116,12 +130,30 @@ class ArcFactored:
         return self.factorisation.log_z
 
     def marginals(self) -> Float:
-        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1. O(n^3)."""
+        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1. O(n^3).
+
+        An arc that no tree contains has exactly 0; one below the range of float64 has 0 too; `support` tells.
+        """
         return self._marginals
 
     @cached_property
     def _marginals(self) -> Float:
         return read_only(self.factorisation.marginals())
+
+    def precise(self, exponent: float = 1.0) -> PreciseSums:
+        """Sums over the trees of these weights raised to a power, with about 31 digits; each power once.
+
+        Raises:
+            DeptreeError: the power is not positive, or takes scores out of range.
+        """
+        if exponent not in self._precise:
+            checked_power(self.factorisation.shifted.high, exponent)
+            self._precise[exponent] = self.factorisation.precise(exponent)
+        return self._precise[exponent]
+
+    @cached_property
+    def _precise(self) -> dict[float, PreciseSums]:
+        return {}
 
     @cached_property
     def root_marginals(self) -> Float:
@@ -133,7 +165,7 @@ class ArcFactored:
 
         Heads that make no tree are not noticed: `TreeDistribution.log_probs` does.
         """
-        return np.minimum(self.log_weights(trees) - self.log_partition, 0.0)
+        return np.minimum(self.factorisation.tree_log_probs(trees), 0.0)
 
     def log_weights(self, heads: Integers) -> Float:
         """Log-weights, (k, n) heads -> (k,): the sum of the arcs' log-scores."""
@@ -175,30 +207,30 @@ class ArcFactored:
         Raises:
             DeptreeError: they are not n numbers of nodes, or no tree of positive weight has these heads.
         """
+        try:
+            log_scores = with_fixed_heads(self.log_scores, heads)
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+        return self._allowing(log_scores, "Put _ for some of the fixed HEADs")
+
+    def without(self, head: int, word: int) -> Self:
+        """The distribution given that a word has another head than this one.
+
+        Raises:
+            DeptreeError: every tree of positive weight has that arc.
+        """
         log_scores = self.log_scores.copy()
-        for word, head in enumerate(self._checked_heads(heads), 1):
-            if head is not None:
-                if not np.isfinite(log_scores[head, word]):
-                    problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
-                    raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD", sent_id=self.id)
-                log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
+        log_scores[head, word] = -np.inf
+        return self._allowing(log_scores, "Allow more arcs")
+
+    def _allowing(self, log_scores: Float, remedy: str) -> Self:
+        """The distribution with fewer arcs."""
         try:
             self.space.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
-            error.remedy = "Put _ for some of the fixed HEADs"
+            error.remedy = remedy
             raise error.at(sent_id=self.id) from None
         return self._with(log_scores=log_scores)
-
-    def _checked_heads(self, heads: Sequence[int | None]) -> Sequence[int | None]:
-        if len(heads) != self.n:
-            problem = f"{len(heads)} heads are given for a sentence of {self.n} words"
-            raise DeptreeError(problem, "Give one head per word, None where it is open", sent_id=self.id)
-        for word, head in enumerate(heads, 1):
-            sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= self.n
-            if head is not None and not sound:
-                problem = f"the head of word {word} is {head!r}, not 0 to {self.n}"
-                raise DeptreeError(problem, "Give 0 for ROOT, the number of a word, or None", sent_id=self.id)
-        return heads
 
     def tempered(self, temperature: float) -> Self:
         """The distribution with log-scores divided by a temperature; 1 changes nothing. Labels stay as they are.
@@ -211,11 +243,13 @@ class ArcFactored:
     def powered(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power, forbidden arcs staying so.
 
+        Its log-scores are shifted (`core/shifted.py`), for the power of an offset would cost digits.
+
         Raises:
             DeptreeError: it is not a positive number, or takes scores out of range.
         """
         if self._power.get("exponent") != exponent:
-            scores = checked_power(self.log_scores, exponent)
+            scores = checked_power(self.factorisation.shifted.high, exponent)
             self._power.update(exponent=exponent, distribution=self._with(log_scores=scores))
         found: Self = self._power["distribution"]
         return found

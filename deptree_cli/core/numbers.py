@@ -1,4 +1,4 @@
-"""The two kinds of numbers that the sweeps take (`kernels/numbers/`), and log-scores turned into either."""
+"""The kinds of numbers that the sweeps take (`kernels/numbers/`), and log-scores turned into them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.kernels.numbers.wide import SAFE_LOG, Wide, wide_exp, wide_scaled, wide_zeros
-from deptree_cli.kernels.trees import elimination as kernel
+from deptree_cli.core.shifted import shift
+from deptree_cli.kernels.numbers.precise import Precise, precise_exp, precise_floats, precise_scaled, precise_zeros
+from deptree_cli.kernels.numbers.wide import SAFE_LOG, Wide, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
 
-__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind", "shift_columns"]
+__all__ = ["PRECISE", "REAL", "SAFE_LOG", "WIDE", "Kind", "shift_columns"]
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,19 @@ class Kind:
     """How to make arrays of one kind of numbers, and to apply something to the parts that they consist of.
 
     Attributes:
-        exp: log-values -> numbers.
+        exp: log-values, what they have rounded off (0 if left out) -> numbers.
         zeros: a shape -> an array of zeros.
-        each: function, array -> the array with the function applied to its one or two parts.
+        each: function, array -> the array with the function applied to each of its parts.
         scaled: array, float64 array -> their product.
+        floats: array -> the nearest float64, 0 or inf beyond their range.
     """
 
     name: str
-    exp: Callable[[Float], Any]
+    exp: Callable[..., Any]
     zeros: Callable[[Shape], Any]
     each: Callable[[Callable[[Any], Any], Any], Any]
     scaled: Callable[[Any, Float], Any]
+    floats: Callable[[Any], Float]
 
 
 def _whole(function: Callable[[Any], Any], array: Float) -> Any:
@@ -43,14 +46,26 @@ def _parts(function: Callable[[Any], Any], array: Wide) -> Any:
     return function(array[0]), function(array[1])
 
 
-REAL = Kind("float64", np.exp, np.zeros, _whole, np.multiply)
-WIDE = Kind("wide", wide_exp, wide_zeros, _parts, wide_scaled)
+def _precise_parts(function: Callable[[Any], Any], array: Precise) -> Any:
+    return Precise(*map(function, array))
+
+
+def _real_exp(log_values: Float, rest: Float | float = 0.0) -> Float:
+    values: Float = np.exp(log_values)
+    values *= 1.0 + rest
+    return values
+
+
+def _as_it_is(array: Float) -> Float:
+    return array
+
+
+REAL = Kind("float64", _real_exp, np.zeros, _whole, np.multiply, _as_it_is)
+WIDE = Kind("wide", wide_exp, wide_zeros, _parts, wide_scaled, wide_floats)
+PRECISE = Kind("precise", precise_exp, precise_zeros, _precise_parts, precise_scaled, precise_floats)
 
 
 def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:
-    """Log-scores with each word's column shifted to a maximum of 0, and the constant that log Z loses by it.
-
-    Shape (n+1, n+1) in and out; a constant for every tree, so that no distribution changes.
-    """
-    shifted = np.empty_like(log_scores)
-    return shifted, kernel.shift_columns(log_scores, single_root, shifted)
+    """(to go)"""
+    found = shift(log_scores, single_root)
+    return found.high, found.constant[0]

@@ -6,6 +6,8 @@ work.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
@@ -38,8 +40,14 @@ class Oracle:
         log_weights = distribution.log_weights(trees)
         possible = np.isfinite(log_weights)
         self.trees = trees[possible]
-        self.log_z = float(np.logaddexp.reduce(log_weights[possible]))
-        self.log_probs = log_weights[possible] - self.log_z
+        best = self.trees[log_weights[possible].argmax()]
+        scores = distribution.log_scores[best, np.arange(1, distribution.n + 1)].tolist()
+        highest = math.fsum(scores)
+        rest = math.fsum([*scores, -highest])  # what rounding took off
+        below = _less(distribution.log_scores, self.trees, (highest, rest))
+        total = float(np.logaddexp.reduce(below))
+        self.log_z = highest + (rest + total)
+        self.log_probs = below - total
         self._n = distribution.n
 
     def marginals(self) -> Float:
@@ -48,3 +56,12 @@ class Oracle:
         for word in range(1, self._n + 1):
             np.add.at(marginals[:, word], self.trees[:, word - 1], np.exp(self.log_probs))
         return marginals
+
+
+def _less(log_scores: Float, trees: Heads, pair: tuple[float, float]) -> Float:
+    """Log-weights of trees (k, n) less a pair of numbers, (k,): rounded once, however large the scores are."""
+    from deptree_cli.kernels.trees.elimination import tree_log_probs  # loads kernels: when there is work
+
+    out = np.empty(len(trees))
+    tree_log_probs(log_scores, np.zeros_like(log_scores), pair, trees.astype(np.int64), out)
+    return out

@@ -7,8 +7,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
@@ -23,35 +21,39 @@ class Partition:
     Attributes:
         log_z: log Z over single-root trees, None where there is none.
         log_z_multi_root: log Z over all spanning trees.
+        log_single_root_mass: their difference, without what offsets of scores would cost it; at most 0.
     """
 
     log_z: float | None
     log_z_multi_root: float
+    log_single_root_mass: float
 
     @property
     def single_root_mass(self) -> float:
-        """Z_D / Z_T: the share of single-root trees; at most 1 also where rounding would lift it."""
-        return 0.0 if self.log_z is None else float(np.exp(min(self.log_z - self.log_z_multi_root, 0.0)))
+        """Z_D / Z_T: the share of single-root trees."""
+        return math.exp(self.log_single_root_mass)
 
     @property
     def log_trials(self) -> float:
         """The logarithm of Z_T / Z_D: how many spanning trees Wilson-Reject draws for one single-root tree."""
-        return math.inf if self.log_z is None else self.log_z_multi_root - self.log_z
+        return -self.log_single_root_mass
 
     @property
     def expected_trials(self) -> float | None:
         """Z_T / Z_D, at least 1; None beyond the range of float64."""
-        return math.exp(max(self.log_trials, 0.0)) if self.log_trials < LOG_LARGEST else None
+        return math.exp(self.log_trials) if self.log_trials < LOG_LARGEST else None
 
 
 def partition(distribution: ArcFactored) -> Partition:
     """Compute both partition functions of a sentence, whichever of its tree spaces the distribution is over. O(n^3)."""
-    multi = distribution.over(MULTI_ROOT).log_partition
+    multi = distribution.over(MULTI_ROOT).factorisation
     try:
-        single = distribution.over(SINGLE_ROOT)
+        single = distribution.over(SINGLE_ROOT).factorisation
     except DeptreeError:  # spanning trees only
-        return Partition(None, multi)
-    return Partition(single.log_partition, multi)
+        return Partition(None, multi.log_z, -math.inf)
+    (high, low), (other, rest) = single.log_z_pair, multi.log_z_pair
+    # at most 0 also where rounding would lift it, and exactly 0 where both are one
+    return Partition(single.log_z, multi.log_z, min(high - other + (low - rest), 0.0))
 
 
 class Summary:

@@ -14,6 +14,9 @@ SCALES = ("weight", "log")
 # (-1e32, the smallest float32), above it nothing that was ever a score.
 MASK = 1e15
 
+# How far below the others a power may take a score: exponents of wide numbers are exact integers down to here.
+LOWEST = 1e18
+
 
 def checked_log_scores(
     scores: ArrayLike, scale: str, temperature: float = 1.0, nan_forbids: bool = False, labels: int | None = None
@@ -72,18 +75,18 @@ def checked_temperature(log_scores: Float, temperature: float) -> Float:
     return log_scores / temperature
 
 
-def checked_power(log_scores: Float, exponent: float) -> Float:
-    """Log-scores of weights raised to a power, -inf staying so.
+def checked_power(shifted: Float, exponent: float) -> Float:
+    """Shifted log-scores (`core/shifted.py`) of weights raised to a power, -inf staying so.
 
     Raises:
         DeptreeError: it is not a positive number, or takes scores out of range.
     """
     if not (exponent > 0 and np.isfinite(exponent)):
         raise DeptreeError(f"the order is {exponent:g}", "Give a positive number")
-    finite = np.isfinite(log_scores)
-    if np.abs(log_scores[finite]).max(initial=0.0) > MASK / exponent:
+    finite = np.isfinite(shifted)
+    if np.abs(shifted[finite]).max(initial=0.0) > LOWEST / exponent:
         raise DeptreeError(f"the order {exponent:g} takes scores out of range", "Choose a lower one")
-    return np.where(finite, exponent * log_scores, -np.inf)
+    return np.where(finite, exponent * shifted, -np.inf)
 
 
 def _check_numbers(matrix: Float, scale: str) -> None:

@@ -51,17 +51,30 @@ def test_masses_beyond_float64(graphs) -> None:
 
 
 def test_rounding_lifts_no_mass_above_1() -> None:
-    found = Partition(1.0 + 1e-15, 1.0)
-    assert (found.single_root_mass, found.expected_trials) == (1.0, 1.0)
+    """One tree, by two routes that may round differently."""
+    only = np.full((5, 5), -np.inf)
+    only[[0, 1, 2, 3], [1, 2, 3, 4]] = 0.1, 0.7, -1e6, 0.3
+    found = partition(TreeDistribution(only))
+    assert (found.log_single_root_mass, found.single_root_mass, found.expected_trials) == (0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, -1e9])
+def test_offsets_cost_no_digits(offset: float, graphs) -> None:
+    """Powers of two and scores with few digits: the sums are exact, so is the distribution."""
+    log_scores = np.round(graphs.gaussian(5) * 64) / 64
+    there = log_scores.copy()
+    there[:, 1:] += 2.0 ** np.round(np.log2(abs(offset))) * np.sign(offset)
+    near, far = (partition(graphs.distribution(scores)) for scores in (log_scores, there))
+    assert far.log_single_root_mass == pytest.approx(near.log_single_root_mass, rel=1e-14)
 
 
 def test_the_sums_of_a_file() -> None:
     summary = Summary()
     assert summary.row()["sentences"] == 0
     assert summary.row()["single_root_mass_mean"] is summary.row()["single_root_mass_min"] is None
-    summary.add("a", 3, Partition(math.log(3), math.log(4)))
-    summary.add("b", 5, Partition(0.0, math.log(4)))
-    summary.add("c", 1, Partition(None, 2.0))
+    summary.add("a", 3, Partition(math.log(3), math.log(4), math.log(3 / 4)))
+    summary.add("b", 5, Partition(0.0, math.log(4), -math.log(4)))
+    summary.add("c", 1, Partition(None, 2.0, -math.inf))
     assert summary.row() == {
         "sentences": 3,
         "words": 9,

@@ -43,12 +43,12 @@ class Factors(NamedTuple):
 
 def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL) -> Factors:
     """Shift, exponentiate and eliminate."""
-    shifted, n = np.empty_like(log_scores), len(log_scores) - 1
-    constant = elimination.shift_columns(log_scores, single_root, shifted)
-    weights = kind.exp(np.concatenate((shifted[1:, 1:], shifted[:1, 1:])))
+    high, low, n = np.empty_like(log_scores), np.empty_like(log_scores), len(log_scores) - 1
+    constant = elimination.shift_columns(log_scores, single_root, high, low)[0]
+    weights = kind.exp(*(np.concatenate((part[1:, 1:], part[:1, 1:])) for part in (high, low)))
     A, S, order = kind.each(np.copy, weights), kind.zeros(n), np.arange(n)
     log_z, depth = elimination.eliminate(A, S, order, single_root)
-    return Factors(kind, single_root, shifted, weights, A, S, order, log_z, depth, constant)
+    return Factors(kind, single_root, high, weights, A, S, order, log_z, depth, constant)
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,7 @@ def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
 
     The one primitive behind every gradient: the derivative of the marginals in that direction, O(n^3).
     """
-    possible = np.isfinite(distribution.log_scores) & np.isfinite(values)
+    possible = distribution.support & np.isfinite(values)
     return distribution.factorisation.arc_covariance(np.where(possible, values, 0.0))
 
 

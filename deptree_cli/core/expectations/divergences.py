@@ -7,6 +7,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.expectations import cancelling
 from deptree_cli.core.expectations.base import DISTRIBUTION, Input, arc_covariance, expected_sum
 from deptree_cli.core.expectations.entropies import entropy
 
@@ -14,28 +15,41 @@ OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
 
 
 def kl(distribution: ArcFactored, other: ArcFactored) -> float:
-    """Kullback-Leibler divergence from the other distribution, infinite where that one forbids a possible arc."""
-    return max(cross_entropy(distribution, other) - entropy(distribution), 0.0)
+    """Kullback-Leibler divergence from the other distribution, infinite where that one forbids a possible tree."""
+    _check_comparable(distribution, other)
+    if _goes_beyond(distribution, other):
+        return np.inf
+    differences = _differences(distribution, other)
+    if not differences[distribution.support].any():  # the same distribution
+        return 0.0
+    expected = expected_sum(distribution, differences)
+    (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
+    log_ratio = theirs - ours + (their_rest - our_rest)
+    found = expected + log_ratio
+    return max(cancelling.kl(distribution, other) if cancelling.cancels(found, expected, log_ratio) else found, 0.0)
 
 
 def kl_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute the covariance of each arc with the difference of log-scores, in one sweep; NaN where kl is infinite."""
     _check_comparable(distribution, other)
-    with np.errstate(invalid="ignore"):
-        return _unless_infinite(distribution, other, distribution.log_scores - other.log_scores)
+    return _unless_infinite(distribution, other, _differences(distribution, other))
 
 
 def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
-    """log Z of the other minus E[its log-score], infinite where it forbids a possible arc."""
+    """log Z of the other minus E[its log-score], infinite where it forbids a possible tree."""
     _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.inf
-    return other.log_partition - expected_sum(distribution, other.log_scores)
+    log_z = other.factorisation.shifted_log_z[0]
+    expected = expected_sum(distribution, other.factorisation.shifted.high)
+    if cancelling.cancels(log_z - expected, log_z, expected):
+        return entropy(distribution) + kl(distribution, other)
+    return log_z - expected
 
 
 def cross_entropy_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute minus the covariance of each arc with the other's log-score; NaN where the value is infinite."""
-    return _unless_infinite(distribution, other, -other.log_scores)
+    return _unless_infinite(distribution, other, -other.factorisation.shifted.high)
 
 
 def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
@@ -45,10 +59,16 @@ def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
 
 def _unless_infinite(distribution: ArcFactored, other: ArcFactored, values: Float) -> Float:
     _check_comparable(distribution, other)
-    marginals = distribution.marginals()
-    if _goes_beyond(distribution, other) or (np.isneginf(other.log_scores) & (marginals > 0)).any():
-        return np.full_like(marginals, np.nan)
+    if _goes_beyond(distribution, other):
+        return np.full_like(distribution.log_scores, np.nan)
     return arc_covariance(distribution, values)
+
+
+def _differences(distribution: ArcFactored, other: ArcFactored) -> Float:
+    """The differences of shifted log-scores, (n+1, n+1); they mean nothing outside the distribution's support."""
+    ours, theirs = distribution.factorisation.shifted, other.factorisation.shifted
+    with np.errstate(invalid="ignore"):
+        return (ours.high - theirs.high) + (ours.low - theirs.low)
 
 
 def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:
@@ -58,7 +78,6 @@ def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:
 
 
 def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:
-    """Whether trees with several roots are possible here and not there: more than one ROOT arc is expected."""
-    if distribution.single_root or not other.single_root:
-        return False
-    return bool(distribution.marginals()[0].sum() > 1.0 + 1e-12)
+    """Whether some tree is possible here and not there; exact, for it asks which arcs trees have and not how often."""
+    here, there = distribution.support, other.support
+    return bool((here & ~there).any()) or distribution.space.goes_beyond(other.space, here)

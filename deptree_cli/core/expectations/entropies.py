@@ -4,32 +4,55 @@ from __future__ import annotations
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.expectations import cancelling, near_certain
 from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, expected_sum
+
+# From here to 1 an order takes more than a digit and a half off differences.
+NEAR = 0.03
 
 ORDER = Input("order", NUMBER, "The order", formerly=("alpha",))
 
 
 def entropy(distribution: ArcFactored) -> float:
     """Shannon entropy: log Z - E[log-score]."""
-    return max(distribution.log_partition - expected_sum(distribution, distribution.log_scores), 0.0)
+    factorisation = distribution.factorisation
+    log_z, expected = factorisation.shifted_log_z[0], expected_sum(distribution, factorisation.shifted.high)
+    found = log_z - expected
+    if cancelling.cancels(found, log_z, expected):
+        found = cancelling.entropy(distribution)
+        return near_certain.entropy(distribution) if found < near_certain.LEAST else found
+    return max(found, 0.0)
 
 
 def entropy_gradient(distribution: ArcFactored) -> Float:
     """Compute minus the covariance of each arc with the log-score, (n+1, n+1)."""
-    return -arc_covariance(distribution, distribution.log_scores)
+    return -arc_covariance(distribution, distribution.factorisation.shifted.high)
 
 
 def renyi(distribution: ArcFactored, order: float) -> float:
     """Renyi's entropy of order alpha: (log Z(alpha theta) - alpha log Z) / (1 - alpha); Shannon's at alpha = 1."""
     if order == 1.0:
         return entropy(distribution)
-    powered = distribution.powered(order).log_partition
-    return max((powered - order * distribution.log_partition) / (1.0 - order), 0.0)
+    if not _is_near_one(order):
+        powered = distribution.powered(order).log_partition
+        times = order * distribution.factorisation.shifted_log_z[0]
+        if not cancelling.cancels(powered - times, powered, times):
+            return max((powered - times) / (1.0 - order), 0.0)
+    found = cancelling.renyi(distribution, order)
+    return near_certain.renyi(distribution, order) if found * abs(order - 1.0) < near_certain.LEAST else found
 
 
 def renyi_gradient(distribution: ArcFactored, order: float) -> Float:
     """Compute alpha (P_alpha - P) / (1 - alpha), P_alpha the marginals of the alpha-th power of the distribution."""
     if order == 1.0:
         return entropy_gradient(distribution)
-    powered = distribution.powered(order).marginals()
-    return order * (powered - distribution.marginals()) / (1.0 - order)
+    if _is_near_one(order):
+        moved = cancelling.marginals_moved(distribution, order)
+    else:
+        moved = distribution.powered(order).marginals() - distribution.marginals()
+    return order * moved / (1.0 - order)
+
+
+def _is_near_one(order: float) -> bool:
+    """Whether the differences in the formulas cancel whatever the distribution."""
+    return abs(order - 1.0) < NEAR

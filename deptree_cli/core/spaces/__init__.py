@@ -6,7 +6,7 @@ To add a space, write it in a file of this folder and give it an entry below.
 from __future__ import annotations
 
 from deptree_cli.core.register import Register
-from deptree_cli.core.spaces.base import Factorisation, TreeSpace
+from deptree_cli.core.spaces.base import Factorisation, PreciseSums, TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 
 SINGLE_ROOT = NonProjective("single", "single-root trees", single_root=True)
@@ -14,7 +14,7 @@ MULTI_ROOT = NonProjective("multi", "spanning trees with several roots", single_
 
 SPACES: Register[TreeSpace] = Register("tree space", (SINGLE_ROOT, MULTI_ROOT))
 
-__all__ = ["MULTI_ROOT", "SINGLE_ROOT", "SPACES", "Factorisation", "TreeSpace", "space"]
+__all__ = ["MULTI_ROOT", "SINGLE_ROOT", "SPACES", "Factorisation", "PreciseSums", "TreeSpace", "space"]
 
 
 def space(single_root: bool = True) -> TreeSpace:

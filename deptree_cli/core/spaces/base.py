@@ -9,6 +9,22 @@ from typing import Protocol
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.shifted import Shifted
+
+
+@dataclass(frozen=True, eq=False)
+class PreciseSums:
+    """Sums over all trees with about 31 digits, for differences that cancel; of log-scores as they were shifted.
+
+    Attributes:
+        log_z: the logarithm of the partition function less `exponent` times 512 ln 2, a pair of numbers.
+        exponent: an integer.
+        marginals: P(head -> dependent), (n+1, n+1), as pairs: two arrays.
+    """
+
+    log_z: tuple[float, float]
+    exponent: float
+    marginals: tuple[Float, Float]
 
 
 class Factorisation(Protocol):
@@ -17,6 +33,24 @@ class Factorisation(Protocol):
     @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function."""
+
+    @property
+    def log_z_pair(self) -> tuple[float, float]:
+        """The same as a pair of numbers: the second is what the first rounds off."""
+
+    @property
+    def shifted(self) -> Shifted:
+        """The log-scores that it was made of, shifted."""
+
+    @property
+    def shifted_log_z(self) -> tuple[float, float]:
+        """The logarithm of the partition function of the shifted scores, a pair of numbers."""
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        """Log-probabilities of trees, (k, n) heads -> (k,)."""
+
+    def precise(self, exponent: float = 1.0) -> PreciseSums:
+        """Sums with twice the digits, the weights raised to a power."""
 
     def marginals(self) -> Float:
         """P(head -> dependent), (n+1, n+1)."""
@@ -52,6 +86,14 @@ class TreeSpace(ABC):
     @abstractmethod
     def check_feasible(self, allowed: Bool) -> None:
         """Raise a DeptreeError unless some tree uses allowed arcs only; allowed: (n+1, n+1), ``[head, dependent]``."""
+
+    @abstractmethod
+    def support(self, allowed: Bool) -> Bool:
+        """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used."""
+
+    @abstractmethod
+    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
+        """Whether some tree of allowed arcs is none of the other space's; there is a tree. Exact, as `support` is."""
 
     @abstractmethod
     def factorise(self, log_scores: Float) -> Factorisation:

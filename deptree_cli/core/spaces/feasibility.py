@@ -63,6 +63,25 @@ def possible_roots(allowed: Bool) -> Bool:
     return _reached(between.T, [last]) & allowed[0]
 
 
+def supported_arcs(allowed: Bool, single_root: bool) -> Bool:
+    """The arcs that some tree of allowed arcs contains, (n+1, n+1), where there is a tree; no numbers, no rounding.
+
+    A tree has h -> d iff h can be reached from ROOT (under the single-root constraint: from a possible root) on a way
+    that does not pass d: that way and the arc grow into a tree, for every word can be reached. So an arc between words
+    is in no tree iff its dependent dominates its head. O(n^2) a pass, few passes.
+    """
+    starts = possible_roots(allowed) if single_root else allowed[0].copy()
+    supported = allowed.copy()
+    supported[0] = starts
+    n = len(allowed) - 1
+    if starts.sum() > 1 and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1):
+        return supported  # no word stands in the way of another
+    from deptree_cli.kernels.trees.dominators import forbid_dominating  # loads kernels: only where arcs are missing
+
+    forbid_dominating(_between_words(allowed), starts, supported)
+    return supported
+
+
 def _between_words(allowed: Bool) -> Bool:
     between = allowed.copy()
     between[0] = False

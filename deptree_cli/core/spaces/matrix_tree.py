@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.numbers import shift_columns
+from deptree_cli.core.shifted import shift
 
 
 def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:
@@ -26,14 +26,14 @@ def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:
 
 def log_partition(log_scores: Float, single_root: bool = True) -> float:
     """log Z by a determinant; nan where rounding made it negative."""
-    shifted, constant = shift_columns(log_scores, single_root)
-    sign, log_determinant = np.linalg.slogdet(construct_laplacian_hat(np.exp(shifted), single_root))
-    return float(log_determinant) + constant if sign > 0 else float("nan")
+    shifted = shift(log_scores, single_root)
+    sign, log_determinant = np.linalg.slogdet(construct_laplacian_hat(np.exp(shifted.high), single_root))
+    return float(log_determinant) + shifted.constant[0] if sign > 0 else float("nan")
 
 
 def marginals(log_scores: Float, single_root: bool = True) -> Float:
     """P(head -> dependent), (n+1, n+1), from B = L^-T (Zmigrod et al. 2021a, eq. 15 and footnote 8); unclamped."""
-    weights = np.exp(shift_columns(log_scores, single_root)[0])
+    weights = np.exp(shift(log_scores, single_root).high)
     B = np.linalg.inv(construct_laplacian_hat(weights, single_root)).T
     diagonal, across = np.diag(B).copy(), B.copy()
     result = np.zeros_like(weights)
@@ -54,7 +54,7 @@ def arc_covariances(log_scores: Float, single_root: bool = True) -> Float:
     by a matrix of rank one, u v^T, so that the covariance of two different arcs is minus a product of two entries.
     O(n^4).
     """
-    weights = np.exp(shift_columns(log_scores, single_root)[0])
+    weights = np.exp(shift(log_scores, single_root).high)
     nodes = len(weights)
     inverse = np.linalg.inv(construct_laplacian_hat(weights, single_root))
     heads, words = np.divmod(np.arange(nodes * nodes), nodes)

@@ -6,7 +6,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.spaces.base import Factorisation, TreeSpace
-from deptree_cli.core.spaces.feasibility import check_feasible
+from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
 
 
 def are_trees(heads: Integers, single_root: bool = True) -> Bool:
@@ -34,6 +34,14 @@ class NonProjective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`."""
         check_feasible(allowed, self.single_root)
+
+    def support(self, allowed: Bool) -> Bool:
+        """See `TreeSpace`; by reachability."""
+        return supported_arcs(allowed, self.single_root)
+
+    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
+        """See `TreeSpace`: any two arcs from ROOT are in some spanning tree together."""
+        return other.single_root and not self.single_root and int(allowed[0].sum()) > 1
 
     def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""

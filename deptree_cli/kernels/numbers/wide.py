@@ -16,6 +16,7 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.operations import SAFE_LOG as SAFE_LOG  # for those who turn to wide numbers below it
+from deptree_cli.kernels.numbers.pairs import reduced
 
 RADIX = 2.0**512
 SMALL = 2.0**-512
@@ -23,18 +24,30 @@ HALF = 2.0**256
 LOG_RADIX = 512 * math.log(2.0)
 ZERO = -(2**60)  # the exponent of 0: below that of any other number
 
-Wide = tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, np.dtype[np.int64]]]
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Wide = tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]
 
 
-def wide_exp(x: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
-    """Return exp(x) as a wide array of x's shape; ``x = -inf`` gives 0."""
-    finite = np.isfinite(x)
-    exponents = np.rint(np.where(finite, x, 0.0) / LOG_RADIX)
-    # 512 ln 2 in two parts of which the first has few bits: the difference loses nothing that x had
-    high = math.floor(LOG_RADIX * 2**12) / 2**12
-    low = LOG_RADIX - high
-    mantissas = np.exp(np.where(finite, x, 0.0) - exponents * high - exponents * low)
-    return np.where(finite, mantissas, 0.0), np.where(finite, exponents, ZERO).astype(np.int64)
+def wide_exp(x: FloatArray, rest: FloatArray | float = 0.0) -> Wide:
+    """Return exp(x + rest) as a wide array of x's shape; ``x = -inf`` gives 0.
+
+    rest: what rounding took off x. The reduction loses nothing of either, so that ratios are right at any distance.
+    """
+    mantissas, exponents = np.empty(x.shape), np.empty(x.shape, dtype=np.int64)
+    rests = np.ascontiguousarray(np.broadcast_to(rest, x.shape), dtype=np.float64)
+    fill_exponentials(np.ascontiguousarray(x).ravel(), rests.ravel(), mantissas.ravel(), exponents.ravel())
+    return mantissas, exponents
+
+
+@kernel
+def fill_exponentials(x, rest, mantissas, exponents):
+    """Fill a flat wide array with exp(x + rest)."""
+    for i in range(x.shape[0]):
+        if x[i] == -np.inf:
+            mantissas[i], exponents[i] = 0.0, ZERO
+        else:
+            e, (high, low) = reduced(x[i], rest[i], 1.0)
+            mantissas[i], exponents[i] = np.exp(high) * (1.0 + low), int(e)
 
 
 def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
@@ -42,16 +55,22 @@ def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
     return np.zeros(shape), np.full(shape, ZERO, dtype=np.int64)
 
 
-def wide_scaled(x: Wide, factors: np.ndarray[Any, np.dtype[np.float64]]) -> Wide:
+def wide_scaled(x: Wide, factors: FloatArray) -> Wide:
     """Return the products of wide numbers and float64 factors of ordinary size or 0, as a wide array."""
     mantissas = x[0] * factors
     return mantissas, np.where(mantissas == 0.0, ZERO, x[1])
 
 
-def wide_log(x: Wide) -> np.ndarray[Any, np.dtype[np.float64]]:
+def wide_log(x: Wide) -> FloatArray:
     """Return the natural logarithms of non-negative wide numbers, as a float64 array."""
     with np.errstate(divide="ignore"):
         return np.log(x[0]) + x[1] * LOG_RADIX
+
+
+def wide_floats(x: Wide) -> FloatArray:
+    """Return the nearest float64 of wide numbers; 0 or inf beyond their range."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(x[0], 512 * np.clip(x[1], -4, 4))
 
 
 @kernel

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -20,6 +22,7 @@ from deptree_cli.kernels.numbers.operations import (
     inner,
     is_less,
     is_positive,
+    length,
     logarithm,
     multiply,
     one,
@@ -29,34 +32,41 @@ from deptree_cli.kernels.numbers.operations import (
     subtract,
     zero,
 )
+from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
 
 
 @kernel
-def shift_columns(log_scores, single_root, shifted):
-    """Fill `shifted` (n+1, n+1) with log_scores minus each column's maximum; return the sum of what was subtracted.
+def shift_columns(log_scores, single_root, high, low):
+    """Fill high and low (n+1, n+1) with log_scores minus each column's maximum, exactly: `low` is what rounds off.
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs.
+    every tree has exactly one of its arcs. Returns the sum of what was subtracted, a pair.
     """
     nodes = log_scores.shape[0]
-    first = 1 if single_root else 0
-    constant = 0.0
-    highest = -math.inf
-    shifted[:, 0] = -math.inf
+    peaks = np.full(nodes, -math.inf)
+    for i in range(1 if single_root else 0, nodes):
+        for j in range(1, nodes):
+            peaks[j] = max(peaks[j], log_scores[i, j])
+    constant = 0.0, 0.0
+    highest = -math.inf, 0.0
     for j in range(1, nodes):
-        peak = -math.inf
-        for i in range(first, nodes):
-            peak = max(peak, log_scores[i, j])
-        if peak == -math.inf:  # a word that only ROOT may govern
-            peak = log_scores[0, j]
-        for i in range(nodes):
-            shifted[i, j] = log_scores[i, j] - peak
-        constant += peak
-        highest = max(highest, shifted[0, j])
+        if peaks[j] == -math.inf:  # a word that only ROOT may govern
+            peaks[j] = log_scores[0, j]
+        constant = pair_add(constant, (peaks[j], 0.0))
+    for i in range(nodes):
+        high[i, 0], low[i, 0] = -math.inf, 0.0
+        for j in range(1, nodes):
+            score = log_scores[i, j]
+            total, rest = two_sum(score, -peaks[j])
+            high[i, j], low[i, j] = total, rest if score > -math.inf else 0.0
+    for j in range(1, nodes):
+        if high[0, j] > highest[0] or (high[0, j] == highest[0] and low[0, j] > highest[1]):
+            highest = high[0, j], low[0, j]
     if single_root:
         for j in range(1, nodes):
-            shifted[0, j] -= highest
-        constant += highest
+            if high[0, j] > -math.inf:
+                high[0, j], low[0, j] = pair_add((high[0, j], low[0, j]), (-highest[0], -highest[1]))
+        constant = pair_add(constant, highest)
     return constant
 
 
@@ -221,17 +231,45 @@ def reverse(A, S, order, adjoints, single_root):
 
 
 @kernel
-def arc_marginals(weights, adjoints, order, out):
-    """Fill out (n+1, n+1), float64, zeros at first, with P(head -> dependent) by node: weights times adjoints.
+def arc_products(weights, adjoints, order, out):
+    """Fill out (n+1, n+1), zeros at first, with weights times adjoints by node: of float64 the marginals of arcs.
 
-    weights: (n+1, n) as `eliminate` was given them; adjoints: (n+1, n) from `reverse`. An arc of weight 0 has
-    probability 0 whatever its adjoint, which may be too large for a float64.
+    weights: (n+1, n) as `eliminate` was given them; adjoints: (n+1, n) from `reverse`; all of one kind. An arc of
+    weight 0 keeps 0 whatever its adjoint, which may be too large for a float64. Tangents of dual numbers are
+    covariances.
     """
     n = order.shape[0]
     for a in range(n + 1):
         head = order[a] if a < n else n
+        target = row(out, head + 1 if head < n else 0)
         for b in range(n):
             weight = get(row(weights, head), order[b])
             if is_positive(weight):
-                x = as_float(multiply(weight, get(row(adjoints, a), b)))
-                out[head + 1 if head < n else 0, order[b] + 1] = max(x, 0.0)  # -1e-17 where the subtraction rounded
+                put(target, order[b] + 1, multiply(weight, get(row(adjoints, a), b)))
+
+
+@kernel
+def product_of_pivots(A, S):
+    """Return the partition function from factors, for numbers that have an exponent of their own."""
+    n = length(S)
+    total = get(row(A, n), n - 1)
+    for m in range(n - 1):
+        total = multiply(total, get(S, m))
+    return total
+
+
+@kernel
+def tree_log_probs(high, low, log_z, trees, out):
+    """Fill out (k,) with log-probabilities of trees (k, n), int32 heads: scores high + low (n+1, n+1), log_z a pair.
+
+    -inf where an arc is forbidden. Scores may be much larger than the result: nothing is rounded before the end.
+    """
+    for t in range(trees.shape[0]):
+        total = -log_z[0], -log_z[1]
+        possible = True
+        for word in range(1, high.shape[0]):
+            head = trees[t, word - 1]
+            possible = possible and high[head, word] > -math.inf
+            if possible:
+                total = pair_add(total, (high[head, word], low[head, word]))
+        out[t] = total[0] if possible else -math.inf

@@ -153,6 +153,46 @@ def test_check_feasible(trees: TreeSpace) -> None:
 
 
 @EACH
+def test_support_and_what_goes_beyond_other_spaces(trees: TreeSpace) -> None:
+    """The arcs of its trees, exactly, on 400 random patterns; and whether it has trees that another space has not."""
+    rng, patterns = np.random.default_rng(6), 0
+    while patterns < 400:
+        n = int(rng.integers(1, 5))
+        allowed = rng.random((n + 1, n + 1)) < rng.uniform(0.2, 0.9)
+        allowed[:, 0] = False
+        np.fill_diagonal(allowed, False)
+        every, words = all_trees(n, trees), np.arange(1, n + 1)
+        possible = every[allowed[every, words].all(axis=1)]
+        if not len(possible):
+            continue
+        patterns += 1
+        used = np.zeros_like(allowed)
+        used[possible, words] = True
+        assert (trees.support(allowed) == used).all()
+        for other in SPACES:
+            assert trees.goes_beyond(other, allowed) == (not other.contains(possible).all())
+
+
+@EACH
+def test_log_probabilities_of_trees(trees: TreeSpace, log_scores: Float) -> None:
+    oracle, factors = Oracle(distribution_over(trees, log_scores)), trees.factorise(log_scores)
+    np.testing.assert_allclose(factors.tree_log_probs(oracle.trees), oracle.log_probs, rtol=1e-14, atol=1e-13)
+
+
+@EACH
+@pytest.mark.parametrize("power", [1.0, 0.5, 2.0])
+def test_precise_sums(trees: TreeSpace, log_scores: Float, power: float) -> None:
+    """log Z and marginals of a power by enumeration; 31 digits are tested with the entropies made of them."""
+    distribution = distribution_over(trees, log_scores)
+    oracle = Oracle(distribution.powered(power))
+    sums = trees.factorise(distribution.possible_scores).precise(power)
+    log_z = sums.log_z[0] + sums.exponent * 512 * np.log(2)
+    assert log_z == pytest.approx(oracle.log_z, rel=1e-13, abs=1e-12)
+    np.testing.assert_allclose(sums.marginals[0], oracle.marginals(), rtol=0, atol=1e-12)
+    assert (np.abs(sums.marginals[1]) <= np.spacing(sums.marginals[0])).all()
+
+
+@EACH
 def test_a_factorisation_pickles_and_is_not_changed_by_questions(trees: TreeSpace, log_scores: Float) -> None:
     factors: Factorisation = trees.factorise(log_scores)
     before = pickle.dumps(factors)

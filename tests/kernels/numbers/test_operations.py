@@ -17,6 +17,7 @@ from numba import njit
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers import wide as w
 from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.precise import Precise
 
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
 
@@ -28,13 +29,14 @@ FACTORS = st.floats(2**-53, 1.0)
 class Kind(NamedTuple):
     """How to make numbers of one kind from a size and a slope, and the exact value (and derivative) that one has.
 
-    ulps: how many half units in the last place an operation may err, relative to the terms it adds.
+    ulps: how many half units in the last place an operation may err, relative to the terms it adds; of how many bits.
     """
 
     number: Callable[[float, float], Any]
     array: Callable[[list[Any]], Any]
     fractions: Callable[[Any], tuple[Fraction, Fraction]]
     ulps: int
+    bits: int = 53
 
 
 def wide(x: float) -> tuple[float, int]:
@@ -49,6 +51,21 @@ def wide_array(numbers: list[tuple[float, int]]) -> w.Wide:
 
 def exact_wide(x: tuple[float, int]) -> Fraction:
     return Fraction(float(x[0])) * (Fraction(2) ** (512 * int(x[1])) if x[0] else 1)
+
+
+def precise(x: float) -> Precise:
+    """The same with a second part of another sign."""
+    return Precise(*wide(x)[:1], wide(x)[0] * -(2.0**-55), wide(x)[1]) if x else Precise(0.0, 0.0, w.ZERO)
+
+
+def precise_array(numbers: list[Precise]) -> Precise:
+    return Precise(*map(np.array, zip(*numbers, strict=True)))
+
+
+def exact_precise(x: Precise) -> Fraction:
+    return (Fraction(float(x.high)) + Fraction(float(x.low))) * (
+        Fraction(2) ** (512 * int(x.exponent)) if x.high else 1
+    )
 
 
 def nearest(x: Fraction) -> float:
@@ -75,11 +92,14 @@ def exact_real(x: float) -> Fraction:
 
 REAL = Kind(lambda x, _: np.float64(x), np.array, lambda x: (exact_real(x), Fraction(0)), 1)
 WIDE = Kind(lambda x, _: wide(x), wide_array, lambda x: (exact_wide(x), Fraction(0)), 2)
+PRECISE = Kind(lambda x, _: precise(x), precise_array, lambda x: (exact_precise(x), Fraction(0)), 16, 106)
 KINDS = {
     "float64": REAL,
     "wide": WIDE,
+    "precise": PRECISE,
     "dual": dual_of(np.float64, np.array, exact_real),
     "wide dual": dual_of(wide, wide_array, exact_wide),
+    "precise dual": dual_of(precise, precise_array, exact_precise),
 }
 EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
@@ -87,7 +107,7 @@ EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Fraction) -> None:
     """To a few half units in the last place of the largest of some terms (of the result, where none are named)."""
     found_value, found_slope = kind.fractions(found)
-    unit = Fraction(kind.ulps, 2**53)
+    unit = Fraction(kind.ulps, 2**kind.bits)
     assert abs(found_value - value) <= unit * max(abs(value), *map(abs, terms or [value]))
     assert abs(found_slope - slope) <= unit * max(abs(slope), *map(abs, terms or [slope]))
 
@@ -97,7 +117,7 @@ def test_every_kind_has_every_operation_under_the_same_names() -> None:
     assert len(OPERATIONS) >= 19
     for name, operation in OPERATIONS.items():
         bodies = operation.registry
-        assert set(bodies) == {object, tuple, Dual}, name
+        assert set(bodies) == {object, tuple, Precise, Dual}, name
         assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
         assert operation.__doc__.startswith(("Return", "Store")), name
 
@@ -172,7 +192,9 @@ def test_rows(kind: Kind) -> None:
     assert ops.length(matrix) == 2
 
 
-@pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
+@pytest.mark.parametrize(
+    ("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True), ("precise", True)]
+)
 def test_how_far_a_kind_reaches(name: str, far: bool) -> None:
     array = KINDS[name].array([KINDS[name].number(1.0, 0.0)])
     assert ops.reaches(array, -299.0)
@@ -192,10 +214,12 @@ def everything(array, x, y, factor, far):
     )
 
 
+COMPILED = ("float64", "wide", "precise", "dual")
+
 compiled_everything = njit(error_model="numpy")(everything)
 
 
-@pytest.mark.parametrize("kind", [KINDS[name] for name in ("float64", "wide", "dual")], ids=["float64", "wide", "dual"])
+@pytest.mark.parametrize("kind", [KINDS[name] for name in COMPILED], ids=COMPILED)
 @given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
 def test_python_and_machine_code_agree_to_the_last_bit(
     kind: Kind, size_x: float, size_y: float, slope_x: float, slope_y: float, factor: float

@@ -7,8 +7,7 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.trees.covariance import arc_covariances
-from deptree_cli.kernels.trees.elimination import eliminate, reverse
+from deptree_cli.kernels.trees.elimination import arc_products, eliminate, reverse
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -23,9 +22,9 @@ def found(f, values: np.ndarray) -> np.ndarray:
     assert eliminate(A, S, order, f.single_root)[0] == pytest.approx(f.log_z, rel=1e-14)
     adjoints = Dual(kind.zeros((n + 1, n)), kind.zeros((n + 1, n)))
     reverse(A, S, order, adjoints, f.single_root)
-    out = np.zeros((n + 1, n + 1))
-    arc_covariances(weights, adjoints, order, out)
-    return out
+    out = Dual(kind.zeros((n + 1, n + 1)), kind.zeros((n + 1, n + 1)))
+    arc_products(weights, adjoints, order, out)
+    return kind.floats(out.tangent)
 
 
 @BOTH

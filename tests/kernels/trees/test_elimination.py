@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.kernels.numbers.wide import SAFE_LOG
 from deptree_cli.kernels.trees.elimination import (
-    arc_marginals,
+    arc_products,
     eliminate,
+    product_of_pivots,
     reverse,
     root_adjoints,
     root_marginals,
     shift_columns,
     sweep_root,
+    tree_log_probs,
 )
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
+KINDS = pytest.mark.parametrize("kind", [REAL, WIDE, PRECISE], ids=["float64", "wide", "precise"])
 
 
 def marginals_of(f) -> np.ndarray:
     """P(head -> dependent), (n+1, n+1), by the sweep backwards."""
     n = len(f.order)
-    adjoints, out = f.kind.zeros((n + 1, n)), np.zeros((n + 1, n + 1))
+    adjoints, out = f.kind.zeros((n + 1, n)), f.kind.zeros((n + 1, n + 1))
     reverse(f.A, f.S, f.order, adjoints, f.single_root)
-    arc_marginals(f.weights, adjoints, f.order, out)
-    return out
+    arc_products(f.weights, adjoints, f.order, out)
+    return f.kind.floats(out)
 
 
 def root_marginals_of(f) -> np.ndarray:
@@ -107,8 +111,8 @@ def test_columns_are_shifted_to_a_maximum_of_zero(single_root: bool, graphs) -> 
     """Over the arcs from words, where there is a single root; ROOT's row then has a maximum of its own."""
     log_scores = graphs.gaussian(6, 4)
     log_scores[1:, 3] = -np.inf  # a word that only ROOT may govern
-    shifted = np.empty_like(log_scores)
-    constant = shift_columns(log_scores, single_root, shifted)
+    shifted, rest = np.empty_like(log_scores), np.empty_like(log_scores)
+    constant = shift_columns(log_scores, single_root, shifted, rest)[0]
     others = [1, 2, 4, 5, 6]
     first = 1 if single_root else 0
     np.testing.assert_allclose(shifted[first:, others].max(axis=0), 0.0, atol=1e-14)
@@ -117,3 +121,39 @@ def test_columns_are_shifted_to_a_maximum_of_zero(single_root: bool, graphs) -> 
     tree = np.array([3, 3, 0, 3, 3, 3])
     words = np.arange(1, 7)
     assert shifted[tree, words].sum() + constant == pytest.approx(log_scores[tree, words].sum())
+
+
+@BOTH
+@pytest.mark.parametrize("offset", [0.0, 1e4, -1e9, -9e14])
+def test_shifts_round_nothing_off(single_root: bool, offset: float, graphs) -> None:
+    """A tree's shifted scores, their rests and the constant add up to its scores: exact fractions, twice 53 bits."""
+    log_scores = graphs.gaussian(5, 3)
+    log_scores[0] += offset
+    log_scores[:, 2] += offset / 3
+    high, low = np.empty_like(log_scores), np.empty_like(log_scores)
+    constant = shift_columns(log_scores, single_root, high, low)
+    for tree in ([0, 1, 2, 3, 4], [2, 0, 2, 2, 4], [5, 3, 4, 5, 0]):
+        arcs = [(head, word) for word, head in enumerate(tree, 1)]
+        before = sum(Fraction(log_scores[arc]) for arc in arcs)
+        after = sum(Fraction(high[arc]) + Fraction(low[arc]) for arc in arcs) + sum(map(Fraction, constant))
+        assert abs(after - before) <= abs(Fraction(offset) + 100) * Fraction(1, 2**98)
+
+
+def test_log_probabilities_of_trees_that_masks_are_part_of() -> None:
+    """Only differences count: to 16 digits beside scores of 9e14; and a forbidden arc is no arc."""
+    high = np.full((3, 3), -np.inf)
+    high[0, 1], high[0, 2], high[1, 2], high[2, 1] = -9e14, -9e14, 0.0, -0.4
+    low = np.zeros((3, 3))
+    low[0, 1] = 0.025
+    out = np.empty(3)
+    trees = np.array([[0, 1], [2, 0], [2, 2]], dtype=np.int64)
+    tree_log_probs(high, low, (-9e14, 1 / 64), trees, out)
+    assert out.tolist() == [pytest.approx(0.025 - 1 / 64, rel=1e-14), pytest.approx(-0.4 - 1 / 64, rel=1e-14), -np.inf]
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [WIDE, PRECISE], ids=["wide", "precise"])
+def test_the_product_of_pivots_is_the_partition_function(kind: Kind, single_root: bool, graphs, factors) -> None:
+    f = factors(graphs.gaussian(6, 50), single_root, kind)
+    total = kind.each(np.atleast_1d, product_of_pivots(f.A, f.S))
+    assert np.log(kind.floats(total))[0] == pytest.approx(f.log_z, rel=1e-14)
