@@ -14,6 +14,7 @@ from deptree_cli.core.spaces import space
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
+EN_4 = [[2, 0, 2]] * 150 + [[2, 0, 1]] * 72 + [[0, 1, 2]] * 53 + [[0, 1, 1]] * 25  # as probable as they are frequent
 EXACT = [
     (entry.name, multi)
     for entry in SAMPLERS
@@ -81,12 +82,12 @@ def test_our_own_samples_pass(done, put, name, unique):
 
 
 def test_our_own_samples_pass_with_their_header(done, put):
-    put("s.jsonl", done("sample", *SCORES, "-k", 50, "--seed", 7, "--header").out)
-    assert {row["size"] for row in done("check-bias", *SCORES, "--samples", "s.jsonl").rows} == {50}
+    put("s.jsonl", done("sample", *SCORES, "-k", 300, "--seed", 7, "--header").out)
+    assert {row["size"] for row in done("check-bias", *SCORES, "--samples", "s.jsonl").rows} == {300}
 
 
 def test_every_form_of_the_same_samples_gives_the_same_audit(done, put):
-    recipe = ("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 100, "--seed", 7)
+    recipe = ("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 300, "--seed", 7)
     put("0", done(*recipe).out)
     put("1", done(*recipe, "--unique").out)
     put("2", done(*recipe, "--format", "jsonl").out)
@@ -96,8 +97,8 @@ def test_every_form_of_the_same_samples_gives_the_same_audit(done, put):
 
 
 def test_samples_on_standard_input(done):
-    drawn = done("sample", *SCORES, "-k", 50, "--seed", 7).out
-    assert done("check-bias", *SCORES, "--samples", "-", stdin=drawn).rows[0]["size"] == 50
+    drawn = done("sample", *SCORES, "-k", 300, "--seed", 7).out
+    assert done("check-bias", *SCORES, "--samples", "-", stdin=drawn).rows[0]["size"] == 300
 
 
 def test_samples_of_a_biased_sampler(deptree, done, put):
@@ -123,9 +124,10 @@ def test_one_impossible_tree_is_bias(deptree, put, heads):
     assert ran.rows[0]["p_value"] == 0
 
 
-def test_two_roots_are_fine_where_they_are_allowed(done, put):
+def test_two_roots_are_fine_where_they_are_allowed(deptree, put):
     put("s.jsonl", samples([0, 1, 0], [0, 1, 1], [0, 3, 1], [2, 3, 0]))
-    assert done("check-bias", *FIGURE1, "--samples", "s.jsonl", "--multi-root").rows[0]["impossible"] == 0
+    (row,) = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--multi-root").rows
+    assert (row["impossible"], row["verdict"]) == (0, "undecided")
 
 
 def test_an_impossible_tree_of_a_long_sentence(deptree, put):
@@ -139,15 +141,34 @@ def test_an_impossible_tree_of_a_long_sentence(deptree, put):
 
 
 @pytest.mark.parametrize("name", ["doc/1", "doc/1/sample_1", "doc/1/jane", "doc/1-sample_12"])
-def test_a_name_may_have_a_slash_of_its_own(done, put, name):
+def test_a_name_may_have_a_slash_of_its_own(deptree, put, name):
     """Only what follows the sentence's name marks the sample."""
     put("scores.jsonl", json.dumps({"sent_id": "doc/1", "scores": [[0, 1], [0, 0]]}))
     put("samples.conllu", f"# sent_id = {name}\n1\tone\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
-    assert done("check-bias", "scores.jsonl", "--samples", "samples.conllu").rows[0]["size"] == 1
+    assert deptree("check-bias", "scores.jsonl", "--samples", "samples.conllu").rows[0]["size"] == 1
+
+
+@pytest.mark.parametrize("size", [1, 10, 2000])
+def test_a_few_trees_leave_it_undecided(deptree, size):
+    """A single tree of each sentence is no sign that nothing is wrong; 2,000 are, up to what `detectable_tv` says."""
+    ran = deptree("check-bias", *SCORES, "-k", size, "--seed", 7)
+    assert ran.code == (0 if size == 2000 else 2)
+    assert {row["verdict"] for row in ran.rows} == {"no bias found" if size == 2000 else "undecided"}
+    for row in ran.rows:
+        assert (row["detectable_tv"] is None or row["detectable_tv"] > 0.25) == (size < 2000)
+
+
+def test_more_sentences_need_more_trees(deptree, put):
+    """The level of each falls with their number, and what can be detected at it rises."""
+    one = '{"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]]}\n'
+    put("1.jsonl", one)
+    put("9.jsonl", one * 9)
+    few, many = (deptree("check-bias", name, "-k", 500, "--seed", 7).rows[0] for name in ("1.jsonl", "9.jsonl"))
+    assert few["detectable_tv"] < many["detectable_tv"] < 0.25
 
 
 def test_sentences_without_samples_are_undecided(deptree, put):
-    put("s.jsonl", samples([2, 0, 2], sent_id="en-4"))
+    put("s.jsonl", samples(*EN_4 * 2, sent_id="en-4"))
     ran = deptree("check-bias", *SCORES, "--samples", "s.jsonl")
     assert ran.code == 2
     verdicts = {row["sent_id"]: row["verdict"] for row in ran.rows}
@@ -194,12 +215,16 @@ def test_two_sentences_of_one_name_are_not_mixed_up(deptree, done, put):
 
 
 def test_alpha_is_shared_between_the_sentences(deptree, put):
-    """20 of 27 trees are the same of two equally likely ones: too many for one sentence, not for one of ten."""
+    """20 of 27 trees are the same of two equally likely ones: too many for one sentence, not for one of ten.
+
+    Nor would 27 trees of each of ten sentences show much.
+    """
     put("ones.jsonl", '{"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]]}\n' * 10)
     put("s.jsonl", "".join(samples(*[[0, 1]] * 20, *[[2, 0]] * 7, sent_id=str(number)) for number in range(1, 11)))
     ran = deptree("check-bias", "ones.jsonl", "--samples", "s.jsonl", "--alpha", 0.05)
     assert all(0.005 < row["p_value"] < 0.05 for row in ran.rows)
-    assert ran.code == 0
+    assert ran.code == 2
+    assert {row["verdict"] for row in ran.rows} == {"undecided"}
     put("s.jsonl", samples(*[[0, 1]] * 20, *[[2, 0]] * 7))
     put("one.npy", np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0.0]]))
     assert deptree("check-bias", "one.npy", "--samples", "s.jsonl", "--alpha", 0.05).code == 1
@@ -214,11 +239,11 @@ def test_into_a_file_with_its_header(done, put, tmp_path):
 
 
 def test_a_table_on_a_terminal(terminal):
-    code, shown = terminal("check-bias", *SCORES, "-k", 50, "--seed", 7, "-q")
+    code, shown = terminal("check-bias", *SCORES, "-k", 300, "--seed", 7, "-q")
     assert code == 0
     rows = [line.split() for line in shown.splitlines() if line.rstrip().endswith("no bias found")]
     assert [row[0] for row in rows] == ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
-    assert {row[3] for row in rows} == {"50"}
+    assert {row[3] for row in rows} == {"300"}
     assert "{" not in shown
 
 
@@ -228,9 +253,9 @@ def test_a_fresh_seed_is_shown_on_a_terminal_too(terminal):
 
 
 def test_same_seed_same_audit(done):
-    first = done("check-bias", *SCORES, "-k", 50, "--seed", 7)
-    assert done("check-bias", *SCORES, "-k", 50, "--seed", 7, "--jobs", 4).out == first.out
-    assert done("check-bias", *SCORES, "-k", 50, "--seed", 8).out != first.out
+    first = done("check-bias", *SCORES, "-k", 300, "--seed", 7)
+    assert done("check-bias", *SCORES, "-k", 300, "--seed", 7, "--jobs", 4).out == first.out
+    assert done("check-bias", *SCORES, "-k", 300, "--seed", 8).out != first.out
 
 
 def test_exit_statuses_of_the_real_command(real):

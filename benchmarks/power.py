@@ -1,0 +1,179 @@
+"""What the audit finds and how often it errs: the tables of docs/auditing.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.timing import print_table
+from deptree_cli.core.audit import Audit, Tally, binomial_p_values, chi_square
+from deptree_cli.core.audit.control import SwappedPairs
+from deptree_cli.core.audit.enumerated import Enumerated
+from deptree_cli.core.audit.findings import Tests, combine
+from deptree_cli.core.audit.summed import Summed
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Float
+
+ALPHA = 0.001
+RUNS, SLOW_RUNS = 1000, 20
+MOVED = 0.02
+
+
+def run() -> None:
+    """Power of the tests, the detectable distance, and the level, exactly and by simulation."""
+    columns = ("distribution", "trees", "rarest", "chi-square, k = 2,000", "audit, k = 2,000", "audit, k = 20,000")
+    print_table(f"Power at alpha {ALPHA}: {MOVED} moved to the rarest tree", columns, _rarest())
+    columns = ("distribution", "trees", "distance", "chi-square, k = 2,000", "audit, k = 2,000", "audit, k = 20,000")
+    print_table("Power: the probability of every tree times 1.3 or 0.7 by chance", columns, _everywhere())
+    columns = ("n", "scale", "moved", *(f"k = {k:,}" for k in (2_000, 5_000, 20_000, 100_000)))
+    print_table("Power: right marginals, wrong pairs of arcs", columns, _pairs())
+    columns = ("n", "scale", *(f"k = {k:,}" for k in (1, 10, 100, 1_000, 10_000, 100_000)))
+    print_table("detectable_tv of a single sentence", columns, _detectable())
+    columns = ("expected", *(f"alpha {alpha:g}" for alpha in LEVELS))
+    print_table("Level of two trees, exact, over alpha, at worst of k = 100, 1,000, 10,000", columns, _two_trees())
+    print_table("Share of files of 200 sentences called biased, alpha 0.05", ("files", "share"), _files(100))
+
+
+def gaussian(n: int, scale: float, seed: int = 0) -> TreeDistribution:
+    """Normal log-scores times a scale; 0 for the uniform distribution."""
+    return TreeDistribution(np.random.default_rng(seed).normal(size=(n + 1, n + 1)) * scale)
+
+
+def graphs() -> Iterator[tuple[str, TreeDistribution]]:
+    """Small distributions by name."""
+    yield "Figure 1", TreeDistribution(np.load("sample_data/figure1.npy"), "weight")
+    yield "uniform, n = 4", gaussian(4, 0.0)
+    yield "scale 1, n = 4", gaussian(4, 1.0)
+    yield "scale 2, n = 4", gaussian(4, 2.0)
+    yield "scale 1, n = 5", gaussian(5, 1.0)
+    yield "uniform, n = 6", gaussian(6, 0.0)
+
+
+def _power(tests: Enumerated, probs: Float, size: int, runs: int) -> tuple[float, float]:
+    """How often samples by these probabilities are rejected: by chi-square, and by the audit."""
+    rng, found, exact = np.random.default_rng(1), np.zeros(2), tests.probs / tests.probs.sum()
+    for _ in range(runs):
+        counts = rng.multinomial(size, probs / probs.sum())
+        possible = exact > 0
+        found[0] += chi_square(counts[possible], exact[possible])[2] < ALPHA
+        found[1] += combine(tests.findings(counts, size)).p_value < ALPHA
+    return float(found[0]) / runs, float(found[1]) / runs
+
+
+def _rarest() -> Iterator[list[object]]:
+    for name, distribution in graphs():
+        tests = Enumerated(distribution)
+        rarest = int(np.argmin(np.where(tests.probs > 0, tests.probs, np.inf)))
+        others = 1.0 - tests.probs[rarest]
+        probs = tests.probs * (1.0 - MOVED / others)
+        probs[rarest] = tests.probs[rarest] + MOVED
+        runs = RUNS if len(probs) < 1000 else RUNS // 5
+        before, after = _power(tests, probs, 2_000, runs)
+        many = _power(tests, probs, 20_000, runs)[1]
+        yield [name, int((probs > 0).sum()), float(tests.probs[rarest]), before, after, many]
+
+
+def _everywhere() -> Iterator[list[object]]:
+    for name, distribution in graphs():
+        tests = Enumerated(distribution)
+        signs = np.random.default_rng(2).permutation(np.arange(len(tests.probs)) % 2) * 2 - 1
+        probs = tests.probs * (1.0 + 0.3 * signs)
+        probs /= probs.sum()
+        runs = RUNS if len(probs) < 1000 else RUNS // 5
+        before, after = _power(tests, probs, 2_000, runs)
+        distance = 0.5 * float(np.abs(probs - tests.probs).sum())
+        yield [name, int((probs > 0).sum()), distance, before, after, _power(tests, probs, 20_000, runs)[1]]
+
+
+def _pairs() -> Iterator[list[object]]:
+    for n in (8, 10, 12):
+        for scale in (1.0, 2.0, 4.0):
+            for moved in (0.02, 0.03, 0.05):
+                rng = np.random.default_rng(3)
+                control = SwappedPairs(gaussian(n, scale, n), moved, rng)
+                sizes = (2_000, 5_000, 20_000, 100_000)
+                yield [n, scale, moved, *(_caught(control, size, rng) for size in sizes)]
+
+
+def _caught(control: SwappedPairs, size: int, rng: np.random.Generator) -> float:
+    runs = SLOW_RUNS if size <= 20_000 else SLOW_RUNS // 4
+    return sum(_audit(control, size, rng).p_value < ALPHA for _ in range(runs)) / runs
+
+
+def _audit(control: SwappedPairs, size: int, rng: np.random.Generator) -> Audit:
+    tally = Tally(control.distribution)
+    tally.add(control.draw(size, rng))
+    return tally.audit()
+
+
+def _detectable() -> Iterator[list[object]]:
+    for n, scale in ((2, 0.0), (4, 1.0), (6, 1.0), (6, 4.0), (10, 1.0), (10, 4.0), (25, 1.0), (25, 4.0), (40, 4.0)):
+        distribution, row = gaussian(n, scale, n), []
+        for size in (1, 10, 100, 1_000, 10_000, 100_000):
+            tally = Tally(distribution)
+            tally.add(distribution.factorisation.sample(size, np.random.default_rng(4)))
+            row.append(tally.audit().detectable_tv(ALPHA))
+        yield [n, scale, *row]
+
+
+LEVELS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+
+
+def _two_trees() -> Iterator[list[object]]:
+    """The probability of all counts that are rejected at a level, over the level; no simulation."""
+    for expected in (1, 2, 3, 5, 7, 10, 20, 30, 50):
+        yield [expected, *(max(two_trees(size, expected / size, level) / level for size in SIZES) for level in LEVELS)]
+
+
+SIZES = (100, 1_000, 10_000)
+
+
+def two_trees(size: int, prob: float, level: float) -> float:
+    """The probability that size draws of two trees are rejected."""
+    counts = np.arange(size + 1)
+    tests = Enumerated(TreeDistribution([[0, np.log(prob), np.log1p(-prob)], [0, 0, 0], [0, 0, 0]]))
+    pair = np.flatnonzero(tests.probs)[np.argsort(tests.probs[np.flatnonzero(tests.probs)])]
+    assert len(pair) == 2
+    rejected = np.zeros(size + 1, dtype=bool)
+    near = binomial_p_values(counts, size, prob) < 10 * level  # of all others the audit's p-value is larger still
+    for count in counts[near].tolist():
+        drawn = np.zeros(len(tests.probs), dtype=np.int64)
+        drawn[pair] = count, size - count
+        rejected[count] = combine(tests.findings(drawn, size)).p_value < level
+    return float(_binomial(size, prob)[rejected].sum())
+
+
+def _binomial(size: int, prob: float) -> Float:
+    """The probabilities of 0 to size successes, by the recurrence in logarithms."""
+    counts = np.arange(size)
+    steps = np.log(size - counts) - np.log(counts + 1) + np.log(prob) - np.log1p(-prob)
+    return np.exp(np.concatenate(([0.0], np.cumsum(steps))) + size * np.log1p(-prob))
+
+
+def _files(files: int) -> Iterator[list[object]]:
+    p_values = file_p_values(files, 200, np.random.default_rng(5))
+    yield [files, float((p_values.min(axis=1) < 0.05 / 200).mean())]
+
+
+def file_p_values(files: int, sentences: int, rng: np.random.Generator) -> Float:
+    """P-values of exact samples, (files, sentences): 2 to 12 words, scales 0.5 to 4, 200 to 500 trees each.
+
+    The sentences are drawn from 88 distributions whose exact probabilities are worked out once.
+    """
+    pool = [gaussian(n, scale, seed) for n in range(2, 13) for scale in (0.5, 1.0, 2.0, 4.0) for seed in (n, n + 100)]
+    tests: list[Tests] = [(Enumerated if one.n <= 6 else Summed)(one) for one in pool]
+    found = np.ones((files, sentences))
+    for place in np.ndindex(found.shape):
+        which = int(rng.integers(len(pool)))
+        found[place] = _null_p_value(pool[which], tests[which], int(rng.integers(200, 501)), rng)
+    return found
+
+
+def _null_p_value(distribution: TreeDistribution, tests: Tests, size: int, rng: np.random.Generator) -> float:
+    if isinstance(tests, Enumerated):
+        counts = rng.multinomial(size, tests.probs / tests.probs.sum())
+    else:
+        counts = tests.empty()
+        tests.add(counts, distribution.factorisation.sample(size, rng), np.ones(size, dtype=np.int64))
+    return combine(tests.findings(counts, size)).p_value

@@ -1,0 +1,195 @@
+"""The tests of a small sentence, all of whose trees are enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
+from deptree_cli.core.audit.findings import ARCS, PAIRS, TAILS, TREES, Finding, events_finding
+from deptree_cli.core.audit.rival import rival_tree, shifted_scores
+from deptree_cli.core.audit.together import together
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import TreeSpace
+
+# The rarest trees that together have at most 1/2, 1/4, ... of the probability.
+TAIL_MASSES = 0.5 ** np.arange(1, 41)
+
+
+@dataclass(frozen=True)
+class Events:
+    """A group of tests: sets of trees.
+
+    Attributes:
+        group: a key of `findings.SHARES`.
+        probs: (e,).
+        fingerprints: (e,) uint64, the sum of the trees' keys: sets of the same trees have the same.
+        rival: (e,) whether the rival tree is in the set.
+        count: counts of trees (m,) -> of the events (e,).
+        tested: (e,) which of them are tested; the others are the same sets, or the opposites, of some before.
+    """
+
+    group: str
+    probs: Float
+    fingerprints: Integers
+    rival: Bool
+    count: Callable[[Float], Float]
+    tested: Bool
+
+
+class Enumerated:
+    """A sentence's trees, their exact probabilities, and the tests of how often each was drawn.
+
+    Attributes:
+        probs: (m,) of all trees of the space, in the order of `all_trees`; 0 for those with a forbidden arc.
+        rival_prob: the probability of the tree that `detectable_tv` is about; None if there is only one tree.
+        slack: how far the computed probability of an event may be from the true one.
+    """
+
+    method = "enumeration"
+
+    def __init__(self, distribution: ArcFactored) -> None:
+        self._codes = _tables(distribution.n, distribution.space)
+        scores = shifted_scores(distribution)
+        log_weights = scores[self._codes.trees, np.arange(1, distribution.n + 1)].sum(axis=1)
+        log_total = float(np.logaddexp.reduce(log_weights[log_weights > -np.inf]))
+        self.probs = np.exp(log_weights - log_total)
+        self.slack = probability_slack(distribution.n, log_total)
+        self._possible = log_weights > -np.inf
+        self._order = np.argsort(self.probs, kind="stable")[int((~self._possible).sum()) :]
+        marginals = np.bincount(self._codes.arcs.ravel(), np.repeat(self.probs, distribution.n), scores[:, 1:].size)
+        rival = rival_tree(distribution, np.pad(marginals.reshape(-1, distribution.n), ((0, 0), (1, 0))))
+        self._rival = None if rival is None else int(self._codes.index(rival[None])[0])
+        self.rival_prob = None if self._rival is None else float(self.probs[self._rival])
+        self._events = [] if self._rival is None else self._distinct(self._rival)
+
+    def empty(self) -> Int:
+        """Counts of no trees, (m,)."""
+        return np.zeros(len(self.probs), dtype=np.int64)
+
+    def add(self, counts: Int, heads: Integers, times: Int) -> None:
+        """Count possible trees (k, n), each times (k,) times."""
+        np.add.at(counts, self._codes.index(heads), times)
+
+    def findings(self, counts: Int, size: int) -> list[Finding | None]:
+        """The tests of counts (m,) of size trees, group by group."""
+        given = counts.astype(float)
+        found = [
+            events_finding(
+                one.group, one.count(given)[one.tested], size, one.probs[one.tested], self.slack, one.rival[one.tested]
+            )
+            for one in self._events
+        ]
+        return [*found, together(given[self._order], size, self.probs[self._order], self.slack)]
+
+    def distances(self, counts: Int, size: int, impossible: int) -> tuple[float, float]:
+        """Total variation distance of observed from exact tree frequencies, and its mean without bias."""
+        observed = 0.5 * float(np.abs(counts / size - self.probs).sum() + impossible / size)
+        return observed, 0.5 * float(mean_deviation(self.probs, size).sum())
+
+    def log_prob_z(self, counts: Int, size: int) -> float | None:
+        """By how many standard deviations the trees' mean log-probability differs from minus the entropy."""
+        probs = self.probs[self._possible]
+        with np.errstate(divide="ignore"):
+            logs = np.log(probs)
+        logs[probs == 0.0] = 0.0
+        mean = float(probs @ logs)
+        variance = float(probs @ (logs - mean) ** 2)
+        if variance <= 1e-20:
+            return None
+        return float((counts[self._possible] @ logs / size - mean) * np.sqrt(size / variance))
+
+    def _distinct(self, rival: int) -> list[Events]:
+        """The groups of events, each set of trees (or its opposite) once, and none that is certain or empty."""
+        keys = np.where(self._possible, self._codes.keys, 0).astype(np.uint64)
+        groups = [self._trees(keys, rival), *self._arcs_and_pairs(keys, rival), self._tails(keys, rival)]
+        fingerprints = np.concatenate([one.fingerprints for one in groups])
+        fingerprints = np.minimum(fingerprints, keys.sum() - fingerprints)  # one name for a set and its opposite
+        first = np.zeros(len(fingerprints), dtype=bool)
+        first[np.unique(fingerprints, return_index=True)[1]] = True
+        first &= fingerprints != 0
+        parts = np.split(first, np.cumsum([len(one.probs) for one in groups])[:-1])
+        return [replace(one, tested=part) for one, part in zip(groups, parts, strict=True)]
+
+    def _trees(self, keys: Integers, rival: int) -> Events:
+        is_rival = np.arange(len(keys)) == rival
+        return Events(TREES, self.probs, keys, is_rival, lambda counts: counts, np.ones(len(keys), dtype=bool))
+
+    def _arcs_and_pairs(self, keys: Integers, rival: int) -> list[Events]:
+        codes = self._codes
+        return [self._marked(ARCS, codes.arcs, keys, rival), self._marked(PAIRS, codes.pairs, keys, rival)]
+
+    def _marked(self, group: str, marks: Int, keys: Integers, rival: int) -> Events:
+        """The events that trees carry a mark; marks: (m, marks of a tree)."""
+        total = int(marks.max(initial=-1)) + 1
+
+        def count(of_trees: Float) -> Float:
+            return np.asarray(np.bincount(marks.ravel(), np.repeat(of_trees, marks.shape[1]), total), dtype=float)
+
+        fingerprints = np.zeros(total, dtype=np.uint64)
+        np.add.at(fingerprints, marks.ravel(), np.repeat(keys, marks.shape[1]))
+        is_rival = np.isin(np.arange(total), marks[rival])
+        return Events(group, count(self.probs), fingerprints, is_rival, count, np.ones(total, dtype=bool))
+
+    def _tails(self, keys: Integers, rival: int) -> Events:
+        order = self._order
+        mass = np.cumsum(self.probs[order])
+        cuts = np.searchsorted(mass, TAIL_MASSES, side="right") - 1  # the last tree of each tail
+        cuts = np.unique(cuts[cuts >= 0])
+        is_rival = cuts >= int(np.flatnonzero(order == rival)[0])
+        tested = np.ones(len(cuts), dtype=bool)
+        return Events(
+            TAILS, mass[cuts], np.cumsum(keys[order])[cuts], is_rival, lambda c: np.cumsum(c[order])[cuts], tested
+        )
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What all sentences of a length and a tree space share.
+
+    Attributes:
+        trees: (m, n) heads.
+        codes: (m,) the heads as one number each, ascending.
+        keys: (m,) numbers of 64 bits that look random.
+        arcs, pairs: (m, n) and (m, n (n-1) / 2), the number of each arc of a tree and of each pair of its arcs.
+    """
+
+    trees: Heads
+    codes: Int
+    keys: Integers
+    arcs: Int
+    pairs: Int
+
+    def index(self, heads: Integers) -> Int:
+        """The numbers of trees (k, n), (k,)."""
+        return np.searchsorted(self.codes, _code(heads))
+
+
+def _code(heads: Integers) -> Int:
+    n = heads.shape[1]
+    return heads.astype(np.int64) @ ((n + 1) ** np.arange(n - 1, -1, -1, dtype=np.int64))
+
+
+def _mixed(numbers: Integers) -> Integers:
+    """SplitMix64's finalizer (Steele, Lea and Flood 2014)."""
+    state = numbers * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+@cache
+def _tables(n: int, space: TreeSpace) -> Tables:
+    trees = all_trees(n, space)
+    keys = _mixed(np.arange(1, len(trees) + 1, dtype=np.uint64))
+    arcs = trees.astype(np.int64) * n + np.arange(n)
+    chosen = list(combinations(range(n), 2))
+    first, second = [i for i, _ in chosen], [j for _, j in chosen]
+    pairs = arcs[:, first] * (n * (n + 1)) + arcs[:, second]
+    return Tables(trees, _code(trees), keys, arcs, pairs)

@@ -1,0 +1,110 @@
+"""Binomial tails against sums of exact fractions, on the safe side of rounding; and the power of one test."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deptree_cli.core.audit.binomials import (
+    ROUNDING,
+    binomial_p_values,
+    critical_count,
+    mean_deviation,
+    share_found,
+    smallest_p_value,
+)
+
+
+def pmf(k: int, size: int, p: float) -> Fraction:
+    """Binomial probability of the float p by its formula."""
+    exact = Fraction(p)
+    return math.comb(size, k) * exact**k * (1 - exact) ** (size - k)
+
+
+def two_sided(count: int, size: int, p: float) -> Fraction:
+    lower = sum((pmf(k, size, p) for k in range(count + 1)), Fraction(0))
+    upper = sum((pmf(k, size, p) for k in range(count, size + 1)), Fraction(0))
+    return min(Fraction(1), 2 * min(lower, upper))
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.01, 0.3, 0.5, 0.93, 1 - 1e-9])
+@pytest.mark.parametrize("size", [1, 12, 60])
+def test_p_values_are_exact_and_never_too_small(size: int, p: float) -> None:
+    """Down to 60 draws of what has probability 1e-9, p-values of 1e-540, which count as 2e-250."""
+    for count in range(size + 1):
+        exact = two_sided(count, size, p)
+        found = float(binomial_p_values(count, size, p))
+        if exact < 1e-250:
+            assert found == pytest.approx(2e-250)
+        else:
+            assert exact <= Fraction(found) <= exact * Fraction(1 + 3 * ROUNDING)
+
+
+def test_p_values_of_certain_and_impossible_arcs() -> None:
+    counts, probs = np.array([0, 1, 50, 49]), np.array([0.0, 0.0, 1.0, 1.0])
+    assert binomial_p_values(counts, 50, probs).tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert binomial_p_values(np.array([0]), 0, np.array([0.4])).tolist() == [1.0]
+
+
+def test_rounded_probabilities_are_not_held_against_a_sampler() -> None:
+    """1e-30 may have come out as 0 and 1 - 1e-17 as 1: what has been drawn once has p of 2 k slack then, not 0."""
+    counts, probs = np.array([1, 1999, 1]), np.array([0.0, 1.0, 1e-30])
+    assert binomial_p_values(counts, 2000, probs, 1e-12) == pytest.approx(2 * 2000e-12, rel=1e-6)
+
+
+@given(st.integers(1, 3000), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1e-3), st.floats(-1, 1))
+def test_slack_covers_every_probability_within_it(size: int, part: float, p: float, slack: float, by: float) -> None:
+    count, true = round(part * size), float(np.clip(p + by * slack, 0, 1))
+    assert binomial_p_values(count, size, p, slack) >= binomial_p_values(count, size, true) * (1 - 1e-7)
+
+
+@given(st.integers(1, 5000), st.integers(1, 60), st.integers(0, 10**6), st.booleans())
+def test_the_smallest_of_all(size: int, events: int, seed: int, fair: bool) -> None:
+    rng = np.random.default_rng(seed)
+    probs = rng.beta(0.3, 0.3, events)
+    counts = rng.binomial(size, probs if fair else rng.beta(0.3, 0.3, events)).astype(float)
+    assert smallest_p_value(counts, size, probs, 1e-12) == binomial_p_values(counts, size, probs, 1e-12).min()
+
+
+def test_the_smallest_of_none() -> None:
+    assert smallest_p_value(np.zeros(0), 10, np.zeros(0), 0.0) == 1.0
+    assert smallest_p_value(np.zeros(1), 0, np.array([0.1]), 0.0) == 1.0
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30])
+def test_mean_deviation_by_adding_up(size: int) -> None:
+    for p in (0.0, 1e-6, 0.1, 1 / 3, 0.5, 0.9, 1.0):
+        expected = math.fsum(float(pmf(k, size, p)) * abs(k / size - p) for k in range(size + 1))
+        assert mean_deviation(np.array([p]), size)[0] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    assert mean_deviation(np.array([0.2, 0.8]), 0).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-6, 0.1, 0.5])
+@pytest.mark.parametrize("level", [1e-2, 1e-6])
+def test_the_critical_count_is_the_first_that_is_rejected(p: float, level: float) -> None:
+    counts = np.arange(1, 51)
+    upper = counts[(binomial_p_values(counts, 50, p) < level) & (counts > 50 * p)]
+    assert critical_count(50, p, level) == upper[0]
+
+
+def test_nothing_is_critical_among_few_draws() -> None:
+    assert critical_count(3, 0.5, 0.01) == 4
+    assert share_found(3, 0.5, 0.0, 0.01, 0.9) == np.inf
+
+
+def test_the_share_found_is_found_as_often_as_it_says() -> None:
+    share = share_found(50, 0.1, 0.0, 0.01, 0.9)
+    mixed = 0.1 + share * 0.9
+    found = sum(float(pmf(k, 50, mixed)) for k in range(critical_count(50, 0.1, 0.01), 51))
+    assert found == pytest.approx(0.9, abs=1e-9)
+
+
+def test_what_should_never_happen_is_found_by_happening_once() -> None:
+    """1 - (1-e)^k = 0.9."""
+    for size in (1, 9, 100):
+        assert share_found(size, 0.0, 0.0, 1e-9, 0.9) == pytest.approx(1 - 0.1 ** (1 / size))
