@@ -18,6 +18,7 @@ from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, files, option
 from deptree_cli.cli.writing import signed
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.io.conllu.samples import DrawnTrees, read_draws
@@ -26,9 +27,11 @@ from deptree_cli.io.streams import share_read
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
 
-For each sentence and quantity two estimates with their standard errors: `unbiased` (the sum of weights times values)
-and `normalised` (divided by the sum of weights; slightly biased, far less spread on flat scores). On a terminal a
-table, else JSON Lines.
+For each sentence and quantity two estimates: `unbiased` (the sum of weights times values) and `normalised` (divided by
+the sum of weights; slightly biased, far less spread on flat scores). Each has an error such that the estimate +- 1.96
+errors covers the expectation with probability 0.95 from 5 trees on (0.9 on some peaked sentences), and more with fewer
+trees. It is a standard error, widened where few trees carry it; 0 where all trees were drawn; null (- in a table) where
+the trees tell nothing of it: a single one, or all of the same value. On a terminal a table, else JSON Lines.
 
 Quantities:
 
@@ -96,8 +99,13 @@ class Estimated:
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
         for name in self.quantities:
             found = expectation(trees, FUNCTIONALS.get(name).function)
-            row[name] = {of: np.asarray(value).tolist() for of, value in vars(found).items()}
+            row[name] = {of: _without_nan(value) for of, value in vars(found).items()}
         return row
+
+
+def _without_nan(value: Float) -> Any:
+    """Numbers for JSON, in lists if there are many; None for an error that is not known."""
+    return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
 
 
 def _lines(rows: Iterable[Row], quantities: list[str]) -> Iterator[list[object]]:

@@ -39,8 +39,11 @@ HELP = """Draw up to K distinct trees per sentence, in the order in which a samp
 Where a sentence has fewer trees of positive weight, all of them come; a line on stderr counts such sentences. Writes
 CoNLL-U if --conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON
 Lines, its arrival time; the last of a sentence carries the time when the next tree would have come (tau), the
-probability of all drawn (mass) and whether there are no others (exhausted). Weights are unbiased for a given K; with
---mass, which looks at the trees to stop, use the normalised ones.
+probability of all drawn (mass) and whether there are no others (exhausted).
+
+With --mass the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
+unbiased: the first are `certain` and weigh what their probability is, the others stand for all that is left. Where
+half of K trees (of fewer than 10: K - 5) do not reach the mass, K are drawn.
 
 Algorithms, with the cost of k trees of n words:
 
@@ -62,7 +65,7 @@ SIZE_FOR_MASS = 10_000
     "--mass",
     type=click.FloatRange(0, 1, min_open=True),
     metavar="P",
-    help="Stop as soon as the trees of a sentence have this probability together.",
+    help="Stop once the trees of a sentence have this probability together, and a few more have come for the rest.",
 )
 @entry_option(ALGORITHMS, "--sampler", "algorithm")
 @option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
@@ -126,7 +129,7 @@ class DrawDistinct:
         """The work on one sentence."""
         distribution = sentence.distribution
         draws, labels = self._drawn(distribution, rng)
-        trees = _trees(sentence.record, draws, deprels_of(distribution, labels))
+        trees = _trees(sentence.record, draws, deprels_of(distribution, labels), self.mass < 1)
         if not self.by_label:
             trees = replace(trees, notes=[*trees.notes, *label_notes(distribution, draws.heads, labels)])
         chunk = TO_BYTES[self.fmt](trees, self.style)
@@ -159,8 +162,8 @@ def _report(short: list[str], size: int, mass: float | None) -> None:
         talk(f"{sentences} where {size} trees have less probability than --mass {mass:g}: raise -k")
 
 
-def _trees(record: Record, draws: Draws, deprels: Deprels | None) -> Trees:
-    weight = weights(draws.log_probs, draws.tau)
+def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool) -> Trees:
+    weight = weights(draws.log_probs, draws.window, draws.certain)
     notes = [
         log_prob_note(draws.log_probs),
         Note(None, "swor_rank", range(1, len(draws.heads) + 1)),
@@ -168,8 +171,13 @@ def _trees(record: Record, draws: Draws, deprels: Deprels | None) -> Trees:
         Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
         Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
     ]
+    reached = [
+        Note("certain", "swor_certain", [draws.certain]),
+        Note("since", "swor_since", _finite(np.array([draws.since])), "{:.17g}"),
+    ]
     closing = [
-        Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.9g}"),
+        Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.17g}" if to_mass else "{:.9g}"),
+        *(reached if to_mass else []),
         Note("mass", "swor_mass", [draws.mass], _mass),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]

@@ -49,7 +49,8 @@ class TreeDistribution(ArcFactored):
         Args:
             rng: as for `sample`.
             algorithm: a name in `swor.ALGORITHMS`.
-            mass: stop at the tree that brings the probability of all drawn to this.
+            mass: stop once those drawn have this probability together, and a tenth more, at least 5, have come for
+                the rest; where half of k (of fewer than 10: k - 5) do not reach it, k are drawn.
         """
         return ALGORITHMS.get(algorithm).draw(self, k, self._stream(rng), mass)
 

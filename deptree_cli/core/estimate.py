@@ -2,7 +2,8 @@
 
 A tree of probability p is among those drawn before time tau with probability q = 1 - exp(-p tau), independently of the
 others given tau; weighted by p / q the trees drawn give unbiased sums (priority sampling: Duffield, Lund, Thorup 2007;
-for sampling without replacement: Vieira 2017, Kool et al. 2019).
+for sampling without replacement: Vieira 2017, Kool et al. 2019). Trees drawn to reach a mass are certain: q = 1, and
+the time of the others starts with the last of them. Proofs, and how errors were measured: docs/estimates.md.
 """
 
 from __future__ import annotations
@@ -14,19 +15,28 @@ from typing import Protocol
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
 
 # Trees whose values are held at once: a matrix per tree, where arcs are asked for.
 CHUNK = 256
 
+# An error takes so many trees that are not certain: with one, the variance of its weight is infinite.
+FEWEST = 2
+
 
 @dataclass(frozen=True)
 class Estimate:
-    """An expectation, twice, each with its standard error: a number or an array each.
+    """An expectation, twice, each with its error: a number or an array each.
+
+    Errors are standard errors, widened where few trees carry them: the expectation is within 1.96 errors with
+    probability 0.95. They are 0 where every tree was drawn, and NaN where the trees tell nothing of them.
 
     Attributes:
         unbiased: sum of weight * value; right on average however few trees there are.
+        unbiased_error: NaN for one tree, or where all values are 0.
         normalised: the same divided by the sum of weights; slightly biased, and much less spread on flat scores.
+        normalised_error: NaN for one tree, or where all trees have the same value.
     """
 
     unbiased: Float
@@ -35,13 +45,19 @@ class Estimate:
     normalised_error: Float
 
 
-def weights(log_probs: Float, tau: float) -> Float:
-    """p / (1 - exp(-p tau)) of each tree, (k,); p itself where no tree is left (tau infinite)."""
+def weights(log_probs: Float, window: float, certain: int = 0) -> Float:
+    """What each tree counts for, (k,): p of those that are certain, p / (1 - exp(-p window)) of the others.
+
+    Args:
+        window: the time that these had to come; infinite where no tree is left, which makes it p for all.
+        certain: how many of the first trees are certain.
+    """
     probs = np.exp(log_probs)
-    if np.isinf(tau):
+    if np.isinf(window):
         return probs
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(probs * tau > 1e-16, probs / -np.expm1(-probs * tau), 1.0 / tau)
+        others = np.where(probs * window > 1e-16, probs / -np.expm1(-probs * window), 1.0 / window)
+    return np.where(np.arange(len(probs)) < certain, probs, others)
 
 
 class Timed(Protocol):
@@ -56,33 +72,81 @@ class Timed(Protocol):
         """Their log-probabilities, (k,)."""
 
     @property
-    def tau(self) -> float:
-        """When the next one would have come."""
+    def certain(self) -> int:
+        """How many of the first trees were drawn to reach a mass."""
+
+    @property
+    def window(self) -> float:
+        """The time from the last of these, or from 0, to when the next tree would have come."""
 
 
 def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
     """Estimate the expectation of a functional under the distribution that distinct trees were drawn from.
 
-    The errors come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn.
+    The errors come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn; of the normalised
+    estimate with f less the mean, and every term divided by 1 - (the tree's share of all weights), as the mean is
+    estimated from the same trees. Student's quantile in place of 1.96 takes the number of trees that carry the error.
 
     Args:
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
         functional: trees (k, n) -> a number (k,) or an array for each.
+
+    Raises:
+        DeptreeError: there are no trees.
     """
-    weight = weights(draws.log_probs, draws.tau)
-    missed = np.zeros_like(weight) if np.isinf(draws.tau) else np.exp(-np.exp(draws.log_probs) * draws.tau)
-    noise = weight**2 * missed
-    first, cross, second = np.asarray(0.0), np.asarray(0.0), np.asarray(0.0)
+    if not len(draws.heads):
+        raise DeptreeError("there are no trees to estimate from", "Draw at least one")
+    weight = weights(draws.log_probs, draws.window, draws.certain)
+    noise, total = _noise(draws, weight), weight.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(noise > 0, noise / (1 - weight / total), 0.0) if len(noise) > 1 else noise
+    heaviest = int(weight.argmax())
+    centre = functional(draws.heads[heaviest : heaviest + 1])[0]  # values are taken from here, so that little cancels
+    first = second = shift = cross = square = np.asarray(0.0)
     for start in range(0, len(draws.heads), CHUNK):
         part = slice(start, start + CHUNK)
         values = functional(draws.heads[part])
+        shifted = values - centre
         first = first + np.tensordot(weight[part], values, axes=1)
-        cross = cross + np.tensordot(noise[part], values, axes=1)
         second = second + np.tensordot(noise[part], values**2, axes=1)
-    total = weight.sum()
-    mean = first / total
-    spread = np.maximum(second - 2 * mean * cross + mean**2 * noise.sum(), 0.0)
-    return Estimate(first, np.sqrt(second), mean, np.sqrt(spread) / total)
+        shift = shift + np.tensordot(weight[part], shifted, axes=1)
+        cross = cross + np.tensordot(own[part], shifted, axes=1)
+        square = square + np.tensordot(own[part], shifted**2, axes=1)
+    mean = shift / total
+    spread = square - 2 * mean * cross + mean**2 * own.sum()
+    unbiased_error = _error(second, _widening(draws, noise, 0))
+    return Estimate(first, unbiased_error, first / total, _error(spread, _widening(draws, noise, 1)) / total)
+
+
+def _noise(draws: Timed, weight: Float) -> Float:
+    """The part of each tree in the variance of the sum of weights, (k,): its weight squared times 1 - q."""
+    if np.isinf(draws.window):
+        return np.zeros_like(weight)
+    missed = np.exp(-np.exp(draws.log_probs) * draws.window)
+    return np.where(np.arange(len(weight)) < draws.certain, 0.0, weight**2 * missed)
+
+
+def _widening(draws: Timed, noise: Float, means: int) -> float:
+    """By how much a standard error is widened for an interval of 0.95; 0 without noise, NaN for too few trees.
+
+    A few trees may have nearly all of the noise: (sum)^2 / (sum of squares) says how many count. As many degrees of
+    freedom are lost as means were estimated; one is always left.
+    """
+    if not noise.any():
+        return 0.0
+    if len(noise) - draws.certain < FEWEST:
+        return np.nan
+    from scipy.special import stdtrit  # a tenth of a second, where there is something to estimate
+
+    shares = noise / noise.max()
+    freedom = shares.sum() ** 2 / (shares**2).sum() - means
+    return float(stdtrit(max(freedom, 1.0), 0.975) / stdtrit(np.inf, 0.975))
+
+
+def _error(variance: Float, widening: float) -> Float:
+    """The error from an estimated variance; NaN where the trees do not show any although others were missed."""
+    seen = np.sqrt(np.maximum(variance, 0.0)) * widening
+    return np.where((seen > 0) | (widening == 0), seen, np.nan)[()]  # a number, where it is one
 
 
 def arcs(heads: Heads) -> Float:

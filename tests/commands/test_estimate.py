@@ -42,6 +42,43 @@ def test_both_formats_say_the_same(done):
             assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-6)  # comments have six decimals
 
 
+@pytest.mark.parametrize("options", [(), ("--labelled", "--label-scores", DATA / "label_scores.npz")])
+def test_trees_drawn_to_a_mass(done, options):
+    """Weighted as swor weighs them, from either format."""
+    labels = (*options, "--labels", DATA / "labels.json") if options else ()
+    draw = ("swor", *SCORES, *labels, "--seed", 7, "--mass", 0.9, "-k", 60)
+    done(*draw, "-o", "draws.jsonl")
+    done(*draw, *SENTENCES, "-o", "draws.conllu")
+    ours, theirs = done("estimate", "draws.jsonl").rows, done("estimate", "draws.conllu").rows
+    drawn = done(*draw).rows
+    for one, other in zip(ours, theirs, strict=True):
+        rows = [row for row in drawn if row["sent_id"] == one["sent_id"]]
+        depths = FUNCTIONALS.get("depth").function(np.array([row["heads"] for row in rows], dtype=np.int32))
+        assert one["depth"]["unbiased"] == pytest.approx(np.array([row["weight"] for row in rows]) @ depths)
+        for name in SCALARS:
+            assert known(other[name]) == pytest.approx(known(one[name]), rel=1e-4, abs=1e-6)
+
+
+def known(estimates: dict) -> dict:
+    """Those that are not null."""
+    return {of: value for of, value in estimates.items() if value is not None}
+
+
+def test_errors_that_are_unknown(done, terminal):
+    """null in JSON, nothing in TSV, a dash in a table; among arcs one by one."""
+    done("swor", DATA / "one.npy", "-k", 1, "--seed", 7, "-o", "one.jsonl")
+    (row,) = done("estimate", "one.jsonl", "--quantity", "depth").rows
+    assert row["depth"]["unbiased_error"] is row["depth"]["normalised_error"] is None
+    cells = done("estimate", "one.jsonl", "--quantity", "depth", "--tsv").out.decode().splitlines()[1].split("\t")
+    assert (cells[4], cells[6]) == ("", "")
+    assert terminal("estimate", "one.jsonl", "--quantity", "depth")[1].count(" -") == 2
+    done("swor", DATA / "one.npy", "-k", 4, "--seed", 7, "-o", "four.jsonl")
+    (row,) = done("estimate", "four.jsonl", "--quantity", "arcs").rows
+    errors = row["arcs"]["normalised_error"]
+    assert errors[0][0] is None
+    assert any(isinstance(error, float) for line in errors for error in line)
+
+
 def test_arcs_are_marginals(done):
     done("swor", DATA / "figure1.npy", "-k", 5, "-o", "all.jsonl")
     (row,) = done("estimate", "all.jsonl", "--quantity", "arcs").rows
@@ -80,6 +117,12 @@ TREE = '{"sent_id":"a","heads":[0,1],"log_prob":-0.5}\n'
         (TREE.replace("-0.5", '"x"'), "log_prob is not the logarithm"),
         (TREE.replace("-0.5", '-0.5,"tau":-1'), "tau is not a time"),
         (TREE.replace("-0.5", '-0.5,"tau":[]'), "tau is not a time"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":2,"since":1'), "certain is not a number of trees, 0 to 1"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":0.5,"since":1'), "certain is not a number of trees, 0 to 1"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1'), "and since when the last of them came"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"since":1'), "and since when the last of them came"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1,"since":2'), "since is not a time before tau"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1,"since":"x"'), "since is not a time before tau"),
         ('{"sent_id":"a","heads":[0,3]}\n', "the head of word 2 is 3"),
     ],
 )

@@ -93,9 +93,26 @@ def test_mass_stops_the_draw(done, name):
     ran = done("swor", *SCORES, "--mass", 0.9, "--seed", 7, "--sampler", name, "-k", 40, "-v")
     assert "|size:40|mass:0.9|" in ran.signature
     for rows in by_sentence(ran.rows).values():
-        probs = np.exp([row["log_prob"] for row in rows])
-        assert probs[:-1].sum() < 0.9
-        assert probs.sum() >= 0.9 or len(rows) == 40
+        probs, certain = np.exp([row["log_prob"] for row in rows]), rows[-1]["certain"]
+        assert probs[: certain - 1].sum() < 0.9
+        assert len(rows) == (certain + 5 if certain < 20 else 40) or rows[-1]["exhausted"]
+        assert certain == 20 or probs[:certain].sum() >= 0.9
+        assert rows[-1]["since"] == rows[certain - 1]["arrival"]
+        window = (rows[-1]["tau"] or np.inf) - rows[-1]["since"]
+        assert [row["weight"] for row in rows[:certain]] == pytest.approx(probs[:certain])
+        assert [row["weight"] for row in rows[certain:]] == pytest.approx(
+            probs[certain:] / -np.expm1(-probs[certain:] * window)
+        )
+
+
+def test_comments_of_trees_drawn_to_a_mass(done):
+    out = done("swor", *SCORES, *SENTENCES, "--mass", 0.9, "--seed", 7, "--no-header").out.decode()
+    rows = done("swor", *SCORES, "--mass", 0.9, "--seed", 7).rows
+    for field in ("certain", "since", "tau"):
+        noted = [float(line.split()[-1]) for line in out.splitlines() if line.startswith(f"# swor_{field} = ")]
+        assert noted == [row[field] for row in rows if row.get(field) is not None]
+        assert len(noted) > 5
+    assert not any("certain" in row or "since" in row for row in done("swor", *SCORES, "--seed", 7).rows)
 
 
 def test_where_the_number_comes_before_the_mass(done):

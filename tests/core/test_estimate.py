@@ -1,4 +1,4 @@
-"""Weights by hand, and every functional of the register against plain loops; laws are in tests/laws."""
+"""Weights and errors by hand, and every functional of the register against plain loops; laws are in tests/laws."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
-from deptree_cli.core.estimate import FUNCTIONALS, Functional, arcs, estimate, weights
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.estimate import FUNCTIONALS, Estimate, Functional, arcs, estimate, weights
 from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
@@ -21,6 +23,8 @@ def test_weights() -> None:
     assert weights(log_probs, 2.0) == pytest.approx([0.5 / (1 - np.exp(-1.0)), 0.1 / (1 - np.exp(-0.2))])
     assert weights(log_probs, np.inf) == pytest.approx([0.5, 0.1])
     assert weights(np.array([-2000.0, -90.0]), 4.0) == pytest.approx([0.25, 0.25])
+    assert weights(log_probs, 2.0, certain=1) == pytest.approx([0.5, 0.1 / (1 - np.exp(-0.2))])
+    assert weights(log_probs, np.inf, certain=1) == pytest.approx([0.5, 0.1])
 
 
 def test_all_trees_give_the_expectation_without_error(graphs) -> None:
@@ -42,12 +46,66 @@ def test_chunks_do_not_show(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(vars(parts).values()) == pytest.approx(list(vars(whole).values()))
 
 
-def test_a_constant_is_estimated_without_error_when_normalised(graphs) -> None:
+def test_the_error_of_a_constant_is_unknown_when_normalised(graphs) -> None:
+    """It is 0; but trees all alike cannot tell that the others are like them."""
     draws = graphs.distribution(graphs.gaussian(6)).sample_without_replacement(20, np.random.default_rng(1))
-    found = estimate(draws, lambda heads: np.ones(len(heads)))
-    assert found.normalised == pytest.approx(1.0)
-    assert found.normalised_error == pytest.approx(0.0, abs=1e-7)
+    found = estimate(draws, lambda heads: np.full(len(heads), 1 / 3))
+    assert found.normalised == pytest.approx(1 / 3)
+    assert np.isnan(found.normalised_error)
     assert found.unbiased_error > 0.01
+    assert np.isnan(estimate(draws, lambda heads: np.zeros(len(heads))).unbiased_error)
+
+
+def test_one_tree_has_no_error(graphs) -> None:
+    draws = graphs.distribution(graphs.gaussian(6)).sample_without_replacement(1, np.random.default_rng(1))
+    found = estimate(draws, FUNCTIONALS.get("depth").function)
+    assert np.isnan([found.unbiased_error, found.normalised_error]).all()
+    only = graphs.distribution(graphs.uniform(1)).sample_without_replacement(1, np.random.default_rng(1))
+    assert estimate(only, FUNCTIONALS.get("depth").function) == Estimate(1.0, 0.0, 1.0, 0.0)
+
+
+def test_errors_that_are_unknown_are_so_arc_by_arc(graphs) -> None:
+    """Of an arc in no tree drawn both errors are unknown, of one in all trees drawn that of the normalised estimate."""
+    draws = graphs.distribution(graphs.gaussian(6, 3)).sample_without_replacement(4, np.random.default_rng(1))
+    found, among = estimate(draws, arcs), arcs(draws.heads).sum(axis=0)
+    assert {0, 4} < set(among.ravel().tolist())
+    assert np.array_equal(np.isnan(found.unbiased_error), among == 0)
+    assert np.array_equal(np.isnan(found.normalised_error), (among == 0) | (among == 4))
+
+
+def test_no_trees_are_refused(graphs) -> None:
+    draws = graphs.distribution(graphs.gaussian(3)).sample_without_replacement(0, np.random.default_rng(1))
+    with pytest.raises(DeptreeError, match=r"there are no trees to estimate from\. Draw at least one\."):
+        estimate(draws, arcs)
+
+
+@pytest.mark.parametrize("size", [3, 8, 30])
+def test_the_error_of_equal_weights_is_that_of_a_mean(size: int, graphs) -> None:
+    """Where every tree is alike, that is Student's interval of a mean, short of what was drawn of all trees."""
+    draws = graphs.distribution(graphs.uniform(5)).sample_without_replacement(size, np.random.default_rng(2))
+    function = FUNCTIONALS.get("dependency_length").function
+    missed = np.exp(-draws.tau / 625)
+    standard = np.sqrt(missed / size) * function(draws.heads).std(ddof=1)
+    found = estimate(draws, function)
+    assert found.normalised == pytest.approx(function(draws.heads).mean())
+    assert 1.96 * found.normalised_error == pytest.approx(standard * stats.t.ppf(0.975, size - 1), rel=1e-4)
+    square = np.sqrt(missed * (function(draws.heads) ** 2).sum()) / (625 * (1 - missed))
+    assert 1.96 * found.unbiased_error == pytest.approx(square * stats.t.ppf(0.975, size), rel=1e-4)
+
+
+def test_certain_trees_weigh_their_probability_and_carry_no_error(graphs) -> None:
+    """By hand from the arrivals: the clock of the others starts when the last certain tree has come."""
+    distribution = graphs.distribution(graphs.gaussian(5))
+    draws = distribution.sample_without_replacement(40, np.random.default_rng(3), mass=0.25)
+    assert 0 < draws.certain < len(draws.heads) - 1
+    probs, values = np.exp(draws.log_probs), FUNCTIONALS.get("depth").function(draws.heads)
+    chances = -np.expm1(-probs * (draws.tau - draws.arrivals[draws.certain - 1]))
+    chances[: draws.certain] = 1.0
+    found = estimate(draws, FUNCTIONALS.get("depth").function)
+    assert found.unbiased == pytest.approx((probs / chances * values).sum())
+    noise = (probs / chances) ** 2 * (1 - chances)
+    widening = stats.t.ppf(0.975, noise.sum() ** 2 / (noise**2).sum()) / stats.norm.ppf(0.975)
+    assert found.unbiased_error == pytest.approx(widening * np.sqrt((noise * values**2).sum()))
 
 
 def descends(tree: list[int], word: int, head: int) -> bool:

@@ -13,6 +13,7 @@ from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
+from deptree_cli.core.swor.draws import most_certain, size_for_mass
 from deptree_cli.core.swor.labelled import draw
 
 pytestmark = pytest.mark.laws
@@ -80,6 +81,17 @@ def test_weights_are_unbiased(scale: float) -> None:
     assert abs(z) < 3.9
 
 
+@pytest.mark.parametrize("mass", [0.2, 0.4])
+def test_weights_of_trees_drawn_to_a_mass_are_unbiased(mass: float) -> None:
+    """H0: E[sum of weights of drawn labelled trees] = 1, wherever the drawing stops; 1,000 runs, |z| < 3.9."""
+    given, runs = labelled(3, 1.0), 1_000
+    draws = [drawn(given, 24, seed, mass=mass)[0] for seed in range(runs)]
+    assert len({each.certain for each in draws}) > 1
+    sums = [weights(each.log_probs, each.window, each.certain).sum() for each in draws]
+    z = (np.mean(sums) - 1) / (np.std(sums) / np.sqrt(runs))
+    assert abs(z) < 3.9
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 @pytest.mark.parametrize("gap", [0.0, 5.0, 1000.0])
 def test_every_labelled_tree_comes_once_and_then_it_ends(algorithm: Algorithm, gap: float) -> None:
@@ -102,7 +114,14 @@ def test_fewer_are_the_first_of_more(algorithm: Algorithm) -> None:
     assert few[0].tau == many[0].arrivals[9]
 
 
-def test_the_mass_asked_for_is_reached_and_not_passed_by_a_tree() -> None:
-    draws, _ = drawn(labelled(4, 2.0), 1000, 1, mass=0.8)
+@pytest.mark.parametrize("size", [1000, 20])
+def test_the_mass_asked_for_is_reached_and_not_passed_by_a_tree(size: int) -> None:
+    given = labelled(4, 2.0)
+    draws, trees = drawn(given, size, 1, mass=0.8)
     probs = np.exp(draws.log_probs)
-    assert probs.sum() >= 0.8 > probs[:-1].sum()
+    assert draws.certain == min(int((probs.cumsum() < 0.8).sum()) + 1, most_certain(size))
+    assert len(trees) == size_for_mass(draws.certain, size)
+    every, more = drawn(given, 1000, 1)
+    if size == 1000:  # otherwise the trees behind them are others
+        assert more[: len(trees)] == trees
+        assert draws.tau == every.arrivals[len(trees)]

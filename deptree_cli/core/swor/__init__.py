@@ -1,20 +1,22 @@
 """The register of algorithms for sampling without replacement (SWOR): an entry each.
 
-An algorithm is a function ``draw(distribution, size, rng, mass) -> Draws``: distinct trees in the order in which a
-with-replacement sampler would first meet them. To add one, write it in a file of this folder and give it an entry
-below; another package names its own by an entry point (`deptree.swor`).
+An algorithm is a function ``draw(distribution, size, rng, mass) -> Draws``: up to `size` distinct trees in the order in
+which a with-replacement sampler would first meet them, of which the last brings the probability of all to `mass`. To
+add one, write it in a file of this folder and give it an entry below; another package names its own by an entry point
+(`deptree.swor`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.register import Register, imported
-from deptree_cli.core.swor.draws import Draws
+from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
 
 __all__ = ["ALGORITHMS", "Algorithm", "Draws"]
 
@@ -37,9 +39,27 @@ class Algorithm:
     sequential: bool = True
 
     def draw(self, distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-        """Draw up to `size` distinct trees, of which the last brings the probability of all to `mass` (if one does)."""
-        draws: Draws = imported(self.target, __name__)(distribution, size, rng, mass)
-        return draws
+        """Draw up to `size` distinct trees.
+
+        Args:
+            mass: below 1, stop some trees after the probability of all has reached this: `Draws.certain` of them reach
+                it, or are half of `size`, and `size_for_mass` says how many are drawn in all. The stop depends on the
+                trees; that the number behind it does not is what keeps estimates unbiased (docs/estimates.md).
+        """
+        draw: Callable[..., Draws] = imported(self.target, __name__)
+        most = most_certain(size)
+        if mass >= 1 or most == 0:
+            return draw(distribution, size, rng, 1.0)
+        if (
+            self.sequential
+        ):  # those that reach the mass come twice: no algorithm needs to know what is drawn behind them
+            certain = len(draw(distribution, most, deepcopy(rng), mass).heads)
+            draws = draw(distribution, size_for_mass(certain, size), rng, 1.0)
+        else:
+            draws = draw(distribution, size, rng, 1.0)
+            certain = min(most, draws.reach(mass))
+            draws = draws.first(size_for_mass(certain, size))
+        return replace(draws, certain=certain)
 
 
 ALGORITHMS: Register[Algorithm] = Register(
@@ -48,16 +68,14 @@ ALGORITHMS: Register[Algorithm] = Register(
         Algorithm(
             "auto",
             ".partition_tree:draw",
-            "about n^3 + k h while the mass is spread, k n^3 at worst",
+            "n^3 + k min(h, n^2) while trees are new, k n^3 at worst",
             "adaptive partition tree: draws with replacement, the space of trees divided where repeats pile up",
         ),
-        Algorithm(
-            "trie", ".trie:draw", "k n^3 and more on fresh branches", "Shi et al. 2020 over Colbourn's conditionals"
-        ),
+        Algorithm("trie", ".trie:draw", "k n^3", "Shi et al. 2020 over Colbourn's conditionals"),
         Algorithm(
             "beam",
             ".beam:draw",
-            "k n^3, all k at once",
+            "k n^4, all k at once",
             "stochastic beam search, Kool et al. 2019, over Colbourn's conditionals (Stanojevic 2022, section 5)",
             sequential=False,
         ),

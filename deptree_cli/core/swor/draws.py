@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
+
+# Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
+FURTHER = 5
+SHARE = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +26,8 @@ class Draws:
         arrivals: (m,) when each came, increasing.
         tau: when the next one would have come, infinite where there is none.
         exhausted: whether every tree of positive weight has been returned.
+        certain: how many of the first trees were drawn to reach a mass. They have their probability as their weight;
+            for the others the clock of an estimator starts when the last of these came (docs/estimates.md).
     """
 
     heads: Heads
@@ -29,6 +35,7 @@ class Draws:
     arrivals: Float
     tau: float
     exhausted: bool
+    certain: int = 0
 
     @classmethod
     def timed(cls, heads: Heads, log_probs: Float, log_left: Float, clock: np.random.Generator) -> Draws:
@@ -40,6 +47,28 @@ class Draws:
             times = np.cumsum(clock.standard_exponential(len(log_left)) * np.exp(-log_left))
         return cls(heads, log_probs, times[:-1], float(times[-1]), bool(log_left[-1] == -np.inf))
 
+    def first(self, count: int) -> Draws:
+        """The first `count` trees, as if no more had been drawn; all, where there are no more."""
+        if count >= len(self.heads):
+            return self
+        heads, log_probs, arrivals = self.heads[:count], self.log_probs[:count], self.arrivals[:count]
+        tau = float(self.arrivals[count])
+        return replace(self, heads=heads, log_probs=log_probs, arrivals=arrivals, tau=tau, exhausted=False)
+
+    def reach(self, mass: float) -> int:
+        """How many of the first trees have this probability together; all, where they have not."""
+        return min(int(np.searchsorted(np.exp(self.log_probs).cumsum(), mass)) + 1, len(self.heads))
+
+    @property
+    def since(self) -> float:
+        """When the last of the certain trees came; 0 where there are none."""
+        return float(self.arrivals[self.certain - 1]) if self.certain else 0.0
+
+    @property
+    def window(self) -> float:
+        """The time from then to `tau`: how long the other trees had to come."""
+        return window_of(self.since, self.tau)
+
     @property
     def mass(self) -> float:
         """The probability of the trees drawn, all together."""
@@ -48,6 +77,24 @@ class Draws:
     def __repr__(self) -> str:
         left = "all there are" if self.exhausted else f"tau={self.tau:.4g}"
         return f"<Draws: {len(self.heads)} distinct trees, mass={self.mass:.4g}, {left}>"
+
+
+def window_of(since: float, tau: float) -> float:
+    """The time from `since` to `tau`; infinite where tau is."""
+    return tau if np.isinf(tau) else tau - since
+
+
+def most_certain(size: int) -> int:
+    """How many trees may be drawn to reach a mass, if `size` may come in all: half, and `FURTHER` of them are left."""
+    return max(0, min(size // 2, size - FURTHER))
+
+
+def size_for_mass(certain: int, size: int) -> int:
+    """How many trees to draw in all once the first `certain` have reached the mass, or are as many as may try to.
+
+    It depends on nothing that comes after these, which is why the estimates are unbiased (docs/estimates.md).
+    """
+    return size if certain == most_certain(size) else certain + max(FURTHER, -(-certain // SHARE))
 
 
 def clock_of(rng: np.random.Generator) -> np.random.Generator:

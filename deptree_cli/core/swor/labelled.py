@@ -20,14 +20,14 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import Algorithm
 from deptree_cli.core.swor.conditionals import Prefix, log_sum
-from deptree_cli.core.swor.draws import Draws
+from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
 from deptree_cli.core.swor.trie import Node, remove, walk_down
 
 
 def draw(
     algorithm: Algorithm, distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0
 ) -> tuple[Draws, Heads]:
-    """Up to `size` distinct labelled trees, of which the last brings the probability of all to `mass` (if one does).
+    """Up to `size` distinct labelled trees; `mass` is as of `Algorithm.draw`.
 
     Returns:
         draws, in which heads may repeat and log_probs are of tree and labels; and the labels (m, n).
@@ -41,13 +41,16 @@ def draw(
     ]
     waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
     drawn: list[tuple[int, tuple[int, ...], float, float]] = []
-    covered = 0.0
-    while waiting and len(drawn) < size and (mass >= 1 or covered < mass):
+    most = most_certain(size) if mass < 1 else 0
+    certain, covered = 0, 0.0
+    while waiting and len(drawn) < size:
         arrival, number = waiting[0]
         labels, log_prob = each[number].draw()
         log_prob += float(trees.log_probs[number])
         drawn.append((number, labels, log_prob, arrival))
         covered += float(np.exp(log_prob))
+        if not certain and most and (covered >= mass or len(drawn) == most):
+            certain, size = len(drawn), size_for_mass(len(drawn), size)
         wait = each[number].wait(float(trees.log_probs[number]))
         if wait is None:
             heapq.heappop(waiting)
@@ -56,7 +59,8 @@ def draw(
     numbers, labels_drawn, log_probs, arrivals = zip(*drawn, strict=True)
     tau = min(waiting[0][0] if waiting else np.inf, trees.tau)
     heads = trees.heads[list(numbers)]
-    draws = Draws(heads, np.array(log_probs), np.array(arrivals), tau, not waiting and trees.exhausted)
+    exhausted = not waiting and trees.exhausted
+    draws = Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain)
     return draws, np.array(labels_drawn, dtype=np.int32)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.json_lines import objects, sent_id_of
 from deptree_cli.io.streams import lines_of, open_input
@@ -30,7 +31,8 @@ _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 class DrawnTree(NamedTuple):
     """A tree drawn `times` times, as `sent_id` is named in the file; heads: n integers, 0 = ROOT.
 
-    Of `deptree swor`: the tree's log_prob, and on a sentence's last tree `tau`, infinite where all were drawn.
+    Of `deptree swor`: the tree's log_prob, and on a sentence's last tree `tau`, infinite where all were drawn, and with
+    --mass how many of the first trees are `certain` and since when the others were waited for.
     """
 
     sent_id: str
@@ -39,6 +41,8 @@ class DrawnTree(NamedTuple):
     place: str
     log_prob: float | None = None
     tau: float | None = None
+    certain: float | None = None
+    since: float | None = None
 
     @property
     def names(self) -> list[str]:
@@ -89,8 +93,8 @@ def _from_conllu(stream: BinaryIO, place: str) -> Iterator[DrawnTree]:
             problem = f"word {block.heads.index(None) + 1} has no HEAD"
             raise DeptreeError(problem, "Every word of a sample needs one", place=block.place, sent_id=sent_id)
         notes = {"log_prob": block.comment("tree_logprob"), "tau": block.comment("swor_tau")}
-        notes["exhausted"] = block.comment("swor_exhausted")
-        yield DrawnTree(sent_id, heads, _count_in(block), block.place, *_log_prob_and_tau(notes))
+        notes |= {field: block.comment(f"swor_{field}") for field in ("exhausted", "certain", "since")}
+        yield DrawnTree(sent_id, heads, _count_in(block), block.place, *_draw_notes(notes))
 
 
 def _count_in(block: Block) -> int:
@@ -119,7 +123,7 @@ def _from_jsonl(stream: BinaryIO, place: str) -> Iterator[DrawnTree]:
             raise _nameless(here)
         count = _checked_count(value.get("count", 1), here, sent_id)
         heads = _heads(value.get("heads"), here, sent_id)
-        yield DrawnTree(sent_id, heads, count, here, *_log_prob_and_tau(value))
+        yield DrawnTree(sent_id, heads, count, here, *_draw_notes(value))
 
 
 def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
@@ -133,10 +137,10 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
     return tuple(heads)
 
 
-def _log_prob_and_tau(notes: Mapping[str, Any]) -> tuple[float | None, float | None]:
+def _draw_notes(notes: Mapping[str, Any]) -> tuple[float | None, ...]:
     """What `deptree swor` notes on a tree, and on all with the last; NaN for what is no number."""
     tau = math.inf if notes.get("exhausted") in (True, "yes") else _number(notes.get("tau"))
-    return _number(notes.get("log_prob")), tau
+    return _number(notes.get("log_prob")), tau, _number(notes.get("certain")), _number(notes.get("since"))
 
 
 def _number(value: Any) -> float | None:
@@ -165,13 +169,19 @@ _REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
 
 
 class DrawnTrees(NamedTuple):
-    """All distinct trees drawn of one sentence: heads (k, n), log_probs (k,), and when the next would have come."""
+    """All distinct trees drawn of one sentence: heads (k, n), log_probs (k,), and what else `estimate` needs.
+
+    tau: when the next would have come; certain: how many of the first reached the mass that was asked for; window: the
+    time from the last of these to tau.
+    """
 
     sent_id: str
     heads: Heads
     log_probs: Float
     tau: float
     place: str
+    certain: int
+    window: float
     notice: str = ""
 
 
@@ -202,6 +212,8 @@ def _problem_of(tree: DrawnTree) -> DeptreeError | None:
         problem = "log_prob is not the logarithm of a probability"
     elif tree.tau is not None and not tree.tau > _SHORTEST:
         problem = "tau is not a time"
+    elif tree.tau is not None and not 0 <= (tree.since or 0) < tree.tau:
+        problem = "since is not a time before tau"
     else:
         return None
     return DeptreeError(problem, _REMEDY, place=tree.place, sent_id=tree.sent_id)
@@ -217,11 +229,15 @@ def _together(trees: list[DrawnTree]) -> DrawnTrees | DeptreeError:
         return problem
     heads = np.array([tree.heads for tree in trees], dtype=np.int32)
     log_probs, last = np.array([tree.log_prob for tree in trees]), trees[-1]
-    tau = float(last.tau or 0.0)
+    tau, certain, since = float(last.tau or 0.0), last.certain or 0.0, last.since or 0.0
+    if not (certain.is_integer() and 0 <= certain <= len(trees) and (certain > 0) == (since > 0)):
+        what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
+        return DeptreeError(what, _REMEDY, place=last.place, sent_id=last.sent_id)
     if math.isinf(tau) and not np.exp(log_probs).any():
         what = "these are marked as all trees, but the probability of each is 0"
         return DeptreeError(what, _REMEDY, place=last.place, sent_id=last.sent_id)
-    return DrawnTrees(trees[0].names[-1], heads, log_probs, tau, trees[0].place)
+    window = window_of(since, tau)
+    return DrawnTrees(trees[0].names[-1], heads, log_probs, tau, trees[0].place, int(certain), window)
 
 
 def _broken_off(trees: list[DrawnTree]) -> DeptreeError:
