@@ -16,6 +16,11 @@ from deptree_cli.core.dtypes import Float
 NUMBER, DISTRIBUTION, HEADS, FEATURES, VECTOR = "number", "distribution", "heads", "features", "vector"
 
 
+# A float64 difference below this share of its terms has lost three of its fifteen digits, and more. A logarithm near 0
+# counts as 1, of which it knows no more digits.
+SHARE = 1e-3
+
+
 @dataclass(frozen=True)
 class Input:
     """What a quantity needs besides a distribution; the command line makes an option of it.
@@ -62,6 +67,11 @@ def expected_sum(distribution: ArcFactored, values: Float) -> float:
     """E[sum of the tree's arcs' values] for values (n+1, n+1); those of impossible arcs do not count (their T1)."""
     marginals = distribution.marginals()
     return float(np.vdot(marginals, np.where(marginals > 0, values, 0.0)))
+
+
+def cancels(difference: float, *terms: float) -> bool:
+    """Whether a difference of these terms is better computed anew."""
+    return abs(difference) < SHARE * (1.0 + sum(map(abs, terms)))
 
 
 def arc_covariance(distribution: ArcFactored, values: Float) -> Float:

@@ -20,15 +20,6 @@ from deptree_cli.kernels.numbers.pairs import (
 
 Pair = tuple[float, float]
 
-# A float64 difference below this share of its terms has lost three of its fifteen digits, and more. A logarithm near 0
-# counts as 1, of which it knows no more digits.
-SHARE = 1e-3
-
-
-def cancels(difference: float, *terms: float) -> bool:
-    """Whether a difference of these terms is better computed anew."""
-    return abs(difference) < SHARE * (1.0 + sum(map(abs, terms)))
-
 
 def entropy(distribution: ArcFactored) -> float:
     """log Z - E[log-score]."""

@@ -7,8 +7,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import cancelling
-from deptree_cli.core.expectations.base import DISTRIBUTION, Input, arc_covariance, expected_sum
+from deptree_cli.core.expectations.base import DISTRIBUTION, Input, arc_covariance, cancels, expected_sum
 from deptree_cli.core.expectations.entropies import entropy
 
 OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
@@ -26,7 +25,11 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
     (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
     log_ratio = theirs - ours + (their_rest - our_rest)
     found = expected + log_ratio
-    return max(cancelling.kl(distribution, other) if cancelling.cancels(found, expected, log_ratio) else found, 0.0)
+    if not cancels(found, expected, log_ratio):
+        return found
+    from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
+
+    return max(cancelling.kl(distribution, other), 0.0)
 
 
 def kl_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
@@ -42,7 +45,7 @@ def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
         return np.inf
     log_z = other.factorisation.shifted_log_z[0]
     expected = expected_sum(distribution, other.factorisation.shifted.high)
-    if cancelling.cancels(log_z - expected, log_z, expected):
+    if cancels(log_z - expected, log_z, expected):
         return entropy(distribution) + kl(distribution, other)
     return log_z - expected
 

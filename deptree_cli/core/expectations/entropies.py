@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.expectations import cancelling, near_certain
-from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, expected_sum
+from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, cancels, expected_sum
 
 # From here to 1 an order takes more than a digit and a half off differences.
 NEAR = 0.03
@@ -18,10 +17,14 @@ def entropy(distribution: ArcFactored) -> float:
     factorisation = distribution.factorisation
     log_z, expected = factorisation.shifted_log_z[0], expected_sum(distribution, factorisation.shifted.high)
     found = log_z - expected
-    if cancelling.cancels(found, log_z, expected):
-        found = cancelling.entropy(distribution)
-        return near_certain.entropy(distribution) if found < near_certain.LEAST else found
-    return max(found, 0.0)
+    if not cancels(found, log_z, expected):
+        return found
+    if _is_certain(distribution):
+        return 0.0
+    from deptree_cli.core.expectations import cancelling, near_certain  # load kernels: only where they are needed
+
+    found = cancelling.entropy(distribution)
+    return near_certain.entropy(distribution) if found < near_certain.LEAST else found
 
 
 def entropy_gradient(distribution: ArcFactored) -> Float:
@@ -36,8 +39,12 @@ def renyi(distribution: ArcFactored, order: float) -> float:
     if not _is_near_one(order):
         powered = distribution.powered(order).log_partition
         times = order * distribution.factorisation.shifted_log_z[0]
-        if not cancelling.cancels(powered - times, powered, times):
-            return max((powered - times) / (1.0 - order), 0.0)
+        if not cancels(powered - times, powered, times):
+            return (powered - times) / (1.0 - order)
+    if _is_certain(distribution):
+        return 0.0
+    from deptree_cli.core.expectations import cancelling, near_certain  # load kernels: only where they are needed
+
     found = cancelling.renyi(distribution, order)
     return near_certain.renyi(distribution, order) if found * abs(order - 1.0) < near_certain.LEAST else found
 
@@ -47,10 +54,17 @@ def renyi_gradient(distribution: ArcFactored, order: float) -> Float:
     if order == 1.0:
         return entropy_gradient(distribution)
     if _is_near_one(order):
+        from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
+
         moved = cancelling.marginals_moved(distribution, order)
     else:
         moved = distribution.powered(order).marginals() - distribution.marginals()
     return order * moved / (1.0 - order)
+
+
+def _is_certain(distribution: ArcFactored) -> bool:
+    """Whether there is one tree only."""
+    return int(distribution.support.sum()) == distribution.n
 
 
 def _is_near_one(order: float) -> bool:

@@ -1,8 +1,8 @@
 """Precise numbers: pairs of float64 (`pairs.py`) with an exponent of their own, for differences that cancel.
 
 A precise array has three parts (high float64, low float64, exponents int64) of one shape and stands for
-``(high + low) * 2**(512 * exponent)`` with ``2**-256 <= |high| < 2**256``: about 31 digits at any magnitude. Thirty to
-fifty times slower than float64.
+``(high + low) * 2**(512 * exponent)`` with ``2**-256 <= |high| < 2**256``: about 31 digits at any magnitude. Sweeps
+take 20 to 80 times as long as in float64.
 """
 
 from __future__ import annotations
