@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.timing import seconds
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.shifted import shift
 from deptree_cli.core.samplers.wilson import Walks, alias_tables
+from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.flags import kernel as compiled
 from deptree_cli.kernels.trees import wilson as kernel
 from deptree_cli.kernels.trees.wilson import ALIAS, ALIAS_MASK
@@ -48,5 +48,5 @@ def steps_per_tree(distribution: TreeDistribution) -> float:
     state = np.arange(1, 5, dtype=np.uint64)
     heads, roots, abandoned = Walks.of(TREES, distribution.n)
     kernel.draw_roots(tables, bits, state, roots)
-    _, steps = kernel.walk(tables, bits, roots, state, 10**8, heads, abandoned)
+    _, steps = kernel.walk(tables, bits, roots, state, 10**8, np.zeros(1, dtype=np.int64), heads, abandoned)
     return float(steps) / TREES

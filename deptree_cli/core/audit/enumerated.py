@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
 from deptree_cli.core.audit.findings import ARCS, PAIRS, TAILS, TREES, Finding, events_finding
-from deptree_cli.core.audit.rival import rival_tree, shifted_scores
+from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.audit.together import together
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.oracle import all_trees
@@ -56,15 +56,14 @@ class Enumerated:
 
     def __init__(self, distribution: ArcFactored) -> None:
         self._codes = _tables(distribution.n, distribution.space)
-        scores = shifted_scores(distribution)
-        log_weights = scores[self._codes.trees, np.arange(1, distribution.n + 1)].sum(axis=1)
-        log_total = float(np.logaddexp.reduce(log_weights[log_weights > -np.inf]))
-        self.probs = np.exp(log_weights - log_total)
-        self.slack = probability_slack(distribution.n, log_total)
-        self._possible = log_weights > -np.inf
+        log_probs = distribution.factorisation.tree_log_probs(self._codes.trees)
+        self._possible = log_probs > -np.inf
+        self.probs = np.exp(log_probs - np.logaddexp.reduce(log_probs[self._possible]))  # their sum by enumeration
+        self.slack = probability_slack(distribution.n)
         self._order = np.argsort(self.probs, kind="stable")[int((~self._possible).sum()) :]
-        marginals = np.bincount(self._codes.arcs.ravel(), np.repeat(self.probs, distribution.n), scores[:, 1:].size)
-        rival = rival_tree(distribution, np.pad(marginals.reshape(-1, distribution.n), ((0, 0), (1, 0))))
+        n = distribution.n
+        marginals = np.bincount(self._codes.arcs.ravel(), np.repeat(self.probs, n), (n + 1) * n)
+        rival = rival_tree(distribution, np.pad(marginals.reshape(-1, n), ((0, 0), (1, 0))))
         self._rival = None if rival is None else int(self._codes.index(rival[None])[0])
         self.rival_prob = None if self._rival is None else float(self.probs[self._rival])
         self._events = [] if self._rival is None else self._distinct(self._rival)

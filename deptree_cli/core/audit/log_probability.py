@@ -13,7 +13,6 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import DEPTH
-from deptree_cli.core.dtypes import Float
 
 # s in units of one over the standard deviation of the sum: the best one for a mean as many standard deviations off.
 GRID = (3.0, 4.0, 5.0, 6.5, 9.0, 14.0, 30.0)
@@ -28,12 +27,11 @@ LEAST_VARIANCE = 1e-12
 class LogProbability:
     """The exact moments of a random tree's log-probability, and the bounds on the tails of its mean.
 
-    Args:
-        scores: (n+1, n+1) shifted log-scores of the distribution, -inf where no tree has the arc; log p is a tree's
-            log-weight by these scores less a constant.
+    log p is a tree's log-weight by the shifted scores less a constant; means and variances are of that log-weight.
     """
 
-    def __init__(self, distribution: ArcFactored, scores: Float) -> None:
+    def __init__(self, distribution: ArcFactored) -> None:
+        scores = distribution.factorisation.shifted.high
         self._distribution, self._scores = distribution, scores
         self._finite = np.where(np.isfinite(scores), scores, 0.0)
         self._expected = float((distribution.marginals() * self._finite).sum())
@@ -59,14 +57,10 @@ class LogProbability:
         exponents = [self._exponent(side * z, mean, size) for z in GRID if 1.0 + side * z >= SMALLEST_POWER]
         return min(1.0, 2.0 * float(np.exp(-max(exponents, default=0.0))))
 
-    @cached_property
-    def _log_total(self) -> float:
-        """Of the shifted scores: log Z less an offset would not do, for offsets cost digits."""
-        return float(self._distribution.space.factorise(self._scores).log_z)
-
     def _exponent(self, s: float, mean: float, size: int) -> float:
         """size (s a - K(s)) for a = mean - log_total, less what rounding may have added."""
+        log_z = self._distribution.factorisation.shifted_log_z[0]
         powered = float(self._distribution.space.factorise((1.0 + s) * self._scores).log_z)
-        sizes = abs(mean) + abs(powered) + abs(self._log_total) + DEPTH
+        sizes = abs(mean) + abs(powered) + abs(log_z) + DEPTH
         rounding = 8.0 * float(np.finfo(float).eps) * (self._distribution.n + 1) * sizes
-        return size * (s * mean - (powered - self._log_total) - rounding)
+        return size * (s * mean - (powered - log_z) - rounding)

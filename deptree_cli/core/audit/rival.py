@@ -19,13 +19,6 @@ def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
         return None
     word = open_words[np.argmin(marginals[:, open_words].max(axis=0))]
     ranked = np.argsort(-np.where(support[:, word], marginals[:, word], -1.0), kind="stable")
-    scores = np.where(distribution.support, distribution.log_scores, -np.inf)
+    scores = distribution.possible_scores.copy()
     scores[np.arange(len(scores)) != ranked[1], word + 1] = -np.inf
     return distribution.space.maximum_tree(scores)[0]
-
-
-def shifted_scores(distribution: ArcFactored) -> Float:
-    """Log-scores (n+1, n+1) with every word's largest at 0: the same distribution, and every later sum small."""
-    scores = np.where(distribution.support, distribution.log_scores, -np.inf)
-    scores[:, 1:] -= scores[:, 1:].max(axis=0)
-    return scores

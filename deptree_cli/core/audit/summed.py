@@ -11,7 +11,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
 from deptree_cli.core.audit.findings import ARCS, LOG_PROBABILITY, PAIRS, Finding, events_finding
 from deptree_cli.core.audit.log_probability import LogProbability
-from deptree_cli.core.audit.rival import rival_tree, shifted_scores
+from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 
 # How many arcs' pairs with all others are tested, each at O(n^3): 2^19 / n^3, which is all up to 14 words, at most 256;
@@ -49,9 +49,8 @@ class Summed:
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._probs = np.clip(distribution.marginals(), 0.0, 1.0).ravel()
-        self._scores = shifted_scores(distribution)
-        largest = np.where(distribution.support, distribution.log_scores, -np.inf)[:, 1:].max(axis=0)
-        self.slack = probability_slack(distribution.n, distribution.log_partition - float(largest.sum()))
+        self._scores = distribution.factorisation.shifted.high
+        self.slack = probability_slack(distribution.n)
         rival = rival_tree(distribution, distribution.marginals())
         self.rival_prob = None if rival is None else float(np.exp(distribution.tree_log_probs(rival[None])[0]))
         self._in_rival = np.zeros(len(self._probs), dtype=bool)
@@ -111,7 +110,7 @@ class Summed:
 
     @cached_property
     def _log_probability(self) -> LogProbability:
-        return LogProbability(self.distribution, self._scores)
+        return LogProbability(self.distribution)
 
     def _mean_log_weight(self, counts: ArcCounts, size: int) -> float:
         """Of the possible trees, by the counts of their arcs, so that their order does not matter."""

@@ -9,7 +9,6 @@ from scipy import stats
 from deptree_cli.core.audit.enumerated import Enumerated
 from deptree_cli.core.audit.findings import combine
 from deptree_cli.core.audit.log_probability import LogProbability
-from deptree_cli.core.audit.rival import shifted_scores
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.audit.together import together
 from deptree_cli.core.distribution import TreeDistribution
@@ -61,9 +60,9 @@ def test_the_whole_family_of_three_trees(graphs, excess) -> None:
 def test_the_mean_log_probability(size: int, graphs, excess) -> None:
     """The same 1,287 outcomes."""
     distribution = graphs.distribution(graphs.gaussian(3, 1.5, seed=1))
-    oracle, scores = Oracle(distribution), shifted_scores(distribution)
+    oracle, scores = Oracle(distribution), distribution.factorisation.shifted.high
     log_weights = scores[oracle.trees, np.arange(1, 4)].sum(axis=1)
-    found = LogProbability(distribution, scores)
+    found = LogProbability(distribution)
     p_values = lambda counts: found.p_value(float(counts @ log_weights) / size, size)  # noqa: E731
     assert excess(p_values, np.exp(oracle.log_probs), size) <= 1 + ROUNDING
 
