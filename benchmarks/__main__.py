@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import claims, conllu, decoding, few, growth, inference, samplers, swor, whole
+from benchmarks import claims, conllu, decoding, few, growth, inference, power, samplers, saturated, swor, whole
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
@@ -18,6 +18,8 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "decoding": decoding.run,
     "conllu": conllu.run,
     "claims": claims.run,
+    "power": power.run,
+    "saturated": saturated.run,
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The kinds of numbers that the sweeps take (`kernels/numbers/`), and log-scores turned into them."""
+"""The kinds of numbers that the sweeps take (`kernels/numbers/`), made of log-scores."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.numbers.precise import Precise, precise_exp, precise_floats, precise_scaled, precise_zeros
 from deptree_cli.kernels.numbers.wide import SAFE_LOG, Wide, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
 
-__all__ = ["PRECISE", "REAL", "SAFE_LOG", "WIDE", "Kind", "shift_columns"]
+__all__ = ["PRECISE", "REAL", "SAFE_LOG", "WIDE", "Kind"]
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,3 @@ def _as_it_is(array: Float) -> Float:
 REAL = Kind("float64", _real_exp, np.zeros, _whole, np.multiply, _as_it_is)
 WIDE = Kind("wide", wide_exp, wide_zeros, _parts, wide_scaled, wide_floats)
 PRECISE = Kind("precise", precise_exp, precise_zeros, _precise_parts, precise_scaled, precise_floats)
-
-
-def shift_columns(log_scores: Float, single_root: bool) -> tuple[Float, float]:
-    """(to go)"""
-    found = shift(log_scores, single_root)
-    return found.high, found.constant[0]

@@ -19,8 +19,8 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
     if _goes_beyond(distribution, other):
         return np.inf
     differences = _differences(distribution, other)
-    if not differences[distribution.support].any():  # the same distribution
-        return 0.0
+    if not differences[distribution.support].any() and (distribution.support == other.support).all():
+        return 0.0  # the same scores: the same distribution
     expected = expected_sum(distribution, differences)
     (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
     log_ratio = theirs - ours + (their_rest - our_rest)

@@ -88,8 +88,8 @@ SAMPLERS: Register[Sampler] = Register(
             ".auto:draw",
             True,
             (SINGLE, MULTI),
-            "n^3 + k min(h, n^3/10 + n^2)",
-            "Stanojevic 2022, Alg. 3, with a step budget; then elimination for the same root",
+            "about n^3 + k min(h, n^2), twice that at most",
+            "Stanojevic 2022, Alg. 3, while walks are quick; then elimination",
             uses=((SINGLE, "wilson-marginal+elimination"), (MULTI, "wilson+elimination")),
         ),
         Sampler(

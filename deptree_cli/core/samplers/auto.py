@@ -1,19 +1,95 @@
-"""The default: Wilson's walk while it is quick, elimination where it is not."""
+"""The default: Wilson's walk while it is quick, elimination where it is not: at most about twice the better of the two.
+
+Costs are counted in steps of a walk (`costs.py`), never timed. A walk may take as many steps as a tree costs by
+elimination, and all walks together the steps beyond that which elimination would have cost before its first tree; then
+it is given up, and its tree drawn by elimination. So the cost is at most twice that of elimination; and of a walk given
+up, the walk itself would have cost at least what was spent on it, and as much again. Once walks, with the trees drawn
+in their place, have cost more per tree than elimination does, all further trees come from elimination.
+
+The law is untouched. The cycles that a walk pops, and so its steps, are independent of its tree given the graph walked
+(Wilson 1996): a tree whose walk was given up is drawn anew from the same graph, that of the root drawn for it. Whether
+walking goes on depends on trees before, and the roots of trees that are not walked are not drawn yet: given all before
+it, every tree is an exact draw.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.samplers.wilson import draw_marginal, draw_spanning
+from deptree_cli.core.dtypes import Heads, Int
+from deptree_cli.core.samplers import wilson
+from deptree_cli.core.samplers.costs import FACTORS, steps_of_tables, steps_of_tree
+from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescue, shifted_weights
+from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.trees import wilson as kernel
+
+# Whether to go on walking is decided after so many trees, and then whenever their number has doubled; after the first
+# few already where none of their walks ended.
+FIRST = 32
+FEWEST = 4
+
+# A step by scanning costs as much as 1 + n / SCAN steps by tables.
+SCAN = 8
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
-    """Exact trees at no more than about twice the cost of the better method.
+    """Exact trees, (size, n) heads."""
+    n, single_root = distribution.n, distribution.single_root
+    wide = single_root and elimination_of(distribution.factorisation).is_wide
+    budget = steps_of_tree(n, wide)
+    spare = np.array([steps_of_tables(n, wide) + (0 if single_root else int(FACTORS * n**3))])
+    weights = shifted_weights(distribution.possible_scores, single_root)
+    weights[:, 0] = distribution.root_marginals if single_root else 0.0
+    walks = Walks.of(size, n)
+    if size <= wilson.FEW:
+        budget, spare = SCAN * budget // (SCAN + n), SCAN * spare // (SCAN + n)
+        kernel.walk_without_tables(weights, single_root, kernel_state(rng), budget, spare, *walks)
+        walked = size
+    else:
+        tables = alias_tables(weights, first_head=1 if single_root else 0)
+        walked = _walk(walks, *tables, single_root, budget, spare, rng)
+    if walked < size:
+        walks.heads[walked:] = distribution.factorisation.sample(size - walked, rng)
+    if walks.abandoned.any():
+        rescue(distribution, walks, rng)
+    return walks.heads
 
-    A walk of 1000 + n^3/10 steps costs about what one tree costs by elimination, so that is where it is interrupted.
-    """
-    budget = 1000 + distribution.n**3 // 10
-    walk = draw_marginal if distribution.single_root else draw_spanning
-    return walk(distribution, size, rng, budget)
+
+def _walk(
+    walks: Walks,
+    tables: wilson.Tables,
+    bits: int,
+    single_root: bool,
+    budget: int,
+    spare: Int,
+    rng: np.random.Generator,
+) -> int:
+    """Walk the first trees while walking pays; how many these are."""
+    cost = 0
+    root_state = kernel_state(rng) if single_root else None
+    state = kernel_state(rng)
+    for part in _parts(len(walks.heads)):
+        if part.start == FIRST:
+            state = kernel_state(rng)
+        roots, abandoned = walks.roots[part], walks.abandoned[part]
+        if single_root:
+            kernel.draw_roots(tables, bits, root_state, roots)
+        _, steps = kernel.walk(tables, bits, roots, state, budget, spare, walks.heads[part], abandoned)
+        cost += steps + budget * int(abandoned.sum())
+        lost = walks.abandoned[: part.stop]
+        if lost.all() or (cost > budget * part.stop and part.stop >= FIRST and lost.any()):
+            return int(part.stop)
+    return len(walks.heads)
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """The first trees, and then as many again as there were before."""
+    yield slice(0, FEWEST)
+    start, stop = FEWEST, min(FIRST, size)
+    while start < size:
+        yield slice(start, stop)
+        start, stop = stop, min(2 * stop, size)

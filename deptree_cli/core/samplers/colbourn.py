@@ -6,7 +6,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, WIDE, shift_columns
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.trees.colbourn import draw_ancestral
@@ -19,8 +19,9 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
         roots = draw_roots(distribution.root_marginals, size, rng)
     else:
         roots = np.zeros(size, dtype=np.int64)
-    kind = WIDE if elimination_of(distribution.factorisation).is_wide else REAL
-    weights = kind.exp(shift_columns(distribution.log_scores, distribution.single_root)[0])
+    elimination = elimination_of(distribution.factorisation)
+    kind = WIDE if elimination.is_wide else REAL
+    weights = kind.exp(elimination.shifted.high, elimination.shifted.low)
     levels = 2 + n.bit_length()
     heads = np.empty((size, n), dtype=np.int32)
     workspace = kind.zeros((levels, n, n)), kind.zeros((levels, n)), kind.zeros(n + 1)

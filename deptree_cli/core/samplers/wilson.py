@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
-from deptree_cli.core.numbers import shift_columns
+from deptree_cli.core.numbers import REAL
+from deptree_cli.core.samplers.elimination import Tables as EliminationTables
+from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
 from deptree_cli.core.streams import kernel_state
@@ -31,6 +33,9 @@ BUDGET = 1_000_000
 # After so many trees of which more than a quarter ran out of budget, walking is given up: the choice depends on past
 # trees only, and every tree is drawn exactly either way.
 PROBE = 32
+
+# Steps beyond the budget of a tree, for all trees together: named algorithms have none.
+NOTHING_SPARE = np.zeros(1, dtype=np.int64)
 
 # Up to here a few trees cost less than the tables that would speed them up (python -m benchmarks few).
 FEW = 8
@@ -57,12 +62,11 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
     elimination.
     """
-    weights = np.exp(shift_columns(distribution.log_scores, single_root=False)[0])
-    tables, bits = alias_tables(weights, first_head=0)
+    tables, bits = alias_tables(shifted_weights(distribution.log_scores, single_root=False), first_head=0)
     walks = Walks.of(size, distribution.n)
     walks.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
     if walks.abandoned.any():
-        _rescue(distribution, walks, rng)
+        rescue(distribution, walks, rng)
     return walks.heads
 
 
@@ -71,6 +75,13 @@ def local_root_probs(distribution: ArcFactored) -> Float:
     log_weights = np.where(possible_roots(np.isfinite(distribution.log_scores)), distribution.log_scores[0], -np.inf)
     weights: Float = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
+
+
+def shifted_weights(log_scores: Float, single_root: bool) -> Float:
+    """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
+    high, low, _ = shift(log_scores, single_root)
+    weights: Float = REAL.exp(high, low)
+    return weights
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
@@ -102,7 +113,7 @@ class Walks(NamedTuple):
                 self.abandoned[part] = True
             else:
                 roots, heads, abandoned = self.roots[part], self.heads[part], self.abandoned[part]
-                walk(tables, bits, roots, kernel_state(rng), budget, heads, abandoned)
+                walk(tables, bits, roots, kernel_state(rng), budget, NOTHING_SPARE.copy(), heads, abandoned)
 
 
 def _walk(
@@ -110,12 +121,12 @@ def _walk(
 ) -> Heads:
     """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
     rooted = root_probs is not None
-    weights = np.exp(shift_columns(distribution.log_scores, distribution.single_root)[0])
+    weights = shifted_weights(distribution.possible_scores, distribution.single_root)
     weights[:, 0] = root_probs if rooted else 0.0
     walks = Walks.of(size, distribution.n)
     if size <= FEW:
         kernel.walk_without_tables(
-            weights, rooted, kernel_state(rng), budget, walks.heads, walks.roots, walks.abandoned
+            weights, rooted, kernel_state(rng), budget, NOTHING_SPARE.copy(), walks.heads, walks.roots, walks.abandoned
         )
     else:
         tables, bits = alias_tables(weights, first_head=1 if rooted else 0)
@@ -123,15 +134,19 @@ def _walk(
             kernel.draw_roots(tables, bits, kernel_state(rng), walks.roots)
         walks.fill(kernel.walk, tables, bits, budget, rng)
     if walks.abandoned.any():
-        _rescue(distribution, walks, rng)
+        rescue(distribution, walks, rng)
     return walks.heads
 
 
-def _rescue(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> None:
+def rescue(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> None:
     """Draw abandoned trees by elimination, each for its own root."""
     heads, roots, abandoned = walks
     elimination = elimination_of(distribution.factorisation)
-    for root in np.unique(roots[abandoned]).tolist():
-        rows = np.flatnonzero(abandoned & (roots == root))
-        same_graph = elimination.given_root(root) if root else elimination
-        heads[rows] = same_graph.sample(len(rows), rng)
+    rows = np.flatnonzero(abandoned)
+    rows = rows[np.argsort(roots[rows], kind="stable")]  # one sweep a root
+    if roots[rows].any():
+        trees = np.empty((len(rows), distribution.n), dtype=np.int32)
+        EliminationTables(elimination).draw(roots[rows], kernel_state(rng), trees)
+    else:
+        trees = elimination.sample(len(rows), rng)
+    heads[rows] = trees

@@ -13,9 +13,13 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind, shift_columns
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.kernels.trees.head_distribution import FREE, Workspace, log_head_probs_of_each
+from deptree_cli.kernels.trees.head_path import LEVELS, Room, log_heads_along
+
+# The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
+LOSSLESS_LOG = -660.0
 
 Prefix = tuple[int, ...]
 Choices = Int
@@ -29,12 +33,12 @@ class Conditionals:
 
     def __init__(self, distribution: ArcFactored) -> None:
         self._distribution = distribution
-        log_weights, _ = shift_columns(distribution.log_scores, distribution.single_root)
-        kind = WIDE if some_are_improbable(log_weights) else REAL
-        self._wide_weights = WIDE.exp(log_weights)
-        self._weights = self._wide_weights if kind is WIDE else kind.exp(log_weights)
-        self._workspace = head_workspace(distribution.n, kind)
-        self._probs = kind.zeros(distribution.n + 1)
+        self._elimination = elimination_of(distribution.factorisation)
+        high, low, _ = self._elimination.shifted
+        self._weights, self._wide_weights = REAL.exp(high, low), WIDE.exp(high, low)
+        self._lossless = is_lossless(high)
+        self._workspace = head_workspace(distribution.n)
+        self._rooms: dict[Kind, Any] = {}
         self.depth = distribution.n
 
     def log_probs(self, prefix: Prefix) -> Float:
@@ -44,15 +48,34 @@ class Conditionals:
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """The same for prefixes of one length, (b, length) -> (b, n+1)."""
         if self._distribution.single_root and not prefixes.shape[1]:
-            return np.tile(elimination_of(self._distribution.factorisation).log_root_marginals(), (len(prefixes), 1))
+            return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
         heads, words = self._heads_and_words(prefixes)
         done = prefixes.shape[1] - (1 if self._distribution.single_root else 0)
         roots = prefixes[:, 0] if self._distribution.single_root else np.zeros(len(prefixes), dtype=np.int64)
         out = np.empty((len(prefixes), self._distribution.n + 1))
-        log_head_probs_of_each(
-            self._weights, self._wide_weights, roots, heads, words[:, done].copy(), self._workspace, self._probs, out
-        )
+        weights = self._weights, self._wide_weights, self._lossless
+        log_head_probs_of_each(*weights, roots, heads, words[:, done].copy(), self._workspace, out)
         return out
+
+    def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
+        """Draw all choices after a prefix that is not empty: O(m^3) in all.
+
+        Returns:
+            for each of them the log-probabilities of its values (m, n+1), and the choices (m,).
+        """
+        heads, words = self._heads_and_words(np.array([prefix], dtype=np.int64))
+        single_root, n = self._distribution.single_root, self._distribution.n
+        root, free = prefix[0] if single_root else 0, words[0, len(prefix) - (1 if single_root else 0) :].copy()
+        uniforms, chosen, out = rng.random(len(free)), np.empty(len(free), dtype=np.int64), np.empty((len(free), n + 1))
+        for kind, weights in ((REAL, self._weights), (WIDE, self._wide_weights)):
+            if kind is REAL and not self._lossless:
+                continue
+            if kind not in self._rooms:
+                self._rooms[kind] = path_room(n, kind), kind.zeros(n + 1)
+            room, probs = self._rooms[kind]
+            if log_heads_along(weights, root, heads[0], free, True, room, uniforms, probs, chosen, out):
+                break
+        return out, chosen
 
     def heads(self, prefix: Prefix) -> Heads:
         """The tree of a complete prefix, (n,) heads."""
@@ -82,9 +105,20 @@ def some_are_improbable(log_weights: Float) -> bool:
     return bool(least.sum() < SAFE_LOG)
 
 
-def head_workspace(n: int, kind: Kind) -> Any:
+def is_lossless(log_weights: Float) -> bool:
+    """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
+    return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
+
+
+def path_room(n: int, kind: Kind) -> Any:
+    """Memory for the head distributions along a path."""
+    return Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+
+
+def head_workspace(n: int) -> Any:
     """Memory for the head distributions of a sentence's words."""
-    return Workspace(kind.zeros((n, n)), kind.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
+    arrays = (array for kind in (REAL, WIDE) for array in (kind.zeros((n, n)), kind.zeros(n), kind.zeros(n + 1)))
+    return Workspace(*arrays)
 
 
 def pick(log_weights: Float, rng: np.random.Generator) -> int:

@@ -12,18 +12,23 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind, shift_columns
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.costs import FACTORS, WIDE_FACTORS, steps_of_tree
 from deptree_cli.core.samplers.wilson import alias_tables
-from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.core.swor.conditionals import head_workspace, some_are_improbable
+from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
+from deptree_cli.core.swor.conditionals import is_lossless, path_room, some_are_improbable
 from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.kernels.trees import cell_division
 from deptree_cli.kernels.trees import partition_tree as kernel
-from deptree_cli.kernels.trees.cells import NONE, Cells
-from deptree_cli.kernels.trees.head_distribution import FREE, sound_head_probs
+from deptree_cli.kernels.trees.cells import NONE
+from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.trees.tree_set import hash_table
 
-# After so many repeats in a cell it is divided: walks are cheap beside a division, m^3/3 for m words left.
-REPEATS = 4
+# A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
+# speed is much the same from 0.05 to 1.
+REPEATS = 0.3
 
 # One minus the probabilities drawn keeps ten digits down to here.
 LEAST = 1e-6
@@ -35,99 +40,114 @@ CELLS = 1024
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
     clock = clock_of(rng)
-    n = distribution.n
-    drawn: Any = kernel.Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
-    log_weights, _ = shift_columns(distribution.log_scores, distribution.single_root)
-    budget = 1000 + n**3 // 10
-    count = _draw(distribution, log_weights, REAL, budget, mass, rng, drawn, 0)
-    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(log_weights):
-        count = _draw(distribution, log_weights, WIDE, 0, mass, rng, drawn, count)
-    return Draws.timed(
-        drawn.heads[:count], distribution.tree_log_probs(drawn.heads[:count]), drawn.log_left[: count + 1], clock
+    n, whole = distribution.n, elimination_of(distribution.factorisation)
+    drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
+    rules = Rules(
+        walks=True,
+        tree=steps_of_tree(n, whole.is_wide),
+        factors=WIDE_FACTORS if whole.is_wide else FACTORS,
+        repeats=float(REPEATS),
+        least=LEAST,
+        stop=1.0 - mass,
     )
+    top = _root_log_probs(distribution, whole, REAL)
+    count = Partition(distribution, whole, REAL, rules, top, rng, drawn, 0).fill()
+    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.high):
+        rules, top = rules._replace(walks=False), _root_log_probs(distribution, whole, WIDE)
+        count = Partition(distribution, whole, WIDE, rules, top, rng, drawn, count).fill()
+    heads = drawn.heads[:count]
+    return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
 
 
-def _draw(
-    distribution: ArcFactored,
-    log_weights: Float,
-    kind: Kind,
-    budget: int,
-    mass: float,
-    rng: Any,
-    drawn: Any,
-    count: int,
-) -> int:
-    """Draw on from tree `count` in one kind of numbers; how many trees there are then."""
-    work = _workspace(distribution.n, kind)
-    problem = _problem(distribution, log_weights, kind)
-    rules = kernel.Rules(budget, REPEATS, LEAST, 1.0 - mass)
-    top = _first_choice(distribution, problem, kind, work)
-    state = kernel_state(rng)
-    cells = CELLS
-    while True:
-        space_for_cells = _cells(cells, len(drawn.heads), distribution.n, kind)
-        found = kernel.draw_distinct(problem, rules, top, state.copy(), space_for_cells, drawn, count, work)
-        if found != NONE:
-            return int(found)
-        cells *= 4  # and the same again, from the same state
+def _root_log_probs(distribution: ArcFactored, whole: Elimination, kind: Kind) -> Float:
+    """log P(root), (n+1,), of those in the range of a kind; where there may be several, all trees hang on node 0."""
+    if not whole.single_root:
+        return np.where(np.arange(whole.n + 1) == 0, 0.0, -np.inf)
+    if kind is WIDE:
+        return whole.log_root_marginals()
+    with np.errstate(divide="ignore"):
+        return np.log(distribution.root_marginals)
 
 
-def _cells(cells: int, size: int, n: int, kind: Kind) -> Any:
-    """Room for so many divided cells."""
-    return Cells(
-        used=np.zeros(1, dtype=np.int64),
-        share=kind.zeros((cells, n + 1)),
-        left=kind.zeros((cells, n + 1)),
-        total=kind.zeros(cells),
-        below=np.empty((cells, n + 1), dtype=np.int64),
-        newest=np.empty((cells, n + 1), dtype=np.int64),
-        drawn=np.empty((cells, n + 1)),
-        above=np.empty(cells, dtype=np.int64),
-        choice=np.empty(cells, dtype=np.int64),
-        level=np.empty(cells, dtype=np.int64),
-        log_prob=np.empty(cells),
-        following=np.empty(size, dtype=np.int64),
-    )
+class Partition:
+    """The cells of one sentence's trees in one kind of numbers, from tree `count` of `drawn` on."""
+
+    def __init__(
+        self,
+        distribution: ArcFactored,
+        whole: Elimination,
+        kind: Kind,
+        rules: Any,
+        top: Float,
+        rng: np.random.Generator,
+        drawn: Any,
+        count: int,
+    ) -> None:
+        n, (high, low, _) = whole.n, whole.shifted
+        weights = REAL.exp(high, low)
+        self._kind, self._rules, self._drawn = kind, rules, drawn
+        self._weights = weights if kind is REAL else WIDE.exp(high, low)
+        self._problem = _problem(distribution, whole, weights, self._weights)
+        self._lossless = is_lossless(high)
+        self._inside = Inside(whole, self._weights, kind, top)
+        self._state = kernel_state(rng)
+        depth = n if whole.single_root else n + 1
+        choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
+        self._work: Any = Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
+        self._at = np.array([count, NONE, NONE, 0, 0, NONE, NONE])
+        self._cells = no_cells(CELLS, len(drawn.heads), n, kind)
+        self._rooms: dict[Kind, Any] = {}
+        kernel.begin(self._problem, rules, kind.exp(top), self._cells, drawn, count, self._work)
+
+    def fill(self) -> int:
+        """Draw as many trees as there are to be; how many there are then."""
+        problem, rules, drawn, at, work = self._problem, self._rules, self._drawn, self._at, self._work
+        if at[kernel.COUNT]:
+            self._divide(NONE, NONE)
+        seen = hash_table(drawn.heads, at[kernel.COUNT])
+        while True:
+            wanted = kernel.draw_distinct(problem, rules, self._state, self._cells, drawn, seen, at, work)
+            if wanted == kernel.DONE:
+                return int(at[kernel.COUNT])
+            if wanted == kernel.SET:
+                seen = hash_table(drawn.heads, at[kernel.COUNT])
+            elif wanted == kernel.INSIDE:
+                self._inside.draw(at, work, self._state)
+            else:
+                self._divide(at[kernel.CELL], at[kernel.CHOICE])
+
+    def _divide(self, r: int, h: int) -> None:
+        """Divide cell (r, h), then rough ones; the draw goes on below (r, h)."""
+        came_from = r, h
+        kind = self._kind
+        while True:
+            result, r, h = cell_division.divide_cells(
+                self._cells, self._problem, self._rules, self._drawn, r, h, self._work, *self._room(kind)
+            )
+            if result == cell_division.DONE:
+                break
+            if result == cell_division.NO_ROOM:
+                self._cells = more_cells(self._cells, self._kind)
+            else:
+                kind = WIDE
+        if came_from[0] != NONE:
+            self._at[kernel.CELL] = self._cells.below[came_from]
+            self._at[kernel.CHOICE] = NONE
+
+    def _room(self, kind: Kind) -> Any:
+        """What `divide_cells` takes to compute in this kind of numbers."""
+        if kind not in self._rooms:
+            n = self._problem.rank.shape[0] - 1
+            weights = self._weights if kind is self._kind else WIDE.exp(*self._inside.shifted[:2])
+            room = path_room(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
+            self._rooms[kind] = (weights, self._lossless or kind is WIDE, *room)
+        return self._rooms[kind]
 
 
-def _problem(distribution: ArcFactored, log_weights: Float, kind: Kind) -> Any:
-    marginals = distribution.marginals()[:, 1:]
-    order = np.argsort(-marginals.max(axis=0), kind="stable") + 1  # the most certain word first
-    rank = np.zeros(distribution.n + 1, dtype=np.int64)
-    rank[order] = np.arange(distribution.n)
-    tables, bits = alias_tables(np.exp(log_weights), 1 if distribution.single_root else 0)
-    wide_weights = WIDE.exp(log_weights)
-    return kernel.Problem(
-        single_root=distribution.single_root,
-        weights=wide_weights if kind is WIDE else np.exp(log_weights),
-        wide_weights=wide_weights,
-        log_weights=log_weights,
-        log_z=elimination_of(distribution.factorisation).log_z_shifted,
-        order=order,
-        rank=rank,
-        tables=tables,
-        bits=bits,
-    )
-
-
-def _workspace(n: int, kind: Kind) -> Any:
-    return kernel.Workspace(
-        head_workspace=head_workspace(n, kind),
-        probs=kind.zeros(n + 1),
-        choices=np.zeros(n, dtype=np.int64),
-        fixed=np.zeros(n + 1, dtype=np.int64),
-        stamp=np.zeros(n + 1, dtype=np.int64),
-        row=np.zeros(n, dtype=np.int32),
-    )
-
-
-def _first_choice(distribution: ArcFactored, problem: Any, kind: Kind, work: Any) -> Any:
-    """The distribution of the root, or of the first word's head where there is no one root."""
-    if distribution.single_root and kind is REAL:
-        return distribution.root_marginals.copy()  # compiled for arrays that may be written
-    if distribution.single_root:
-        return WIDE.exp(elimination_of(distribution.factorisation).log_root_marginals())
-    probs = kind.zeros(distribution.n + 1)
-    work.fixed[:] = FREE
-    sound_head_probs(problem.weights, problem.wide_weights, 0, work.fixed, problem.order[0], work.head_workspace, probs)
-    return probs
+def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numbers: Any) -> Any:
+    certain = distribution.marginals()[:, 1:].max(axis=0)
+    order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
+    rank = np.full(whole.n + 1, whole.n)
+    rank[order] = np.arange(whole.n)
+    tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
+    return Problem(whole.single_root, numbers, whole.shifted.high, whole.log_z_shifted, order, rank, tables, bits)

@@ -52,26 +52,48 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     heads: list[Heads] = []
     log_left = [0.0]
     while len(heads) < size and goes_on(log_left[-1], mass):
-        path = walk_down(root, conditionals, rng)
-        heads.append(conditionals.heads(tuple(choice for _, choice in path)))
+        path = walk_known(root, conditionals.depth, rng)
+        if len(path) < conditionals.depth:
+            for log_probs, choice in zip(*conditionals.branch(choices_of(path), rng), strict=True):
+                path.append((add_node(path, log_probs), int(choice)))
+        heads.append(conditionals.heads(choices_of(path)))
         remove(path)
         log_left.append(log_sum(root.log_left))
     trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
     return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(log_left), clock)
 
 
-def walk_down(root: Node, conditionals: Stepwise, rng: np.random.Generator) -> list[tuple[Node, int]]:
-    """Choose among what is left, from the root to a complete tree; the nodes passed and the choices made there."""
-    node, prefix, path = root, Prefix(), []
-    while True:
-        choice = pick(node.log_left, rng)
-        path.append((node, choice))
-        prefix = (*prefix, choice)
-        if len(prefix) == conditionals.depth:
-            return path
+def walk_down(root: Node, steps: Stepwise, rng: np.random.Generator) -> list[tuple[Node, int]]:
+    """Choose among what is left, from the root to a complete sequence; the nodes passed and the choices made there."""
+    path = walk_known(root, steps.depth, rng)
+    while len(path) < steps.depth:
+        node = add_node(path, steps.log_probs(choices_of(path)))
+        path.append((node, pick(node.log_left, rng)))
+    return path
+
+
+def walk_known(root: Node, depth: int, rng: np.random.Generator) -> list[tuple[Node, int]]:
+    """Choose among what is left as far as nodes are known."""
+    path = [(root, pick(root.log_left, rng))]
+    while len(path) < depth:
+        node, choice = path[-1]
         if choice not in node.children:
-            node.children[choice] = Node(conditionals.log_probs(prefix))
-        node = node.children[choice]
+            break
+        below = node.children[choice]
+        path.append((below, pick(below.log_left, rng)))
+    return path
+
+
+def add_node(path: list[tuple[Node, int]], log_probs: Float) -> Node:
+    """A new node where the path leads to."""
+    node, choice = path[-1]
+    node.children[choice] = Node(log_probs)
+    return node.children[choice]
+
+
+def choices_of(path: list[tuple[Node, int]]) -> Prefix:
+    """The choices along a path."""
+    return tuple(choice for _, choice in path)
 
 
 def remove(path: list[tuple[Node, int]]) -> None:

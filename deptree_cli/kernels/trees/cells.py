@@ -1,9 +1,10 @@
 """The cells of a partition tree (`partition_tree.py`), and how much of each has not been drawn yet.
 
 A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
-`Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of a cell, as a share of it,
-is one minus the probabilities of the trees drawn from it while that is far from 0, and from then on a sum over the
-cells below it: never a subtraction that cancels.
+`Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of an undivided cell is one
+minus the probabilities of the trees drawn from it, as shares of the cell; of a divided one it is a sum over the cells
+below it. A cell of which next to nothing is left, so that the subtraction cancels, is *rough*: it is divided as soon as
+what rounding may have done to it shows in what is left of all cells.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
     get,
+    is_positive,
     length,
     logarithm,
     multiply,
@@ -35,7 +37,9 @@ class Cells(NamedTuple):
     (cells, n+1) the last tree drawn from the undivided cell below or NONE; following: (k,) for each tree the one drawn
     before it from the same cell. drawn: (cells, n+1) the share of the undivided cell below that was drawn. above,
     choice: (cells,) which entry of which cell this one is; level: (cells,) how many choices its trees share. log_prob:
-    (cells,) the logarithm of its probability.
+    (cells,) the logarithm of its probability. spent: (cells, n+1) int64, the steps spent on finding trees that were
+    drawn before in the undivided cell below. rough: (2 k + 2, 2) int64, the entries (cell, choice) that are rough, and
+    stale ones that were divided since; roughs: (1,) how many; roughest: (1,) the largest of their log-probabilities.
     """
 
     used: object
@@ -50,6 +54,10 @@ class Cells(NamedTuple):
     level: object
     log_prob: object
     following: object
+    spent: object
+    rough: object
+    roughs: object
+    roughest: object
 
 
 @kernel
@@ -69,6 +77,7 @@ def open_cell(cells, above, h, probs):
     cells.below[new] = NONE
     cells.newest[new] = NONE
     cells.drawn[new] = 0.0
+    cells.spent[new] = 0
     cells.above[new] = above
     cells.choice[new] = h
     if above == NONE:
@@ -95,24 +104,57 @@ def record(cells, drawn, r, h, tree):
     """Count a tree of `drawn` among those drawn from the undivided cell (r, h)."""
     cells.following[tree] = cells.newest[r, h]
     cells.newest[r, h] = tree
-    log_cell = cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
-    cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_cell)
+    cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_prob_of(cells, r, h))
+
+
+@kernel
+def log_prob_of(cells, r, h):
+    """Return the logarithm of the probability of the cell (r, h)."""
+    return cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
 
 
 @kernel
 def refresh(cells, rules, r, h, depth):
-    """Update what is left of the undivided cell (r, h); return False if so little is left that subtraction cancels.
+    """Update what is left of the undivided cell (r, h), from which trees were drawn; note it if that is rough now.
 
     depth: how many choices make a tree.
     """
+    left = row(cells.left, r)
+    if cells.level[r] == depth - 1:
+        put(left, h, zero(left))
+        return
     rest = 1.0 - cells.drawn[r, h]
-    if cells.newest[r, h] == NONE:
-        return True
-    if cells.level[r] == depth - 1 or rest < rules.least:
-        put(row(cells.left, r), h, zero(row(cells.left, r)))
-        return cells.level[r] == depth - 1
-    put(row(cells.left, r), h, scale(get(row(cells.share, r), h), rest))
-    return True
+    put(left, h, scale(get(row(cells.share, r), h), max(rest, 0.0)))  # below 0 by rounding
+    if rest < rules.least:
+        if cells.roughs[0] == cells.rough.shape[0]:
+            forget_stale(cells)
+        place = cells.roughs[0]
+        cells.rough[place, 0], cells.rough[place, 1] = r, h
+        cells.roughs[0] += 1
+        cells.roughest[0] = max(cells.roughest[0], log_prob_of(cells, r, h))
+
+
+@kernel
+def forget_stale(cells):
+    """Keep only those rough cells that are still undivided, of which there are no more than trees."""
+    kept = 0
+    cells.roughest[0] = -math.inf
+    for place in range(cells.roughs[0]):
+        r, h = cells.rough[place, 0], cells.rough[place, 1]
+        if cells.below[r, h] == NONE:
+            cells.rough[kept, 0], cells.rough[kept, 1] = r, h
+            cells.roughest[0] = max(cells.roughest[0], log_prob_of(cells, r, h))
+            kept += 1
+    cells.roughs[0] = kept
+
+
+@kernel
+def too_rough(cells, rules, log_prob):
+    """Return whether rounding in rough cells of this log-probability at most may show in what is left of all."""
+    total, count = get(cells.total, 0), cells.roughs[0]
+    if count == 0:
+        return False
+    return not is_positive(total) or log_prob + math.log(rules.least * count) > logarithm(total)
 
 
 @kernel

@@ -19,13 +19,17 @@ from deptree_cli.kernels.numbers.operations import (
     is_less,
     is_negative,
     is_positive,
+    length,
     multiply,
     one,
+    part,
     put,
     row,
     scale,
     subtract,
+    zero,
 )
+from deptree_cli.kernels.trees.elimination import add_multiple
 from deptree_cli.kernels.xoshiro import uniform
 
 DIRECT = -1
@@ -74,31 +78,72 @@ def sample_trees(A, B, W, order, single_root, state, heads):
     A, order: the factors from `elimination.eliminate`; B: (n, n+1) from `normalise`; W: (n+1, n), the arc matrix before
     elimination, permuted like A; state: of `xoshiro.py`.
     """
-    n = order.shape[0]
-    head = np.empty(n, np.int64)
-    via = np.empty(n, np.int64)
-    first = np.empty(n, np.int64)  # first[m]: a word whose arc leads via m; following[j]: the next such word after j
-    following = np.empty(n, np.int64)
+    places = np.empty((4, order.shape[0]), np.int64)
     for tree in range(heads.shape[0]):
-        first[:] = NONE
-        for m in range(n - 1, -1, -1):
-            j = first[m]
-            if m == n - 1:
-                new_head = n
-            elif j == NONE:
-                new_head = draw_categorical(row(B, m), m + 1, n if single_root else n + 1, one(B), state)
-            else:
-                new_head = head[nearest_root(lowest(j, following), m, head, via, n)]
-            while j != NONE:
-                next_j = following[j]
-                head[j] = m
-                attach(j, draw_via(row(A, m), row(B, j), get(row(W, m), j), j, m, state), via, first, following)
-                j = next_j
-            head[m] = new_head
-            Ai, Wi = row(A, new_head), row(W, new_head)
-            attach(m, draw_via(Ai, row(B, m), get(Wi, m), m, m, state), via, first, following)
-        for m in range(n):
-            heads[tree, order[m]] = 0 if head[m] == n else order[head[m]] + 1
+        sample_tree(A, B, W, order, single_root, state, places, heads[tree])
+
+
+@kernel
+def sample_trees_of_roots(A, S, B, W, order, roots, state, heads):
+    """Fill heads (k, n) with independent trees of which tree i has the root roots[i], a word; single-root factors.
+
+    As `sample_trees`, with the pivots S. Row n of A and of W is overwritten: see `hang_on`.
+    """
+    n = order.shape[0]
+    places = np.empty((4, n), np.int64)
+    position = np.empty(n, np.int64)
+    for m in range(n):
+        position[order[m]] = m
+    for tree in range(heads.shape[0]):
+        if tree == 0 or roots[tree] != roots[tree - 1]:
+            hang_on(A, S, W, position[roots[tree] - 1])
+        sample_tree(A, B, W, order, True, state, places, heads[tree])
+
+
+@kernel
+def hang_on(A, S, W, place):
+    """Leave ROOT the one arc to the word at a position: rewrite row n of single-root factors A and of W. O(n^2).
+
+    No pivot depends on ROOT's arcs, and neither does what `sample_tree` reads of B.
+    """
+    n = length(S)
+    direct, swept = row(W, n), row(A, n)
+    for j in range(n):
+        put(direct, j, zero(S))
+        put(swept, j, zero(S))
+    put(direct, place, one(S))
+    put(swept, place, one(S))
+    for m in range(place, n - 1):
+        factor = divide(get(swept, m), get(S, m))
+        if is_positive(factor):
+            add_multiple(part(swept, m + 1, n), factor, part(row(A, m), m + 1, n), n - m - 1)
+
+
+@kernel
+def sample_tree(A, B, W, order, single_root, state, places, heads):
+    """Fill heads (n,) with one tree; places (4, n), int64: to compute in. The rest as of `sample_trees`."""
+    n = order.shape[0]
+    head, via = places[0], places[1]
+    first, following = places[2], places[3]  # first[m]: a word whose arc leads via m; following[j]: the next after j
+    first[:] = NONE
+    for m in range(n - 1, -1, -1):
+        j = first[m]
+        if m == n - 1:
+            new_head = n
+        elif j == NONE:
+            new_head = draw_categorical(row(B, m), m + 1, n if single_root else n + 1, one(B), state)
+        else:
+            new_head = head[nearest_root(lowest(j, following), m, head, via, n)]
+        while j != NONE:
+            next_j = following[j]
+            head[j] = m
+            attach(j, draw_via(row(A, m), row(B, j), get(row(W, m), j), j, m, state), via, first, following)
+            j = next_j
+        head[m] = new_head
+        Ai, Wi = row(A, new_head), row(W, new_head)
+        attach(m, draw_via(Ai, row(B, m), get(Wi, m), m, m, state), via, first, following)
+    for m in range(n):
+        heads[order[m]] = 0 if head[m] == n else order[head[m]] + 1
 
 
 @kernel

@@ -15,52 +15,57 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
     divide,
-    from_wide,
     get,
+    is_less,
     is_positive,
     logarithm,
     multiply,
+    one,
     put,
     row,
+    scale,
     zero,
 )
-from deptree_cli.kernels.numbers.wide import SAFE_LOG
 
 FREE = -1
 
+# Products of positive float64 numbers above this have all their digits.
+SMALLEST = 1e-290
+
 
 class Workspace(NamedTuple):
-    """Arrays to compute in: Q (n, n) and R (n,) of one kind; wide_q, wide_r alike and wide_probs (n+1,), wide."""
+    """Arrays to compute in: Q (n, n), R (n,) and probs (n+1,) of float64; wide_q, wide_r and wide_probs alike, wide."""
 
     Q: object
     R: object
+    probs: object
     wide_q: object
     wide_r: object
     wide_probs: object
 
 
 @kernel
-def sound_head_probs(weights, wide_weights, root, heads, word, workspace, out):
-    """Fill out (n+1,) with P(head -> word | heads) as `head_probs` does, in wide numbers if others may underflow."""
-    depth = head_probs(weights, root, heads, word, workspace.Q, workspace.R, out)
-    if depth < SAFE_LOG:
-        head_probs(wide_weights, root, heads, word, workspace.wide_q, workspace.wide_r, workspace.wide_probs)
-        for h in range(heads.shape[0]):
-            put(out, h, from_wide(out, get(workspace.wide_probs, h)))
+def log_head_probs_of_each(weights, wide_weights, lossless, roots, heads, words, workspace, out):
+    """Fill out (b, n+1), float64, with log P(head -> words[i] | heads[i]) in row i; roots, words (b,), heads (b, n+1).
+
+    weights: (n+1, n+1), ``[head, dependent]``; wide_weights: the same as wide numbers, for rows in which others
+    underflow; lossless: whether weights are all there, and none of those that are positive lost digits.
+    """
+    wide, probs = workspace.wide_probs, workspace.probs
+    for i in range(heads.shape[0]):
+        if lossless and head_probs(weights, roots[i], heads[i], words[i], workspace.Q, workspace.R, probs):
+            take_logarithms(probs, out[i])
+        else:
+            head_probs(wide_weights, roots[i], heads[i], words[i], workspace.wide_q, workspace.wide_r, wide)
+            take_logarithms(wide, out[i])
 
 
 @kernel
-def log_head_probs_of_each(weights, wide_weights, roots, heads, words, workspace, probs, out):
-    """Fill out (b, n+1), float64, with log P(head -> words[i] | heads[i]) in row i; roots, words (b,), heads (b, n+1).
-
-    weights: numbers (n+1, n+1), ``[head, dependent]``; wide_weights: the same as wide numbers; probs: (n+1,) to compute
-    in, of the kind of weights.
-    """
-    for i in range(heads.shape[0]):
-        sound_head_probs(weights, wide_weights, roots[i], heads[i], words[i], workspace, probs)
-        for h in range(out.shape[1]):
-            x = get(probs, h)
-            out[i, h] = logarithm(x) if is_positive(x) else -math.inf
+def take_logarithms(probs, out):
+    """Fill out (n+1,), float64, with the logarithms of numbers, -inf for 0."""
+    for h in range(out.shape[0]):
+        x = get(probs, h)
+        out[h] = logarithm(x) if is_positive(x) else -math.inf
 
 
 @kernel
@@ -70,8 +75,7 @@ def head_probs(weights, root, heads, word, Q, R, out):
     weights: numbers (n+1, n+1), ``[head, dependent]``; heads: (n+1,) by node, FREE where not given, as of `word` and
     `root`; Q (n, n) and R (n,): to compute in; all of one kind, as is out.
 
-    Returns the sum of the negative ones among the logarithms of the pivots and of the total: if it is far below 0,
-    float64 may have lost terms that underflowed.
+    Returns whether all results are accurate: no product was too small for float64 to keep its digits.
     """
     nodes = heads.shape[0]
     free = np.empty(nodes, np.int64)
@@ -88,22 +92,25 @@ def head_probs(weights, root, heads, word, Q, R, out):
     for u in range(nodes):
         tops[u] = position[top_of_tree(u, root, heads)]
     gather(weights, root, free[:count], tops, Q, R)
-    depth = leave_out_all_but_first(Q, R, count)
+    accurate = leave_out_all_but_first(Q, R, count)
+    tiny = scale(one(R), SMALLEST)
     first_head = 1 if root > 0 else 0
     total = zero(R)
     for h in range(nodes):
         x = zero(R)
         if h >= first_head and tops[h] != 0:
             x = get(row(weights, h), word)
-            if tops[h] > 0:
-                x = multiply(x, get(R, tops[h]))
+            if tops[h] > 0 and is_positive(x):
+                reach = get(R, tops[h])
+                x = multiply(x, reach)
+                accurate = accurate and not (is_positive(reach) and is_less(x, tiny))
         put(out, h, x)
         total = add(total, x)
     if not is_positive(total):
-        return -math.inf
+        return False
     for h in range(nodes):
         put(out, h, divide(get(out, h), total))
-    return depth + min(0.0, logarithm(total))
+    return accurate
 
 
 @kernel
@@ -140,20 +147,23 @@ def gather(weights, root, free, tops, Q, R):
 def leave_out_all_but_first(Q, R, count):
     """Turn R[x] into the probability of reaching the root from x before position 0, by eliminating Q in place.
 
-    Returns the sum of the negative ones among the logarithms of pivots, -inf if a pivot is 0.
+    Returns whether all products of positive numbers kept their digits; False if a pivot is 0.
     """
-    depth = 0.0
+    accurate, tiny = True, scale(one(R), SMALLEST)
     for x in range(count - 1, 0, -1):
         Qx = row(Q, x)
-        pivot = get(R, x)
+        pivot = least = get(R, x)
         for y in range(x):
-            pivot = add(pivot, get(Qx, y))
+            weight = get(Qx, y)
+            pivot = add(pivot, weight)
+            if is_positive(weight) and (is_less(weight, least) or not is_positive(least)):
+                least = weight
         if not is_positive(pivot):
-            return -math.inf
-        depth += min(0.0, logarithm(pivot))
+            return False
         put(R, x, divide(get(R, x), pivot))
         for y in range(x):
             put(Qx, y, divide(get(Qx, y), pivot))
+        least = divide(least, pivot)
         for u in range(1, x):
             Qu = row(Q, u)
             factor = get(Qu, x)
@@ -162,8 +172,12 @@ def leave_out_all_but_first(Q, R, count):
                     if y != u:
                         put(Qu, y, add(get(Qu, y), multiply(factor, get(Qx, y))))
                 put(R, u, add(get(R, u), multiply(factor, get(R, x))))
+                accurate = accurate and not is_less(multiply(factor, least), tiny)
     for x in range(1, count):
         Qx = row(Q, x)
         for y in range(1, x):
-            put(R, x, add(get(R, x), multiply(get(Qx, y), get(R, y))))
-    return depth
+            if is_positive(get(Qx, y)) and is_positive(get(R, y)):
+                product = multiply(get(Qx, y), get(R, y))
+                put(R, x, add(get(R, x), product))
+                accurate = accurate and not is_less(product, tiny)
+    return accurate

@@ -95,14 +95,15 @@ def walk_that(rejects):
     """
 
     @kernel
-    def walk(tables, bits, roots, state, budget, heads, abandoned):
+    def walk(tables, bits, roots, state, budget, spare, heads, abandoned):
         """Fill heads (k, n), int32, with arborescences rooted at the nodes roots[i]; return the trials and steps taken.
 
         A word that is a root gets head 0. With rejection (all roots 0: Wilson-Reject, Stanojevic 2022, Alg. 4) a tree
         is drawn again until it has one ROOT arc, a trial ending at its second. A tree takes the mean hitting time.
 
         tables: flattened, from `build_tables`; state: of `xoshiro.py`; abandoned: bool (k,), set where `budget` steps,
-        of all trials together, were not enough (the heads are then meaningless).
+        of all trials together, were not enough (the heads are then meaningless). spare: (1,) int64, the steps that all
+        trees together may take beyond their budgets; what they take is subtracted.
         """
         n = heads.shape[1]
         stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
@@ -113,7 +114,8 @@ def walk_that(rejects):
         steps = 0
         for i in range(heads.shape[0]):
             row = heads[i]
-            limit = steps + budget
+            budgeted = steps + budget
+            limit = budgeted + spare[0]
             root = U64(roots[i])
             while True:
                 now += 1
@@ -144,6 +146,7 @@ def walk_that(rejects):
                 if not rejects or root_arcs == 1 or steps > limit:
                     break
             abandoned[i] = steps > limit
+            spare[0] -= min(max(steps - budgeted, 0), spare[0])
             if root != ROOT:
                 row[root - ONE] = 0
         state[0], state[1], state[2], state[3] = s0, s1, s2, s3
@@ -169,10 +172,11 @@ def draw_roots(tables, bits, state, roots):
 
 
 @kernel
-def walk_without_tables(weights, single_root, state, budget, heads, roots, abandoned):
+def walk_without_tables(weights, single_root, state, budget, spare, heads, roots, abandoned):
     """Fill roots (k,) if `single_root` (else with 0), heads (k, n) and abandoned (k,) as `draw_roots` and `walk` do.
 
-    Draws scan the columns of weights (n+1, n+1): for a few trees that is quicker than building tables.
+    Returns how many steps were taken. Draws scan the columns of weights (n+1, n+1): for a few trees that is quicker
+    than building tables.
     """
     n = heads.shape[1]
     first_head = 1 if single_root else 0
@@ -181,9 +185,10 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
         for v in range(first_head, n + 1):
             totals[u] += weights[v, u]
     stamp = np.full(n + 1, -1, np.int64)
+    steps = 0
     for i in range(heads.shape[0]):
         row = heads[i]
-        left = budget
+        left = budget + spare[0]
         roots[i] = draw_categorical(weights[:, 0], first_head, n + 1, totals[0], state) if single_root else 0
         stamp[roots[i]] = i
         for start in range(1, n + 1):
@@ -199,8 +204,11 @@ def walk_without_tables(weights, single_root, state, budget, heads, roots, aband
                 stamp[u] = i
                 u = row[u - 1]
         abandoned[i] = left < 0
+        steps += budget + spare[0] - left
+        spare[0] = min(spare[0], max(left, 0))
         if roots[i] > 0:
             row[roots[i] - 1] = 0
+    return steps
 
 
 @kernel
@@ -208,7 +216,7 @@ def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
     """Fill row (n,), int32, with an arborescence rooted at node `root` that has the given heads, by walking the rest.
 
     fixed: (n+1,) the heads by node, negative where not given; stamp: int64 (n+1,) that does not contain `now`. A root
-    that is a word gets head 0. Returns whether `budget` steps were enough.
+    that is a word gets head 0. Returns how many of `budget` steps are left, a negative number if they were not enough.
     """
     s0, s1, s2, s3 = state
     left = budget
@@ -234,4 +242,4 @@ def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
     if root > 0:
         row[root - 1] = 0
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-    return left >= 0
+    return left

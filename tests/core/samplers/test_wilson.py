@@ -34,6 +34,16 @@ def test_local_root_probabilities(graphs) -> None:
     assert wilson.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
 
 
+class AnyRoot:
+    """A wrong way to redraw: from all trees, whatever the root."""
+
+    def __init__(self, elimination: Elimination) -> None:
+        self._elimination = elimination
+
+    def draw(self, roots: NDArray[np.int64], state: object, heads: NDArray[np.int32]) -> None:
+        heads[:] = self._elimination.sample(len(heads), np.random.default_rng(11))
+
+
 def mixing(monkeypatch: pytest.MonkeyPatch, few: int = 0) -> None:
     """Never give walking up: the abandoned trees stay mixed with the others. Walk without tables up to `few` trees."""
     monkeypatch.setattr(wilson, "PROBE", 10**9)
@@ -77,7 +87,7 @@ def test_drawing_the_root_anew_would_be_caught(few: int, graphs, monkeypatch: py
     those of short ones are then drawn too often, their frequencies move by several percent.)
     """
     mixing(monkeypatch, few)
-    monkeypatch.setattr(Elimination, "given_root", lambda factors, root: factors)
+    monkeypatch.setattr(wilson, "EliminationTables", AnyRoot)
     log_scores = graphs.uniform(4)
     log_scores[1:, 2:] -= 2.0
     log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short

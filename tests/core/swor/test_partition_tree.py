@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import numpy as np
 import pytest
 
+from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.register import imported
 from deptree_cli.core.swor import ALGORITHMS, partition_tree
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
@@ -23,6 +28,90 @@ def test_memory_for_cells_does_not_show(single_root: bool, size: int, graphs, mo
     expected = drawn(distribution, size)
     monkeypatch.setattr(partition_tree, "CELLS", 2)
     assert np.array_equal(drawn(distribution, size), expected)
+
+
+@BOTH
+def test_memory_is_not_read_before_it_is_written(single_root: bool, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Junk of two kinds in every array that is not filled at first; more trees than the first set of them holds."""
+    distribution = graphs.distribution(graphs.gaussian(7, 2), single_root)
+    empty, found = np.empty, []
+    for junk in (0, 7):
+
+        def filled(*arguments: Any, junk: int = junk, **options: Any) -> np.ndarray:
+            array = empty(*arguments, **options)
+            array.fill(junk)
+            return array
+
+        monkeypatch.setattr(np, "empty", filled)
+        found.append(drawn(distribution, 1500))
+    assert np.array_equal(*found)
+
+
+def order_p_value(distribution: TreeDistribution, runs: int) -> float:
+    """Chi-square of the first two trees over their exact order probabilities."""
+    oracle = Oracle(distribution)
+    probs, count = np.exp(oracle.log_probs), len(oracle.trees)
+    number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
+    orders = probs[:, None] * probs / (1.0 - probs)[:, None]
+    np.fill_diagonal(orders, 0.0)
+    counts, rng = np.zeros((count, count), dtype=np.int64), np.random.default_rng(5)
+    for _ in range(runs):
+        first, second = partition_tree.draw(distribution, 2, rng).heads.tolist()
+        counts[number[tuple(first)], number[tuple(second)]] += 1
+    possible = orders > 0
+    assert counts[~possible].sum() == 0
+    return float(chi_square(counts[possible], orders[possible])[2])
+
+
+@BOTH
+@pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
+def test_the_order_does_not_depend_on_when_walks_are_given_up(
+    single_root: bool, tree: int, repeats: float, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H0: the first two trees are a, b with probability p_a * p_b / (1 - p_a). Walks are given up after one step, or
+    after six, which about half of them need; trees then come from inside cells. 1,500 runs on 4 words, rare pairs
+    pooled until expected five times; threshold 0.001 / 8."""
+    monkeypatch.setattr(partition_tree, "steps_of_tree", lambda n, wide: tree)
+    monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
+    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
+    distribution = graphs.distribution(graphs.gaussian(4, 2.5, seed=3), single_root)
+    assert order_p_value(distribution, 1500) > 0.001 / 8
+
+
+def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """What the kernel comes back for, by name."""
+    asked: Counter[str] = Counter()
+    kernel = partition_tree.kernel
+    names = {getattr(kernel, name): name for name in ("DONE", "SET", "INSIDE", "DIVIDE", "SMOOTH")}
+    draw_distinct = kernel.draw_distinct
+
+    def counting(*arguments: Any) -> int:
+        wanted = draw_distinct(*arguments)
+        asked[names[wanted]] += 1
+        return int(wanted)
+
+    monkeypatch.setattr(kernel, "draw_distinct", counting)
+    return asked
+
+
+@BOTH
+def test_saturated_sentences_are_not_divided_level_by_level(
+    single_root: bool, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where mass is spread and no walk ends, every tree takes one draw inside a cell, and no cell is divided."""
+    asked = requests(monkeypatch)
+    trees = drawn(graphs.distribution(graphs.saturated(40), single_root), 30)
+    assert len(np.unique(trees, axis=0)) == 30
+    assert asked["INSIDE"] == 30
+    assert asked["DIVIDE"] + asked["SMOOTH"] == 0
+
+
+def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly all mass is on few trees: there are no more divisions than trees, each of which takes O(n^3)."""
+    asked = requests(monkeypatch)
+    trees = drawn(graphs.distribution(graphs.gaussian(30, 100)), 40)
+    assert len(np.unique(trees, axis=0)) == 40
+    assert 0 < asked["DIVIDE"] + asked["SMOOTH"] <= 40
 
 
 @BOTH
@@ -75,7 +164,9 @@ def test_from_float64_on_in_wide_numbers(single_root: bool, graphs) -> None:
 def test_mass(name: str, mass: float, graphs) -> None:
     distribution = graphs.distribution(graphs.gaussian(4, 2))
     for seed in range(5):
-        draws = ALGORITHMS.get(name).draw(distribution, 64, np.random.default_rng(seed), mass)
+        draws = imported(ALGORITHMS.get(name).target, "deptree_cli.core.swor")(
+            distribution, 64, np.random.default_rng(seed), mass
+        )
         assert draws.mass >= mass - 1e-12
         assert np.exp(draws.log_probs[:-1]).sum() < mass
         assert draws.exhausted == (len(draws.heads) == 64)

@@ -27,12 +27,18 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(single_root: bool, grap
 
 def test_conditionals_are_asked_for_once_per_prefix(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, ...]] = []
-    log_probs = Conditionals.log_probs
+    log_probs, branch = Conditionals.log_probs, Conditionals.branch
 
     def counting(self: Conditionals, prefix: tuple[int, ...]) -> np.ndarray:
         asked.append(prefix)
         return log_probs(self, prefix)
 
+    def counting_all(self: Conditionals, prefix: tuple[int, ...], rng: np.random.Generator):
+        found, chosen = branch(self, prefix, rng)
+        asked.extend((*prefix, *chosen[:length].tolist()) for length in range(len(chosen)))
+        return found, chosen
+
     monkeypatch.setattr(Conditionals, "log_probs", counting)
+    monkeypatch.setattr(Conditionals, "branch", counting_all)
     trie.draw(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
-    assert len(asked) == len(set(asked))
+    assert len(asked) == len(set(asked)) > 20

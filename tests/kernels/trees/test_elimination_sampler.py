@@ -7,19 +7,24 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.nonprojective import are_trees
-from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_trees
+from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_trees, sample_trees_of_roots
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
-def drawn(f, size: int, state: np.ndarray) -> np.ndarray:
-    """Trees (size, n)."""
+def tables(f):
+    """Normalised factors, and the weights in their order."""
     n = len(f.order)
     B, rows = f.kind.zeros((n, n + 1)), np.append(f.order, n)
     normalise(f.A, f.S, f.order, B)
-    W = f.kind.each(lambda part: part[rows][:, f.order].copy(), f.weights)
-    heads = np.full((size, n), -9, dtype=np.int32)
+    return B, f.kind.each(lambda part: part[rows][:, f.order].copy(), f.weights)
+
+
+def drawn(f, size: int, state: np.ndarray) -> np.ndarray:
+    """Trees (size, n)."""
+    B, W = tables(f)
+    heads = np.full((size, len(f.order)), -9, dtype=np.int32)
     sample_trees(f.A, B, W, f.order, f.single_root, state, heads)
     return heads
 
@@ -34,6 +39,23 @@ def test_trees_follow_the_distribution(
     log_scores = graphs.gaussian(n, 1.5, seed=2)
     exact = enumerated(log_scores, single_root)
     check_law(drawn(factors(log_scores, single_root, kind), draws, state), exact.trees, exact.log_probs)
+
+
+@KINDS
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_trees_of_roots_follow_the_distribution_given_the_root(
+    kind: Kind, n: int, draws: int, state, graphs, factors, enumerated, check_law
+) -> None:
+    """H0: roots drawn by their marginals and trees given these make draws from the distribution; chi-square, p < 1e-6
+    by chance. Roots come in any order, and some of them again."""
+    log_scores = graphs.gaussian(n, 1.5, seed=2)
+    f, exact = factors(log_scores, True, kind), enumerated(log_scores)
+    roots = np.random.default_rng(n).choice(n + 1, p=exact.marginals()[0] / exact.marginals()[0].sum(), size=draws)
+    heads = np.full((draws, n), -9, dtype=np.int32)
+    B, W = tables(f)
+    sample_trees_of_roots(f.kind.each(np.copy, f.A), f.S, B, W, f.order, roots, state, heads)
+    assert (heads[np.arange(draws), roots - 1] == 0).all()
+    check_law(heads, exact.trees, exact.log_probs)
 
 
 @BOTH

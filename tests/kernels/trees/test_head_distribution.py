@@ -16,7 +16,6 @@ from deptree_cli.kernels.trees.head_distribution import (
     Workspace,
     head_probs,
     log_head_probs_of_each,
-    sound_head_probs,
 )
 
 Float = NDArray[np.float64]
@@ -108,26 +107,42 @@ def test_junk_in_the_workspace_does_no_harm(graphs) -> None:
 
 def workspace(n: int) -> Workspace:
     """For float64, and wide numbers where those do not reach."""
-    return Workspace(np.zeros((n, n)), np.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
+    return Workspace(*(kind.zeros(shape) for kind in (REAL, WIDE) for shape in ((n, n), n, n + 1)))
 
 
-def test_wide_numbers_where_float64_underflows(graphs, enumerated) -> None:
-    """Word 1's heads, and what leads from them to ROOT, are e^-1000 apart: in float64 there is nothing to normalise."""
-    log_scores, heads, probs = graphs.disconnected(4, 1000.0), np.full(5, FREE), np.empty(5)
-    sound_head_probs(np.exp(log_scores), WIDE.exp(log_scores), 0, heads, 1, workspace(4), probs)
-    expected = np.exp(enumerated_heads(enumerated, log_scores, heads, 1))
-    np.testing.assert_allclose(probs, expected, rtol=1e-11, atol=1e-300)
+def rows_of(log_scores: Float, roots: NDArray[np.int64], heads: NDArray[np.int64], words: NDArray[np.int64]) -> Float:
+    """By either kind of numbers, whichever does."""
+    lossless = bool(log_scores[np.isfinite(log_scores)].min() > -600)
+    out = np.empty(heads.shape)
+    weights = np.exp(log_scores), WIDE.exp(log_scores), lossless
+    log_head_probs_of_each(*weights, roots, heads, words, workspace(heads.shape[1] - 1), out)
+    return out
+
+
+@pytest.mark.parametrize("log_gap", [100.0, 300.0, 500.0, 1000.0])
+def test_wide_numbers_where_float64_underflows(log_gap: float, graphs, enumerated) -> None:
+    """Word 1's heads, and what leads from them to ROOT, are up to e^-2000 apart: all of them come in logarithms."""
+    log_scores, heads = graphs.disconnected(4, log_gap), np.full((1, 5), FREE)
+    expected = enumerated_heads(enumerated, log_scores, heads[0], 1)
+    result = rows_of(log_scores, np.array([0]), heads, np.array([1]))[0]
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-11)
+
+
+def test_float64_says_when_it_underflows(graphs) -> None:
+    """Head probabilities are called accurate in float64 only where no product underflows: exactly up to a gap."""
+    found_accurate = []
+    for log_gap in (10.0, 100.0, 300.0, 400.0, 500.0, 700.0):
+        weights, heads = np.exp(graphs.disconnected(4, log_gap)), np.full(5, FREE)
+        found_accurate.append(head_probs(weights, 0, heads, 1, np.zeros((4, 4)), np.zeros(4), np.empty(5)))
+    assert found_accurate == [True, True, True, False, False, False]
 
 
 def test_many_at_once(graphs, enumerated) -> None:
     """Each with heads, a root and a word of its own; impossible heads have logarithm -inf."""
     log_scores = graphs.gaussian(4, 2)
-    weights, heads = (
-        np.exp(log_scores),
-        np.array([[FREE] * 5, [FREE, 3, FREE, FREE, FREE], [FREE, FREE, FREE, 1, FREE]]),
-    )
-    roots, words, out = np.array([0, 4, 1]), np.array([1, 2, 2]), np.empty((3, 5))
-    log_head_probs_of_each(weights, WIDE.exp(log_scores), roots, heads, words, workspace(4), np.empty(5), out)
+    heads = np.array([[FREE] * 5, [FREE, 3, FREE, FREE, FREE], [FREE, FREE, FREE, 1, FREE]])
+    roots, words = np.array([0, 4, 1]), np.array([1, 2, 2])
+    out = rows_of(log_scores, roots, heads, words)
     for root, given_heads, word, found_here in zip(roots, heads, words, out, strict=True):
         expected = found(log_scores, root, given_heads, word, REAL)
         assert np.array_equal(found_here, expected)

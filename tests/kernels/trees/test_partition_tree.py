@@ -10,73 +10,136 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.kernels.trees import cell_division, cell_sampler
+from deptree_cli.kernels.trees import partition_tree as kernel
 from deptree_cli.kernels.trees.cells import NONE, Cells
-from deptree_cli.kernels.trees.head_distribution import FREE, sound_head_probs
-from deptree_cli.kernels.trees.head_distribution import Workspace as HeadWorkspace
-from deptree_cli.kernels.trees.partition_tree import Drawn, Problem, Rules, Workspace, draw_distinct
+from deptree_cli.kernels.trees.head_path import LEVELS, Room
+from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.trees.tree_set import hash_table
 from deptree_cli.kernels.trees.wilson import build_tables
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
-def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
-    def integers(*shape: int) -> np.ndarray:
-        return np.full(shape, -9, dtype=np.int64)
+def integers(*shape: int) -> np.ndarray:
+    return np.full(shape, -9, dtype=np.int64)
 
+
+def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
     numbers = kind.zeros((cells, n + 1)), kind.zeros((cells, n + 1)), kind.zeros(cells)
     below, newest, above, choice = integers(cells, n + 1), integers(cells, n + 1), integers(cells), integers(cells)
-    drawn, log_prob = np.empty((cells, n + 1)), np.empty(cells)
+    drawn, log_prob = np.full((cells, n + 1), np.nan), np.full(cells, np.nan)
     level, following, used = integers(cells), integers(size), np.zeros(1, dtype=np.int64)
-    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following)
+    rough = integers(2 * size + 2, 2), np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
+    spent = integers(cells, n + 1)
+    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *rough)
 
 
 def problem_of(f, exact: Oracle) -> Problem:
     """As core does it, but the words in another order."""
     n = len(f.order)
     order = np.random.default_rng(n).permutation(n) + 1
-    rank = np.zeros(n + 1, dtype=np.int64)
+    rank = np.full(n + 1, n)
     rank[order] = np.arange(n)
     bits = n.bit_length()
     tables = np.zeros((n + 1, 1 << bits), dtype=np.uint64)
     build_tables(np.exp(f.shifted), 1 if f.single_root else 0, bits, tables)
-    wide = WIDE.exp(f.shifted)
-    weights = wide if f.kind is WIDE else np.exp(f.shifted)
-    log_z = exact.log_z - f.constant
-    return Problem(f.single_root, weights, wide, f.shifted, log_z, order, rank, tables.ravel(), bits)
+    weights = f.kind.exp(f.shifted)
+    return Problem(f.single_root, weights, f.shifted, exact.log_z - f.constant, order, rank, tables.ravel(), bits)
+
+
+class Driver:
+    """What core does around the kernels, as simply as can be: all draws inside cells are from their own factors."""
+
+    def __init__(self, f, exact: Oracle, size: int, rules: Rules, cells: int) -> None:
+        n, self.kind, self.rules, self.problem = len(f.order), f.kind, rules, problem_of(f, exact)
+        self.drawn = Drawn(np.full((size, n), -9, dtype=np.int32), np.full(size, np.nan), np.full(size + 1, np.nan))
+        self.at = np.array([0, NONE, NONE, 0, 0, NONE, NONE])
+        self.cells = cells_for(cells, size, n, self.kind)
+        depth = n if f.single_root else n + 1
+        arrays = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
+        self.work = Workspace(*arrays, np.zeros(n, dtype=np.int32))
+        top = np.full(n + 1, -np.inf)
+        if f.single_root:
+            top = np.log(exact.marginals()[0], where=exact.marginals()[0] > 0, out=top)
+        else:
+            top[0] = 0.0
+        kernel.begin(self.problem, rules, self.kind.exp(top), self.cells, self.drawn, 0, self.work)
+
+    def run(self, state: np.ndarray) -> int:
+        """How many trees are drawn in the end, NONE if there is not enough memory for cells."""
+        seen = hash_table(self.drawn.heads, 0)
+        while True:
+            arguments = self.problem, self.rules, state, self.cells, self.drawn, seen, self.at, self.work
+            wanted = kernel.draw_distinct(*arguments)
+            if wanted == kernel.DONE:
+                return int(self.at[kernel.COUNT])
+            if wanted == kernel.SET:
+                seen = hash_table(self.drawn.heads, self.at[kernel.COUNT])
+            elif wanted == kernel.INSIDE:
+                self.draw_inside(state)
+            elif not self.divide():
+                return NONE
+
+    def draw_inside(self, state: np.ndarray) -> None:
+        n, kind = len(self.work.row), self.kind
+        cell = cell_sampler.Cell(*(integers(size) for size in (1, n, n + 1, n + 1)), integers(4, n), np.zeros(n, "i4"))
+        arrays = kind.zeros((n + 1, n)), kind.zeros(n), kind.zeros((n, n + 1)), kind.zeros((n + 1, n))
+        factors, root = cell_sampler.Factors(*arrays, integers(n)), self.work.choices[0]
+        weights, fixed = self.problem.weights, self.work.fixed
+        cell_sampler.factorise_cell(weights, root, fixed, cell, factors)
+        cell_sampler.draw_from(weights, root, fixed, cell, factors, state, self.work.row)
+
+    def divide(self) -> bool:
+        n, kind = len(self.work.row), self.kind
+        room = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+        r, h = self.at[kernel.CELL], self.at[kernel.CHOICE]
+        rows = kind.zeros(n + 1), kind.zeros(n + 1)
+        arguments = self.cells, self.problem, self.rules, self.drawn, r, h, self.work, self.problem.weights
+        result, _, _ = cell_division.divide_cells(*arguments, True, room, *rows)
+        if r != NONE and result == cell_division.DONE:
+            self.at[kernel.CELL], self.at[kernel.CHOICE] = self.cells.below[r, h], NONE
+        assert result != cell_division.UNSOUND
+        return result == cell_division.DONE
 
 
 def draw(f, exact: Oracle, size: int, state: np.ndarray, rules: Rules, cells: int = 500) -> tuple[int, Drawn]:
     """How many trees were drawn, or NONE; and the trees."""
-    n, kind = len(f.order), f.kind
-    problem = problem_of(f, exact)
-    heads = HeadWorkspace(kind.zeros((n, n)), kind.zeros(n), WIDE.zeros((n, n)), WIDE.zeros(n), WIDE.zeros(n + 1))
-    integers = (np.zeros(length, dtype=np.int64) for length in (n, n + 1, n + 1))
-    work = Workspace(heads, kind.zeros(n + 1), *integers, np.zeros(n, dtype=np.int32))
-    top = kind.zeros(n + 1)
-    if f.single_root:
-        top = kind.exp(np.log(exact.marginals()[0], where=exact.marginals()[0] > 0, out=np.full(n + 1, -np.inf)))
-    else:
-        work.fixed[:] = FREE
-        sound_head_probs(problem.weights, problem.wide_weights, 0, work.fixed, problem.order[0], heads, top)
-    drawn = Drawn(np.full((size, n), -9, dtype=np.int32), np.full(size, np.nan), np.full(size + 1, np.nan))
-    return draw_distinct(problem, rules, top, state, cells_for(cells, size, n, kind), drawn, 0, work), drawn
+    driver = Driver(f, exact, size, rules, cells)
+    return driver.run(state), driver.drawn
+
+
+def rules(walks: bool = True, tree: int = 1000, repeats: float = 1.0, least: float = 1e-6, stop: float = 0.0) -> Rules:
+    return Rules(walks, tree, 0.0, repeats, least, stop)
 
 
 @BOTH
 @KINDS
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize(
-    ("budget", "repeats", "least"), [(1000, 4, 1e-6), (0, 4, 1e-6), (1000, 0, 0.5), (2, 50, 0.999)]
+    ("walks", "tree", "repeats", "least"),
+    [(True, 1000, 1.0, 1e-6), (False, 1000, 1.0, 1e-6), (True, 1000, 0.0, 0.5), (True, 2, 10.0, 0.999)],
 )
 def test_every_tree_once(
-    kind: Kind, single_root: bool, n: int, budget: int, repeats: int, least: float, state, graphs, factors, enumerated
+    kind: Kind,
+    single_root: bool,
+    n: int,
+    walks: bool,
+    tree: int,
+    repeats: float,
+    least: float,
+    state,
+    graphs,
+    factors,
+    enumerated,
 ) -> None:
     """With its probability, and with the mass that was left when it was drawn."""
     log_scores = graphs.gaussian(n, 3, seed=1)
     exact = enumerated(log_scores, single_root)
     size = len(exact.trees)
-    count, drawn = draw(factors(log_scores, single_root, kind), exact, size, state, Rules(budget, repeats, least, 0.0))
+    chosen = rules(walks, tree, repeats, least)
+    count, drawn = draw(factors(log_scores, single_root, kind), exact, size, state, chosen)
     assert count == size
     order = np.lexsort(drawn.heads.T[::-1])
     assert drawn.heads[order].tolist() == exact.trees.tolist()
@@ -89,21 +152,20 @@ def test_every_tree_once(
 def test_the_memory_for_cells_does_not_show(single_root: bool, graphs, factors, enumerated) -> None:
     """Too little is reported, and nothing else depends on it."""
     log_scores = graphs.gaussian(4, 3, seed=1)
-    f, exact, rules = factors(log_scores, single_root), enumerated(log_scores, single_root), Rules(1000, 4, 1e-6, 0.0)
+    f, exact = factors(log_scores, single_root), enumerated(log_scores, single_root)
     counts, trees = {}, {}
-    for cells in (1, 2, 50, 60, 500):
-        count, drawn = draw(f, exact, 64, np.array([1, 2, 3, 4], dtype=np.uint64), rules, cells)
+    for cells in (1, 2, 200, 500):
+        count, drawn = draw(f, exact, 64, np.array([1, 2, 3, 4], dtype=np.uint64), rules(), cells)
         counts[cells], trees[cells] = count, drawn.heads
-    assert counts == {1: NONE, 2: NONE, 50: 64, 60: 64, 500: 64}
-    assert np.array_equal(trees[50], trees[500])
-    assert np.array_equal(trees[60], trees[500])
+    assert counts == {1: NONE, 2: NONE, 200: 64, 500: 64}
+    assert np.array_equal(trees[200], trees[500])
 
 
 @KINDS
 def test_drawing_stops_at_the_mass_that_is_asked_for(kind: Kind, state, graphs, factors, enumerated) -> None:
     log_scores = graphs.gaussian(4, 2)
     exact = enumerated(log_scores)
-    count, drawn = draw(factors(log_scores, True, kind), exact, 64, state, Rules(1000, 4, 1e-6, 0.2))
+    count, drawn = draw(factors(log_scores, True, kind), exact, 64, state, rules(stop=0.2))
     assert 0 < count < 64
     mass = np.exp(drawn.log_probs[:count])
     assert mass.sum() >= 0.8
@@ -114,10 +176,10 @@ def test_float64_knows_where_it_ends(state, graphs, factors, enumerated) -> None
     """Trees below e^-300 are not drawn: log_left says that something is left, and wide numbers go on from there."""
     log_scores = graphs.gaussian(4)
     log_scores[1:3, 3:] -= 400.0
-    exact, rules = enumerated(log_scores), Rules(1000, 4, 1e-6, 0.0)
-    count, drawn = draw(factors(log_scores), exact, 64, state, rules)
+    exact = enumerated(log_scores)
+    count, drawn = draw(factors(log_scores), exact, 64, state, rules())
     assert count == (exact.log_probs > -300).sum() < 64
     assert drawn.log_left[count] < -300
-    all_of_them, drawn = draw(factors(log_scores, True, WIDE), exact, 64, state, Rules(0, 4, 1e-6, 0.0))
+    all_of_them, drawn = draw(factors(log_scores, True, WIDE), exact, 64, state, rules(walks=False))
     assert all_of_them == 64
     assert len(np.unique(drawn.heads, axis=0)) == 64

@@ -25,6 +25,10 @@ TREES = 200 // FEWER
 RESOLUTION = 2.0**-47  # thresholds have 48 bits, and rounding on the way to them is of the size of one more
 
 
+def nothing_spare() -> NDArray[np.int64]:
+    return np.zeros(1, dtype=np.int64)
+
+
 def tables_of(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]:
     """The tables of all words, (n+1, 2^bits)."""
     bits = (len(weights) - 1).bit_length()
@@ -114,7 +118,7 @@ def walks(
     tables, bits = tables_of(weights, 0 if roots[0] == 0 else 1)
     heads, abandoned = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32), np.zeros(len(roots), dtype=np.bool_)
     state = np.array([1, 2, 3, 4], dtype=np.uint64)
-    return heads, abandoned, walk(tables.ravel(), bits, roots, state, budget, heads, abandoned)
+    return heads, abandoned, walk(tables.ravel(), bits, roots, state, budget, nothing_spare(), heads, abandoned)
 
 
 def walks_without_tables(
@@ -123,7 +127,7 @@ def walks_without_tables(
     """Heads, roots, and what was abandoned; column 0 of weights has the weights of roots."""
     heads, roots = np.full((count, len(weights) - 1), -9, dtype=np.int32), np.full(count, -9, dtype=np.int64)
     abandoned, state = np.zeros(count, dtype=np.bool_), np.array([1, 2, 3, 4], dtype=np.uint64)
-    walk_without_tables(weights, single_root, state, budget, heads, roots, abandoned)
+    walk_without_tables(weights, single_root, state, budget, nothing_spare(), heads, roots, abandoned)
     return heads, roots, abandoned
 
 
@@ -167,6 +171,25 @@ def test_a_budget_is_kept_tree_by_tree() -> None:
     assert walks(no_loops(n), roots, 0)[1].all()
     assert not walks(no_loops(1), np.ones(3, dtype=np.int64), 0)[1].any()  # a root alone needs no step
     assert generous.shape == heads.shape
+
+
+@pytest.mark.parametrize("spare", [0, 7, 50, 10**6])
+def test_spare_steps_are_shared_by_all_trees(spare: int) -> None:
+    """With and without tables: whoever needs more than the budget takes from what is spare; nobody is abandoned before
+    it is gone, and no step is taken beyond it but the one that notices."""
+    n, count, weights = 6, TREES, no_loops(6)
+    weights[1, 0] = 1.0  # the root is word 1
+    heads, roots = np.empty((count, n), dtype=np.int32), np.ones(count, dtype=np.int64)
+    abandoned, left = np.zeros(count, dtype=bool), np.array([spare])
+    tables, bits = tables_of(weights, 1)
+    state = np.array([1, 2, 3, 4], dtype=np.uint64)
+    _, steps = walk(tables.ravel(), bits, roots, state, 9, left, heads, abandoned)
+    scanned, left_too = np.zeros(count, dtype=bool), np.array([spare])
+    steps_too = walk_without_tables(weights, True, state, 9, left_too, heads, roots, scanned)
+    for rest, lost, taken in ((left[0], abandoned, steps), (left_too[0], scanned, steps_too)):
+        assert 0 <= rest <= spare
+        assert (rest == 0) == lost.any() or spare == 0
+        assert taken <= 9 * count + spare - rest + lost.sum()
 
 
 @pytest.mark.parametrize("kind", [walk, walk_until_single_root])

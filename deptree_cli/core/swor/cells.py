@@ -1,0 +1,109 @@
+"""Memory for the cells of a partition tree, and trees from inside a cell by elimination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.elimination import Tables
+from deptree_cli.core.spaces.elimination import Elimination
+from deptree_cli.kernels.trees import cell_sampler as kernel
+from deptree_cli.kernels.trees.cells import Cells
+from deptree_cli.kernels.trees.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
+
+BY_CELL = ("share", "left", "total")  # those that hold numbers
+OTHERS = ("below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")
+
+
+def no_cells(room: int, size: int, n: int, kind: Kind) -> Any:
+    """Memory for so many divided cells, none of them in use."""
+    return Cells(
+        used=np.zeros(1, dtype=np.int64),
+        share=kind.zeros((room, n + 1)),
+        left=kind.zeros((room, n + 1)),
+        total=kind.zeros(room),
+        below=np.empty((room, n + 1), dtype=np.int64),
+        newest=np.empty((room, n + 1), dtype=np.int64),
+        drawn=np.empty((room, n + 1)),
+        above=np.empty(room, dtype=np.int64),
+        choice=np.empty(room, dtype=np.int64),
+        level=np.empty(room, dtype=np.int64),
+        log_prob=np.empty(room),
+        following=np.empty(size, dtype=np.int64),
+        spent=np.empty((room, n + 1), dtype=np.int64),
+        rough=np.empty((2 * size + 2, 2), dtype=np.int64),
+        roughs=np.zeros(1, dtype=np.int64),
+        roughest=np.full(1, -np.inf),
+    )
+
+
+def more_cells(cells: Any, kind: Kind) -> Any:
+    """The same cells with room for twice as many, and for all that one division makes."""
+    by_cell = {name: kind.each(_longer, getattr(cells, name)) for name in BY_CELL}
+    return cells._replace(**by_cell, **{name: _longer(getattr(cells, name)) for name in OTHERS})
+
+
+def _longer(array: Any) -> Any:
+    room = 2 * len(array) + 2
+    longer = np.empty((room, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+class Inside:
+    """Trees of undivided cells by elimination: the sentence's own factors, or those of the last cell with heads."""
+
+    def __init__(self, whole: Elimination, weights: Any, kind: Kind, top: Float) -> None:
+        self.shifted = whole.shifted
+        self._whole, self._weights, self._kind, self._top = whole, weights, kind, top
+        self._tables: Tables | None = None
+        self._factors: dict[Kind, Any] = {}
+        self._in_use = kind
+        n = whole.n
+        self._cell: Any = kernel.Cell(
+            size=np.zeros(1, dtype=np.int64),
+            free=np.empty(n, dtype=np.int64),
+            first=np.empty(n + 1, dtype=np.int64),
+            next=np.empty(n + 1, dtype=np.int64),
+            places=np.empty((4, n), dtype=np.int64),
+            drawn=np.empty(n, dtype=np.int32),
+        )
+
+    def draw(self, at: Int, work: Any, state: Any) -> None:
+        """Put a tree of the cell that `at` and `work` name into work.row."""
+        root = int(work.choices[0])
+        if at[CELL] == 0 and self._reaches(root):
+            self._tables = self._tables or Tables(self._whole)
+            self._tables.draw(np.array([root]), state, work.row[None])
+            return
+        if (at[KNOWN_CELL], at[KNOWN_CHOICE]) != (at[CELL], at[CHOICE]):
+            self._factorise(root, work.fixed)
+            at[KNOWN_CELL], at[KNOWN_CHOICE] = at[CELL], at[CHOICE]
+        weights, factors = self._given(self._in_use)
+        kernel.draw_from(weights, root, work.fixed, self._cell, factors, state, work.row)
+
+    def _reaches(self, root: int) -> bool:
+        """Whether the sentence's factors do for trees that hang on a node, as in `Elimination.given_root`."""
+        if self._whole.is_wide or root == 0:
+            return True
+        return bool(self._top[root] - self.shifted.high[0, root] > SAFE_LOG)
+
+    def _factorise(self, root: int, heads: Int) -> None:
+        self._in_use = self._kind
+        weights, factors = self._given(self._in_use)
+        if kernel.factorise_cell(weights, root, heads, self._cell, factors) < SAFE_LOG and self._kind is not WIDE:
+            self._in_use = WIDE
+            weights, factors = self._given(WIDE)
+            kernel.factorise_cell(weights, root, heads, self._cell, factors)
+
+    def _given(self, kind: Kind) -> Any:
+        """Weights, and room for a cell's factors."""
+        if kind not in self._factors:
+            n = self._whole.n
+            weights = self._weights if kind is self._kind else kind.exp(*self.shifted[:2])
+            arrays = kind.zeros((n + 1, n)), kind.zeros(n), kind.zeros((n, n + 1)), kind.zeros((n + 1, n))
+            self._factors[kind] = weights, kernel.Factors(*arrays, np.empty(n, dtype=np.int64))
+        return self._factors[kind]

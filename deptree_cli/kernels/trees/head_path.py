@@ -1,0 +1,266 @@
+"""The head distributions of all free words along one tree, each given the heads of the words before: O(m^3) in all.
+
+One elimination per word would take m^4 / 12. This recursion eliminates the second half of the words, takes the heads of
+the first half one after another, and goes on to the second half, as `colbourn.py` does. Nothing is subtracted.
+
+Positions 0..m-1 are those of the words in their order, m stands for the root. Level l of the recursion describes the
+walk "go to your head" as seen from an interval [low, high): H[x, v] is the weight of reaching v in the interval from
+x, and R[x] that of reaching the root, all other words without a head being left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    as_float,
+    divide,
+    get,
+    is_less,
+    is_positive,
+    logarithm,
+    multiply,
+    one,
+    part,
+    put,
+    reaches,
+    row,
+    scale,
+    zero,
+)
+from deptree_cli.kernels.trees.elimination import add_multiple
+from deptree_cli.kernels.trees.head_distribution import SMALLEST, take_logarithms, top_of_tree
+
+LEVELS = 64  # more than any sentence needs
+
+
+class Room(NamedTuple):
+    """Numbers to compute in: H (n, 3 n + LEVELS), the levels side by side, and R (2 + log2(n) or more, n)."""
+
+    H: object
+    R: object
+
+
+class Path(NamedTuple):
+    """Where a walk through the recursion is; all int64 but `depth`.
+
+    words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in. low,
+    high, visits, base, offset: (levels,) the interval of each level, how many of its halves were entered, the position
+    in its first column and the place of that column in H. depth: (levels,) float64, the sum of the negative ones among
+    the logarithms of pivots. state: (2,) the level, and whether a product may have underflowed.
+    """
+
+    words: object
+    tops: object
+    low: object
+    high: object
+    visits: object
+    base: object
+    offset: object
+    depth: object
+    state: object
+
+
+@kernel
+def start_path(weights, root, heads, words, lossless, room):
+    """Return the `Path` of the free words (m,), given the heads (n+1,) of all others but the root.
+
+    weights: numbers (n+1, n+1), ``[head, dependent]``. heads: by node, negative where not given. lossless: whether no
+    positive weight lost digits when it became a number.
+    """
+    nodes, count = heads.shape[0], words.shape[0]
+    position = np.full(nodes, count, np.int64)
+    for x in range(count):
+        position[words[x]] = x
+    tops = np.full(nodes, count, np.int64)
+    for u in range(1 if root > 0 else 0, nodes):
+        tops[u] = position[top_of_tree(u, root, heads)]
+    empty = np.zeros((5, LEVELS), np.int64)
+    state = np.zeros(2, np.int64)
+    state[1] = 0 if lossless else 1
+    path = Path(words, tops, empty[0], empty[1], empty[2], empty[3], empty[4], np.zeros(LEVELS), state)
+    path.high[0] = count
+    H, R = room.H, row(room.R, 0)
+    for y in range(count):
+        Hy = row(H, y)
+        for v in range(count):
+            put(Hy, v, zero(R))
+        put(R, y, zero(R))
+    for h in range(1 if root > 0 else 0, nodes):
+        given, top = row(weights, h), tops[h]
+        for y in range(count):
+            if top == count:
+                put(R, y, add(get(R, y), get(given, words[y])))
+            elif top != y:
+                Hy = row(H, y)
+                put(Hy, top, add(get(Hy, top), get(given, words[y])))
+    return path
+
+
+@kernel
+def next_heads(path, weights, root, room, out):
+    """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
+
+    Before the next call `hang` says which head the word has. Returns the sum of the negative ones among the logarithms
+    of the pivots and of the total, for `is_sound`.
+    """
+    level = path.state[0]
+    while path.visits[level] == 2:
+        level -= 1
+    while path.high[level] - path.low[level] > 1:
+        enter_half(path, level, room)
+        level += 1
+    path.visits[level] = 2
+    path.state[0] = level
+    d, count, reach = path.low[level], path.words.shape[0], row(room.R, level)
+    word = path.words[d]
+    total, tiny = zero(reach), scale(one(reach), SMALLEST)
+    for h in range(path.tops.shape[0]):
+        x, top = zero(reach), path.tops[h]
+        if top != d and (h > 0 or root == 0):
+            x = get(row(weights, h), word)
+            if top < count and is_positive(x):
+                y = get(reach, top)
+                x = multiply(x, y)
+                if is_positive(y) and is_less(x, tiny):
+                    path.state[1] = 1
+        put(out, h, x)
+        total = add(total, x)
+    if not is_positive(total):
+        return -math.inf
+    for h in range(path.tops.shape[0]):
+        put(out, h, divide(get(out, h), total))
+    return path.depth[level] + min(0.0, logarithm(total))
+
+
+@kernel
+def is_sound(weights, path, depth):
+    """Return whether what `next_heads` found, with this depth, is accurate: always so in wide numbers.
+
+    In float64 it is if no product underflowed, or if those that did are too small to matter, as of
+    `head_distribution.py`.
+    """
+    return reaches(weights, depth) or (path.state[1] == 0 and depth > -math.inf)
+
+
+@kernel
+def hang(path, head):
+    """Give the word whose head distribution came last a head, a node."""
+    d, top = path.low[path.state[0]], path.tops[head]
+    for u in range(path.tops.shape[0]):
+        if path.tops[u] == d:
+            path.tops[u] = top
+
+
+@kernel
+def enter_half(path, level, room):
+    """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out."""
+    a, b, count = path.low[level], path.high[level], path.words.shape[0]
+    middle = (a + b) >> 1
+    second = path.visits[level] == 1
+    path.visits[level] += 1
+    path.low[level + 1], path.high[level + 1] = (middle, b) if second else (a, middle)
+    path.visits[level + 1] = 0
+    path.base[level + 1] = a
+    width = path.high[level - 1] - path.low[level - 1] if level > 0 else count
+    path.offset[level + 1] = path.offset[level] + width
+    path.depth[level + 1] = path.depth[level]
+    R, R_next = row(room.R, level), row(room.R, level + 1)
+    given, new = path.offset[level] + a - path.base[level], path.offset[level + 1]
+    for x in range(middle if second else a, count):
+        Hx = row(room.H, x)
+        copy(part(Hx, new, new + b - a), part(Hx, given, given + b - a), b - a)
+        put(R_next, x, get(R, x))
+    if second:
+        for x in range(a, middle):
+            pass_on(path, level + 1, room, x, middle, b)
+    else:
+        for x in range(b - 1, middle - 1, -1):
+            leave_out(path, level + 1, room, x, a, x, a)
+
+
+@kernel
+def copy(target, source, count):
+    """Copy `count` numbers."""
+    for j in range(count):
+        put(target, j, get(source, j))
+
+
+@kernel
+def pass_on(path, level, room, x, middle, b):
+    """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
+    H, R, count = room.H, row(room.R, level), path.words.shape[0]
+    column = path.offset[level] - path.base[level]
+    top = path.tops[path.words[x]]
+    if top >= b and top < count:  # left out at a level above: x goes where its top goes
+        copy(part(row(H, x), column + x + 1, column + b), part(row(H, top), column + x + 1, column + b), b - x - 1)
+        put(R, x, get(R, top))
+        leave_out(path, level, room, x, x + 1, b, middle)
+        return
+    for y in range(middle, count):
+        Hy = row(H, y)
+        if top == count:
+            put(R, y, add(get(R, y), get(Hy, column + x)))
+        else:
+            put(Hy, column + top, add(get(Hy, column + top), get(Hy, column + x)))
+
+
+@kernel
+def leave_out(path, level, room, x, start, stop, first_row):
+    """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
+    H, R, column = room.H, row(room.R, level), path.offset[level] - path.base[level]
+    arcs = part(row(H, x), column + start, column + stop)
+    pivot = get(R, x)
+    least = pivot
+    for v in range(stop - start):
+        weight = get(arcs, v)
+        pivot = add(pivot, weight)
+        if is_positive(weight) and (is_less(weight, least) or not is_positive(least)):
+            least = weight
+    if not is_positive(pivot):
+        path.depth[level] = -math.inf
+        return
+    path.depth[level] += min(0.0, logarithm(pivot))
+    put(R, x, divide(get(R, x), pivot))
+    for v in range(stop - start):
+        put(arcs, v, divide(get(arcs, v), pivot))
+    least, tiny = divide(least, pivot), scale(one(R), SMALLEST)
+    for y in range(first_row, path.words.shape[0]):
+        Hy = row(H, y)
+        factor = get(Hy, column + x)
+        if y != x and is_positive(factor):
+            add_multiple(part(Hy, column + start, column + stop), factor, arcs, stop - start)
+            put(R, y, add(get(R, y), multiply(factor, get(R, x))))
+            if is_less(multiply(factor, least), tiny):
+                path.state[1] = 1
+
+
+@kernel
+def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs, chosen, out):
+    """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
+
+    Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
+    compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
+    """
+    path = start_path(weights, root, heads, words, lossless, room)
+    nodes = heads.shape[0]
+    for x in range(words.shape[0]):
+        depth = next_heads(path, weights, root, room, probs)
+        if not reaches(weights, -math.inf) and (path.state[1] == 1 or depth == -math.inf):
+            return False
+        rest, last, found = uniforms[x], np.int64(-1), False
+        for h in range(nodes):
+            p = get(probs, h)
+            if is_positive(p) and not found:
+                last = h
+                found = rest < as_float(p)
+                rest -= as_float(p)
+        take_logarithms(probs, out[x])
+        chosen[x] = last
+        hang(path, last)
+    return True

@@ -1,0 +1,97 @@
+"""Head distributions along a tree: against one elimination per word, and against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.kernels.numbers.wide import wide_log
+from deptree_cli.kernels.trees.head_distribution import FREE, head_probs
+from deptree_cli.kernels.trees.head_path import LEVELS, Room, hang, is_sound, log_heads_along, next_heads, start_path
+
+Float = NDArray[np.float64]
+KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
+
+
+def room_for(n: int, kind: Kind) -> Room:
+    """Not zeros: what was there before does no harm."""
+    room = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+    for part in room if kind is REAL else (room.H[0], room.R[0]):
+        part[:] = np.nan
+    return room
+
+
+def logs(numbers, kind: Kind) -> Float:
+    with np.errstate(divide="ignore"):
+        return wide_log(numbers) if kind is WIDE else np.log(numbers)
+
+
+def random_tree(n: int, rng: np.random.Generator, root: int) -> NDArray[np.int64]:
+    """Heads by node; all words hang on the node `root`, below it in a random order."""
+    heads = np.full(n + 1, FREE)
+    order = [root, *rng.permutation([word for word in range(1, n + 1) if word != root]).tolist()]
+    for place in range(1, len(order)):
+        heads[order[place]] = order[rng.integers(place)]
+    return heads
+
+
+@given(st.integers(2, 11), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 20.0]), st.booleans(), st.booleans())
+def test_against_one_elimination_per_word(
+    graphs, n: int, seed: int, scale: float, wide: bool, single_root: bool
+) -> None:
+    """Entry by entry, for any order of the words, some of which have their heads before."""
+    rng, kind = np.random.default_rng(seed), WIDE if wide else REAL
+    weights, root = kind.exp(graphs.gaussian(n, scale, seed % 1000)), int(rng.integers(1, n + 1)) if single_root else 0
+    tree = random_tree(n, rng, root)
+    words = rng.permutation([word for word in range(1, n + 1) if word != root])
+    given_first = int(rng.integers(0, len(words)))
+    heads = np.full(n + 1, FREE)
+    heads[words[:given_first]] = tree[words[:given_first]]
+    room, out, expected = room_for(n, kind), kind.zeros(n + 1), kind.zeros(n + 1)
+    path = start_path(weights, root, heads, words[given_first:].copy(), True, room)
+    for word in words[given_first:]:
+        depth = next_heads(path, weights, root, room, out)
+        assert is_sound(weights, path, depth)
+        head_probs(weights, root, heads, word, kind.zeros((n, n)), kind.zeros(n), expected)
+        np.testing.assert_allclose(logs(out, kind), logs(expected, kind), rtol=1e-12, atol=1e-12)
+        heads[word] = tree[word]
+        hang(path, tree[word])
+
+
+@pytest.mark.parametrize("log_gap", [10.0, 100.0, 500.0, 1000.0])
+def test_float64_says_when_it_underflows(log_gap: float, graphs) -> None:
+    """Two cycles one below the other, each `log_gap` deep. What is called accurate is, to twelve digits."""
+    log_scores = graphs.disconnected(6, log_gap)
+    free, uniforms, chosen = np.arange(1, 7), np.full(6, 0.5), np.empty(6, dtype=np.int64)
+    heads, found = np.full(7, FREE), {}
+    for kind in (REAL, WIDE):
+        out, weights = np.empty((6, 7)), kind.exp(log_scores)
+        arguments = weights, 0, heads, free, log_gap < 600, room_for(6, kind), uniforms, kind.zeros(7), chosen, out
+        found[kind] = log_heads_along(*arguments), out
+    assert found[WIDE][0]
+    assert found[REAL][0] == (log_gap < 200)
+    if found[REAL][0]:
+        np.testing.assert_allclose(found[REAL][1], found[WIDE][1], rtol=1e-12, atol=1e-12)
+
+
+@KINDS
+@pytest.mark.parametrize("root", [0, 2])
+def test_heads_drawn_along_the_way_make_trees_of_the_distribution(
+    kind: Kind, root: int, draws: int, graphs, enumerated, check_law
+) -> None:
+    """H0: independent draws from the trees that hang on a node; chi-square, p < 1e-6 by chance."""
+    log_scores, rng = graphs.gaussian(4, 1.5, seed=2), np.random.default_rng(9)
+    exact = enumerated(log_scores, single_root=root > 0)
+    fits = exact.trees[:, root - 1] == 0 if root else np.ones(len(exact.trees), dtype=bool)
+    words = np.array([word for word in (3, 1, 4, 2) if word != root])
+    weights, room, probs, out = kind.exp(log_scores), room_for(4, kind), kind.zeros(5), np.empty((len(words), 5))
+    trees, chosen = np.zeros((draws // 10, 4), dtype=np.int32), np.empty(len(words), dtype=np.int64)
+    for tree in trees:
+        uniforms = rng.random(len(words))
+        assert log_heads_along(weights, root, np.full(5, FREE), words, True, room, uniforms, probs, chosen, out)
+        tree[words - 1] = chosen
+    check_law(trees, exact.trees[fits], exact.log_probs[fits])
