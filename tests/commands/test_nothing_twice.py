@@ -87,7 +87,7 @@ CASES = [
     ("inspect {scores} {gold}", 3 * ALL, ALL, 0),  # and one more layout that a rectangle may have: ROOT last
     ("check-bias {scores} -k 20 --seed 7", ALL, LONG, LONG + PAIRED),  # the log-probability's variance, pairs of arcs
     ("check-bias {scores} -k 20 --seed 7 --sampler wilson-rc", ALL, LONG, LONG + PAIRED),  # its bias: root marginals
-    ("check-bias {scores} --samples drawn.jsonl", LONG, LONG, LONG + PAIRED),
+    ("check-bias {scores} --samples drawn.jsonl", ALL, LONG, LONG + PAIRED),
     ("show {scores} -o out.svg", 1, 1, 0),
     ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
     ("show {scores} -k 20 -o out.svg --heat-map heat.svg", 1, 1, 0),
