@@ -77,7 +77,9 @@ def main() -> NoReturn:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else DONE)
     except (click.ClickException, DeptreeError) as error:
-        fail(_one_line(error))
+        line = _one_line(error)
+        _let_go(error)
+        fail(line)
     except MemoryError:
         fail("deptree: not enough memory. Ask for fewer trees, or split the sentences with --shard.")
     except (KeyboardInterrupt, click.Abort):
@@ -88,6 +90,15 @@ def main() -> NoReturn:
         sys.exit(DONE)
     except OSError as error:
         fail(f"deptree: {error.strerror or error}.")
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Forget where an error came from: the frames of its traceback hold readers that are half-way through their files.
+
+    Frames and errors hold each other, so that without this the files would stay open until the garbage is collected.
+    """
+    while error is not None:
+        error.__traceback__, error = None, error.__context__
 
 
 def fail(line: str) -> NoReturn:
