@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def open_files() -> set[str]:
-    return {os.readlink(each) for each in FILES.iterdir() if each.exists()}
+    return {str(each.readlink()) for each in FILES.iterdir() if each.exists()}
 
 
 @pytest.mark.parametrize("command", ["decode", "sample", "marginals -o out.npz", "swor -k 2", "check-bias -k 20"])
