@@ -31,6 +31,7 @@ class ArcFactored:
         scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
             ``weight`` (non-negative, 0 forbids).
         single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
+        projective: whether to take only trees in which no two arcs cross.
         labels: the L names of labels.
         id: the sentence's name in messages and outputs, and what its random stream depends on.
         temperature: divides the log-scores.
@@ -60,6 +61,7 @@ class ArcFactored:
         *,
         temperature: float = 1.0,
         nan_forbids: bool = False,
+        projective: bool = False,
     ) -> None:
         try:
             size = None if labels is None else len(labels)
@@ -67,7 +69,7 @@ class ArcFactored:
             labelling = None
             if labels is not None:
                 log_scores, labelling = joint(labels, log_scores)
-            trees = space(single_root)
+            trees = space(single_root, projective)
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
@@ -260,8 +262,8 @@ class ArcFactored:
         return {}
 
     def multi_root(self) -> Self:
-        """The distribution over all spanning trees, with one ROOT arc or more; itself where it is that."""
-        return self.over(space(single_root=False))
+        """The distribution over trees with one ROOT arc or more, crossing or not as before; itself where it is that."""
+        return self.over(space(single_root=False, projective=self.space.projective))
 
     def over(self, trees: TreeSpace) -> Self:
         """The distribution over the trees of another space by the same weights; itself where it is that.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,31 +22,8 @@ def minimum_risk_tree(distribution: ArcFactored) -> Heads:
 
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
-    """The `size` most probable trees, (k, n), k <= size, the best first; O(n^3) each.
-
-    Lawler's (1972) partition: the trees of a cell, all but its best one, fall into at most n cells, of each of which
-    the best tree is known at once. A heap of cells then gives the trees in order. (Camerini et al. 1980 need O(n^2) a
-    tree, but a swap of their arcs may break the single-root constraint; Zmigrod et al. 2021c repair that.)
-    """
-    return np.array(list(_in_order(distribution, size)), dtype=np.int32).reshape(-1, distribution.n)
-
-
-def _in_order(distribution: ArcFactored, size: int) -> Iterator[Heads]:
-    n, scores, space = distribution.n, distribution.log_scores, distribution.space
-    heads, total = space.maximum_tree(scores)
-    cells = [(-total, 0, heads, 1, np.zeros(n + 1, dtype=np.bool_))]
-    found = 0
-    while cells and size > 0:
-        _, _, tree, first, banned = heapq.heappop(cells)
-        yield tree
-        size -= 1
-        below, totals = space.maximum_trees_below(scores, tree, first, banned)
-        for word in range(first, n + 1):
-            if totals[word - 1] > -np.inf:
-                found += 1
-                others = banned.copy() if word == first else np.zeros(n + 1, dtype=np.bool_)
-                others[tree[word - 1]] = True
-                heapq.heappush(cells, (-totals[word - 1], found, below[word - 1], word, others))
+    """The `size` most probable trees, (k, n), k <= size, the best first."""
+    return distribution.space.best_trees(distribution.log_scores, size)
 
 
 # Ways to one tree, by name.

@@ -17,9 +17,10 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register, imported
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 
 SINGLE, MULTI = SINGLE_ROOT.name, MULTI_ROOT.name
+WITHOUT_CROSSING = PROJECTIVE.name, PROJECTIVE_MULTI.name
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,9 @@ class Sampler:
     def check_serves(self, space: TreeSpace) -> None:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
-            flag = "add" if space.single_root else "leave out"
             raise DeptreeError(
                 f"the sampler {self.name} does not draw {space.trees}",
-                f"Choose one of {', '.join(names(space))}, or {flag} --multi-root",
+                f"Choose one of {', '.join(names(space))}, or {_way(space, SPACES.get(self.spaces[0]))}",
             )
 
 
@@ -87,10 +87,14 @@ SAMPLERS: Register[Sampler] = Register(
             "auto",
             ".auto:draw",
             True,
-            (SINGLE, MULTI),
+            (SINGLE, MULTI, *WITHOUT_CROSSING),
             "about n^3 + k min(h, n^2), twice that at most",
-            "Stanojevic 2022, Alg. 3, while walks are quick; then elimination",
-            uses=((SINGLE, "wilson-marginal+elimination"), (MULTI, "wilson+elimination")),
+            "Stanojevic 2022, Alg. 3, while walks are quick, then elimination; of projective trees eisner",
+            uses=(
+                (SINGLE, "wilson-marginal+elimination"),
+                (MULTI, "wilson+elimination"),
+                *((name, "eisner") for name in WITHOUT_CROSSING),
+            ),
         ),
         Sampler(
             "elimination",
@@ -113,6 +117,7 @@ SAMPLERS: Register[Sampler] = Register(
             "Zmigrod et al. 2021a, Fig. 3",
             root_probs=".wilson:local_root_probs",
         ),
+        Sampler("eisner", ".eisner:draw", True, WITHOUT_CROSSING, "n^3 + k n^2", "Eisner 1996, from the top down"),
     ),
     "deptree.samplers",
 )
@@ -121,3 +126,14 @@ SAMPLERS: Register[Sampler] = Register(
 def names(space: TreeSpace) -> list[str]:
     """The names of the samplers that serve a tree space."""
     return [sampler.name for sampler in SAMPLERS if sampler.serves(space)]
+
+
+def _way(space: TreeSpace, other: TreeSpace) -> str:
+    """The options that lead from one tree space to another."""
+    changes = (
+        ("--multi-root", not space.single_root, not other.single_root),
+        ("--projective", space.projective, other.projective),
+    )
+    return " and ".join(
+        f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there
+    )

@@ -37,7 +37,9 @@ SCAN = 8
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
-    """Exact trees, (size, n) heads."""
+    """Exact trees, (size, n) heads. Projective ones come from their chart: there is no walk to them."""
+    if distribution.space.projective:
+        return distribution.factorisation.sample(size, rng)
     n, single_root = distribution.n, distribution.single_root
     wide = single_root and elimination_of(distribution.factorisation).is_wide
     budget = steps_of_tree(n, wide)

@@ -73,11 +73,13 @@ class TreeSpace(ABC):
         name: in signatures and in the register of samplers.
         trees: what a single one is called in messages.
         single_root: whether exactly one arc leaves ROOT, or one or more.
+        projective: whether no two arcs cross, words standing in a row behind ROOT.
     """
 
     name: str
     trees: str
     single_root: bool
+    projective: bool = False
 
     @abstractmethod
     def contains(self, heads: Integers) -> Bool:
@@ -104,10 +106,5 @@ class TreeSpace(ABC):
         """The tree of the largest sum of scores (n+1, n+1), (n,), and that sum; -inf forbids."""
 
     @abstractmethod
-    def maximum_trees_below(self, scores: Float, tree: Heads, first: int, banned: Bool) -> tuple[Heads, Float]:
-        """Lawler's (1972) partition of a cell's trees but its best, `tree`: the best tree of each part, and its sum.
-
-        The cell: trees that agree with `tree` on the words before `first`, and whose word `first` has none of the heads
-        where `banned` (n+1,) holds. Row i-1 of the result, (n, n) and (n,), is of the trees that agree with `tree` on
-        the words before i and differ from it on word i; rows before `first` mean nothing, and -inf is no tree.
-        """
+    def best_trees(self, scores: Float, size: int) -> Heads:
+        """The `size` trees of the largest sums of scores (n+1, n+1), the best first, (k, n), k <= size; -inf forbids."""

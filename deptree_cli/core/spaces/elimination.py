@@ -19,6 +19,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.base import Factorisation, PreciseSums
+from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_log
@@ -29,42 +30,25 @@ from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_tree
 
 
 @dataclass(frozen=True, eq=False)
-class Elimination:
+class Elimination(Sums):
     """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
 
     Attributes:
-        single_root: dependency trees (True) or spanning trees (False).
-        shifted: the log-scores, by node.
         kind: the numbers of the arrays that follow.
         weights: exp of the shifted scores, (n+1, n); words first and ROOT last, as kernels want it.
         factors, pivots, order: what `kernels/trees/elimination.py` makes of them.
-        shifted_log_z: the logarithm of the partition function of the shifted weights, a pair of numbers.
     """
 
-    single_root: bool
-    shifted: Shifted
     kind: Kind
     weights: Any
     factors: Any
     pivots: Any
     order: Int
-    shifted_log_z: tuple[float, float]
 
     @property
     def n(self) -> int:
         """The number of words."""
         return len(self.order)
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function, the sum of all trees' weights."""
-        return self.log_z_pair[0]
-
-    @property
-    def log_z_pair(self) -> tuple[float, float]:
-        """The same as a pair of numbers, for differences."""
-        pair: tuple[float, float] = pair_add(self.shifted_log_z, self.shifted.constant)
-        return pair
 
     @property
     def log_z_shifted(self) -> float:
@@ -80,13 +64,6 @@ class Elimination:
     def in_wide_numbers(self) -> Elimination:
         """The same factorisation in wide numbers."""
         return self if self.is_wide else _eliminated(self.shifted, self.single_root, WIDE)[0]
-
-    def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees, (k, n) heads -> (k,), -inf where an arc is forbidden; offsets cost no digits."""
-        out = np.empty(len(trees))
-        heads = np.ascontiguousarray(trees, dtype=np.int64)
-        kernel.tree_log_probs(self.shifted.high, self.shifted.low, self.shifted_log_z, heads, out)
-        return out
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
         """log Z and marginals of these weights raised to a power, with twice the digits: 20 to 80 times as slow."""
@@ -221,7 +198,7 @@ def _eliminated(shifted: Shifted, single_root: bool, kind: Kind) -> tuple[Elimin
     weights = kind.exp(_by_kernel(shifted.high), _by_kernel(shifted.low))
     factors, pivots, order, log_z, depth = _factors(weights, len(shifted.high) - 1, single_root, kind)
     log_total = _log_of_product(factors, pivots, log_z, kind)
-    return Elimination(single_root, shifted, kind, weights, factors, pivots, order, log_total), depth
+    return Elimination(single_root, shifted, log_total, kind, weights, factors, pivots, order), depth
 
 
 def _factors(weights: Any, n: int, single_root: bool, kind: Kind) -> tuple[Any, Any, Int, float, float]:

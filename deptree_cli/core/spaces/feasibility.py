@@ -44,6 +44,15 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
         _check_reached(_reached(_between_words(allowed), [root]), f"the possible root {root}", kind)
 
 
+def is_feasible(allowed: Bool, single_root: bool) -> bool:
+    """Whether some tree uses allowed arcs only. See `check_feasible`."""
+    try:
+        check_feasible(allowed, single_root)
+    except DeptreeError:
+        return False
+    return True
+
+
 def possible_roots(allowed: Bool) -> Bool:
     """Which words may be the one root of a single-root tree: shape (n+1,), entry 0 False.
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.spaces.base import Factorisation, TreeSpace
-from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
+from deptree_cli.core.spaces.crossing import crossing_pairs
+from deptree_cli.core.spaces.feasibility import check_feasible, is_feasible, supported_arcs
 
 
 def are_trees(heads: Integers, single_root: bool = True) -> Bool:
@@ -41,7 +42,21 @@ class NonProjective(TreeSpace):
 
     def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
         """See `TreeSpace`: any two arcs from ROOT are in some spanning tree together."""
-        return other.single_root and not self.single_root and int(allowed[0].sum()) > 1
+        if other.single_root and not self.single_root and int(allowed[0].sum()) > 1:
+            return True
+        return other.projective and self._some_cross(allowed)
+
+    def _some_cross(self, allowed: Bool) -> bool:
+        """Whether some tree of allowed arcs has two that cross; the first pair tried mostly makes one."""
+        supported = self.support(allowed)
+        for arc, other in crossing_pairs(supported):
+            given = supported.copy()
+            for head, word in (arc, other):
+                given[:, word] = False
+                given[head, word] = True
+            if is_feasible(given, self.single_root):
+                return True
+        return False
 
     def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
@@ -56,11 +71,8 @@ class NonProjective(TreeSpace):
         heads = np.empty(len(scores) - 1, dtype=np.int32)
         return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
 
-    def maximum_trees_below(self, scores: Float, tree: Heads, first: int, banned: Bool) -> tuple[Heads, Float]:
-        """See `TreeSpace`; O(n^3)."""
-        from deptree_cli.kernels.trees.best_tree import best_trees_below
+    def best_trees(self, scores: Float, size: int) -> Heads:
+        """See `TreeSpace`; O(n^3) each."""
+        from deptree_cli.core.spaces import lawler
 
-        n = len(tree)
-        below, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
-        best_trees_below(read_only(scores.view()), self.single_root, tree, first, banned, below, totals)
-        return below, totals
+        return lawler.best_trees(scores, self.single_root, size)

@@ -1,0 +1,177 @@
+"""One chart behind log Z, marginals and exact samples of projective trees (Eisner 1996).
+
+The chart adds and multiplies positive numbers only, in float64 where its range suffices, else in wide numbers
+(`kernels/numbers/wide.py`); each projective tree is in it once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.core.shifted import Shifted, shift
+from deptree_cli.core.spaces.base import PreciseSums
+from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
+from deptree_cli.kernels.numbers.precise import pairs_of
+from deptree_cli.kernels.trees.eisner import Chart, inside, outside, root_marginals
+from deptree_cli.kernels.trees.eisner_sampler import sample_trees
+
+# No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
+LOG_GROWTH = math.log(7.0)
+
+# The logarithm of float64's smallest normal number, and how much less a part may be than all before it counts as lost.
+LOG_SMALLEST = -708.0
+LOG_LOST = -100.0
+
+# Patterns of longer sentences are asked in wide numbers.
+LONGEST = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Eisner(Sums):
+    """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
+
+    Attributes:
+        kind: the numbers of the arrays that follow.
+        weights: exp of the shifted scores, (n+1, n+1).
+        chart: what `kernels/trees/eisner.py` makes of them.
+    """
+
+    kind: Kind
+    weights: Any
+    chart: Any
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.shifted.high) - 1
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether float64's range did not suffice."""
+        return self.kind is WIDE
+
+    @cached_property
+    def in_wide_numbers(self) -> Eisner:
+        """The same chart in wide numbers."""
+        return self if self.is_wide else _filled(self.shifted, self.single_root, WIDE)
+
+    def marginals(self) -> Float:
+        """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
+        found: Float = self.kind.floats(_marginals(self.weights, self.single_root, self.chart, self.n, self.kind.zeros))
+        if not self.is_wide and not (np.abs(found[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
+            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
+        return found
+
+    def precise(self, exponent: float = 1.0) -> PreciseSums:
+        """log Z and marginals of these weights raised to a power, with twice the digits."""
+        weights = PRECISE.exp(self.shifted.high, self.shifted.low, exponent)
+        chart = _chart(PRECISE.zeros, self.n)
+        total = inside(weights, self.single_root, chart)
+        marginals = _marginals(weights, self.single_root, chart, self.n, PRECISE.zeros)
+        log_z = pair_log((float(total.high), float(total.low)))
+        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
+
+    def arc_covariance(self, values: Float) -> Float:
+        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).
+
+        values: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in that
+        direction: both sweeps on dual numbers.
+        """
+
+        def zeros(shape: Any) -> Dual:
+            return Dual(self.kind.zeros(shape), self.kind.zeros(shape))
+
+        weights, chart = Dual(self.weights, self.kind.scaled(self.weights, values)), _chart(zeros, self.n)
+        inside(weights, self.single_root, chart)
+        covariances: Float = self.kind.floats(_marginals(weights, self.single_root, chart, self.n, zeros).tangent)
+        if not self.is_wide and not np.isfinite(covariances).all():
+            return self.in_wide_numbers.arc_covariance(values)
+        return covariances
+
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
+        if not self.single_root:
+            return self.marginals()[0]
+        found = np.zeros(self.n + 1)
+        root_marginals(self.chart, found)
+        return found
+
+    def sample(self, size: int, rng: np.random.Generator) -> Heads:
+        """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
+        heads = np.empty((size, self.n), dtype=np.int32)
+        sample_trees(self.chart, self.single_root, kernel_state(rng), heads)
+        return heads
+
+
+def factorise(log_scores: Float, single_root: bool) -> Eisner:
+    """Fill the chart of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3).
+
+    Raises:
+        DeptreeError: no tree has a positive weight.
+    """
+    shifted = shift(log_scores, single_root)
+    found = _filled(shifted, single_root, REAL)
+    n = found.n
+    # An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
+    if not found.shifted_log_z[0] > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH or n > LONGEST:
+        found = found.in_wide_numbers
+    if found.shifted_log_z[0] == -np.inf:
+        raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
+    return found
+
+
+def pattern(allowed: Bool, single_root: bool) -> tuple[Any, Bool]:
+    """The chart of allowed arcs, (n+1, n+1): which complete items there are, and which arcs some tree contains. Exact.
+
+    Every arc weighs 1/7, so that neither sums nor single trees leave the range of float64.
+
+    Returns:
+        a chart of booleans, and (n+1, n+1).
+    """
+    n = len(allowed) - 1
+    kind = REAL if n <= LONGEST else WIDE
+    weights = kind.exp(np.where(allowed, -LOG_GROWTH, -np.inf))
+    chart = _chart(kind.zeros, n)
+    inside(weights, single_root, chart)
+    marginals = _marginals(weights, single_root, chart, n, kind.zeros)
+    first = (lambda part: part) if kind is REAL else (lambda part: part[0])
+    return Chart(*(first(items) > 0 for items in chart)), first(marginals) > 0
+
+
+def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
+    """The chart in one kind of numbers."""
+    weights = kind.exp(shifted.high, shifted.low)
+    chart = _chart(kind.zeros, len(shifted.high) - 1)
+    total = inside(weights, single_root, chart)
+    return Eisner(single_root, shifted, _log(total, kind), kind, weights, chart)
+
+
+def _log(total: Any, kind: Kind) -> tuple[float, float]:
+    """The logarithm of a number as a pair: of wide numbers the exponent says it exactly, however large it is."""
+    mantissa, exponent = (total, 0) if kind is REAL else total
+    if mantissa == 0.0:
+        return -math.inf, 0.0
+    return multiple_of_radix((math.log(mantissa), 0.0), float(exponent)) if kind is WIDE else (math.log(mantissa), 0.0)
+
+
+def _chart(zeros: Any, n: int) -> Any:
+    """A chart of zeros."""
+    return Chart(*(zeros((n + 1, n + 1)) for _ in Chart._fields))
+
+
+def _marginals(weights: Any, single_root: bool, chart: Any, n: int, zeros: Any) -> Any:
+    """The marginals of arcs, (n+1, n+1), in the chart's kind of numbers."""
+    marginals = zeros((n + 1, n + 1))
+    outside(weights, single_root, chart, _chart(zeros, n), marginals)
+    return marginals

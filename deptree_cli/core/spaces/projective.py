@@ -1,0 +1,89 @@
+"""Trees without crossing arcs: sums, samples and maximum trees by Eisner's chart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces.base import Factorisation, TreeSpace
+from deptree_cli.core.spaces.crossing import crossing_pairs
+from deptree_cli.core.spaces.feasibility import check_feasible
+from deptree_cli.core.spaces.nonprojective import are_trees
+
+
+class Projective(TreeSpace):
+    """Dependency trees (one ROOT arc) or spanning trees (one or more) in which no two arcs cross, ROOT's included.
+
+    So every word governs a stretch of the sentence. ROOT stands before the first word.
+    """
+
+    def contains(self, heads: Integers) -> Bool:
+        """See `TreeSpace`; O(k n log n), and k n^2 at worst."""
+        from deptree_cli.kernels.trees.best_projective_tree import are_projective  # loads kernels: when there is work
+
+        found = are_trees(heads, self.single_root)
+        without_crossing = np.empty(int(found.sum()), dtype=np.bool_)
+        are_projective(np.ascontiguousarray(heads[found], dtype=np.int32), without_crossing)
+        found[found] = without_crossing
+        return found
+
+    def check_feasible(self, allowed: Bool) -> None:
+        """See `TreeSpace`; O(n^3) where arcs are missing."""
+        check_feasible(allowed, self.single_root)
+        if _all_allowed(allowed) or self._pattern(allowed)[0].right[0, -1]:
+            return
+        certain = allowed & (allowed.sum(axis=0) == 1)
+        for (head, word), (other, below) in crossing_pairs(certain):
+            raise DeptreeError(
+                f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
+                f"{min(word, below)} and {max(word, below)} have no other head",
+                "Allow more arcs, or leave out --projective",
+            )
+        kind = "single-root tree" if self.single_root else "tree"
+        problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross"
+        raise DeptreeError(problem, "Allow more arcs, or leave out --projective")
+
+    def support(self, allowed: Bool) -> Bool:
+        """See `TreeSpace`; O(n^3)."""
+        return allowed.copy() if _all_allowed(allowed) else self._pattern(allowed)[1]
+
+    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
+        """See `TreeSpace`: whether there is a tree with two ROOT arcs, where that matters."""
+        if self.single_root or not other.single_root:
+            return False
+        chart = self._pattern(allowed)[0]
+        before, last = chart.right[0, :-1, None], chart.right_by_end[-1]  # trees of words 1..m; of the last root k..n
+        under_last = np.triu(chart.left[1:], 1)  # [m, k]: words m+1..k
+        return bool((before & under_last & (last & allowed[0]))[1:].any())
+
+    def factorise(self, log_scores: Float) -> Factorisation:
+        """See `TreeSpace`; O(n^3)."""
+        from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
+
+        return eisner.factorise(log_scores, self.single_root)
+
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """See `TreeSpace`; Eisner 1996. O(n^3)."""
+        from deptree_cli.kernels.trees.best_projective_tree import best_projective_tree
+
+        heads = np.empty(len(scores) - 1, dtype=np.int32)
+        return heads, best_projective_tree(np.ascontiguousarray(scores), self.single_root, heads)
+
+    def best_trees(self, scores: Float, size: int) -> Heads:
+        """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
+        from deptree_cli.kernels.trees.best_projective_trees import best_projective_trees
+
+        return best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
+
+    def _pattern(self, allowed: Bool) -> tuple[Any, Bool]:
+        from deptree_cli.core.spaces.eisner import pattern
+
+        return pattern(allowed, self.single_root)
+
+
+def _all_allowed(allowed: Bool) -> bool:
+    n = len(allowed) - 1
+    return bool(allowed[0, 1:].all()) and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1)
