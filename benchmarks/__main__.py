@@ -6,7 +6,20 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import claims, conllu, decoding, few, growth, inference, power, samplers, saturated, swor, whole
+from benchmarks import (
+    claims,
+    conllu,
+    decoding,
+    few,
+    growth,
+    inference,
+    power,
+    projective,
+    samplers,
+    saturated,
+    swor,
+    whole,
+)
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "samplers": samplers.run,
@@ -17,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "swor": swor.run,
     "decoding": decoding.run,
     "conllu": conllu.run,
+    "projective": projective.run,
     "claims": claims.run,
     "power": power.run,
     "saturated": saturated.run,

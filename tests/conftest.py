@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.core.spaces.feasibility import check_feasible
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import TreeSpace, space
 
 Float = NDArray[np.float64]
 
@@ -65,14 +66,14 @@ class Graphs:
         log_scores[apart] -= log_gap
         return self.close(log_scores)
 
-    def holes(self, n: int, seed: int, single_root: bool = True, scale: float = 1.0) -> Float:
-        """About every second arc forbidden, by the first pattern that leaves a tree."""
+    def holes(self, n: int, seed: int, single_root: bool = True, scale: float = 1.0, projective: bool = False) -> Float:
+        """About every second arc forbidden, by the first pattern that leaves a tree, or a projective one."""
         rng = np.random.default_rng(seed)
         while True:
             log_scores = self.gaussian(n, scale, seed)
             log_scores[rng.random(log_scores.shape) < 0.5] = -np.inf
             try:
-                check_feasible(np.isfinite(log_scores), single_root)
+                space(single_root, projective).check_feasible(np.isfinite(log_scores))
             except DeptreeError:
                 continue
             return log_scores
@@ -102,3 +103,56 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
     return folder
+
+
+class PartSums:
+    """A second-order distribution from its definition: every projective tree, part by part.
+
+    Attributes:
+        trees: (trees, n) heads of every projective tree.
+        log_weights: (trees,), -inf where a part is forbidden.
+        log_z, log_probs, marginals: what follows.
+        support: (n+1, n+1), the arcs of trees that have no forbidden part.
+    """
+
+    def __init__(
+        self, log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool = True
+    ) -> None:
+        self.scores = log_scores, grandparent, sibling
+        nodes = len(log_scores)
+        self.trees = all_trees(nodes - 1, space(single_root, projective=True))
+        self.log_weights = np.array([self.log_weight(tree) for tree in self.trees.tolist()])
+        self.log_z = float(np.logaddexp.reduce(self.log_weights))
+        with np.errstate(invalid="ignore"):
+            self.log_probs = self.log_weights - self.log_z
+        self.marginals, self.support = np.zeros((nodes, nodes)), np.zeros((nodes, nodes), dtype=bool)
+        for word in range(1, nodes):
+            np.add.at(self.marginals[:, word], self.trees[:, word - 1], np.exp(self.log_probs))
+            self.support[self.trees[np.isfinite(self.log_weights), word - 1], word] = True
+
+    @staticmethod
+    def parts(tree: list[int]) -> list[tuple[tuple[int, ...], ...]]:
+        """Of each word the arc (head, word), the part (grandparent, head, word) or (), and (head, sibling, word)."""
+        found = []
+        for word, head in enumerate(tree, 1):
+            same = [other for other, its in enumerate(tree, 1) if its == head and (other < head) == (word < head)]
+            inner = [other for other in same if abs(other - head) < abs(word - head)]
+            nearest = min(inner, key=lambda other: abs(other - word), default=head)
+            found.append(((head, word), (tree[head - 1], head, word) if head else (), (head, nearest, word)))
+        return found
+
+    def log_weight(self, tree: list[int]) -> float:
+        """The sum of a tree's scores."""
+        arcs, grandparent, sibling = self.scores
+        terms = []
+        for arc, above, beside in self.parts(tree):
+            terms.append(arcs[arc])
+            terms += [grandparent[above]] if grandparent is not None and above else []
+            terms += [sibling[beside]] if sibling is not None else []
+        return math.fsum(terms)
+
+
+@pytest.fixture(scope="session")
+def part_sums() -> type[PartSums]:
+    """Second-order distributions by enumeration."""
+    return PartSums

@@ -21,7 +21,7 @@ EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.na
 @given(seed=st.integers(0, 2**32 - 1), known=st.lists(st.booleans(), min_size=4, max_size=4))
 def test_given_some_heads_of_a_tree(trees: TreeSpace, graphs, seed: int, known: list[bool]) -> None:
     """P(tree) / P(trees that have these heads), and 0 for others."""
-    distribution = graphs.over(graphs.holes(4, seed % 50, trees.single_root, scale=3), trees)
+    distribution = graphs.over(graphs.holes(4, seed % 50, trees.single_root, 3.0, trees.projective), trees)
     oracle = Oracle(distribution)
     tree = oracle.trees[seed % len(oracle.trees)]
     heads = [int(head) if is_known else None for head, is_known in zip(tree, known, strict=True)]
@@ -76,7 +76,7 @@ def test_heads_that_are_refused(heads: Any, message: str) -> None:
 @pytest.mark.parametrize("temperature", [0.5, 3.0])
 def test_tempered(trees: TreeSpace, temperature: float, graphs) -> None:
     """Trees in proportion to p^(1/T)."""
-    distribution = graphs.over(graphs.holes(4, 3, trees.single_root), trees)
+    distribution = graphs.over(graphs.holes(4, 3, trees.single_root, projective=trees.projective), trees)
     oracle, hot = Oracle(distribution), distribution.tempered(temperature)
     log_weights = oracle.log_probs / temperature
     expected = log_weights - np.logaddexp.reduce(log_weights)

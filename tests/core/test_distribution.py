@@ -17,7 +17,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import FUNCTIONALS, estimate
 from deptree_cli.core.oracle import Oracle, all_trees
-from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.samplers import SAMPLERS, names
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS
@@ -150,8 +150,9 @@ def test_a_seed_is_the_sentences_own_stream(trees: TreeSpace, size: int, graphs)
     assert np.array_equal(seeded, distribution.sample(size, sentence_stream(7, "s-1")))
     assert np.array_equal(seeded, distribution.sample(size, np.int64(7)))
     rng = sentence_stream(7, "s-1")
-    first, second = distribution.sample(30, rng, "elimination"), distribution.sample(30, rng, "elimination")
-    assert np.array_equal(first, distribution.sample(30, 7, "elimination"))
+    named = names(trees)[1]
+    first, second = distribution.sample(30, rng, named), distribution.sample(30, rng, named)
+    assert np.array_equal(first, distribution.sample(30, 7, named))
     assert not np.array_equal(first, second)
     elsewhere = TreeDistribution(graphs.gaussian(5), single_root=trees.single_root, id="s-2").over(trees)
     assert not np.array_equal(distribution.sample(30, 7), elsewhere.sample(30, 7))

@@ -20,7 +20,7 @@ from deptree_cli.core.expectations.divergences import kl, kl_gradient
 from deptree_cli.core.partition import partition
 from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import SPACES, TreeSpace, elimination
+from deptree_cli.core.spaces import SPACES, TreeSpace, eisner, elimination
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
 from deptree_cli.kernels.numbers.dual import Dual
 
@@ -70,21 +70,23 @@ def kind_of(array: Any) -> str:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each kernel was called, by its name and the kind of numbers."""
+    """How often sums were worked out and their derivatives, in which kind of numbers: by elimination, or in a chart."""
     _ = [(other.log_partition, other.marginals()) for other in OTHERS.values()]  # known before anything is counted
     counted: Counter[str] = Counter()
 
-    def watch(module: Any, name: str) -> None:
+    def watch(module: Any, name: str, sweep: str) -> None:
         kernel = getattr(module, name)
 
         def counting(first: Any, *others: Any) -> Any:
-            counted[f"{name} {kind_of(first)}"] += 1
+            counted[f"{sweep} {kind_of(first)}"] += 1
             return kernel(first, *others)
 
         monkeypatch.setattr(module, name, counting)
 
-    watch(elimination.kernel, "eliminate")
-    watch(elimination.kernel, "reverse")
+    watch(elimination.kernel, "eliminate", "forth")
+    watch(elimination.kernel, "reverse", "back")
+    watch(eisner, "inside", "forth")
+    watch(eisner, "outside", "back")
     return counted
 
 
@@ -95,7 +97,7 @@ def fresh(graphs, trees: TreeSpace) -> TreeDistribution:
 def needs(verb: str, trees: TreeSpace) -> dict[str, int]:
     """The calls for one question alone: with several roots, root marginals are a row of the marginals."""
     sweeps = verb in SUMS or (verb == "root_marginals" and not trees.single_root)
-    wanted = {"eliminate float64": int(verb not in FREE), "reverse float64": int(sweeps)}
+    wanted = {"forth float64": int(verb not in FREE), "back float64": int(sweeps)}
     return {name: count for name, count in wanted.items() if count}
 
 
@@ -106,7 +108,7 @@ def test_one_question(verb: str, trees: TreeSpace, graphs, calls: Counter[str]) 
     distribution = fresh(graphs, trees)
     VERBS[verb](distribution)
     if verb.startswith("sample ") and not trees.single_root:
-        assert calls["reverse float64"] == 0
+        assert calls["back float64"] == 0
     else:
         assert calls == needs(verb, trees)
     before = calls.copy()
@@ -125,9 +127,9 @@ def test_two_questions_in_either_order(verb: str, trees: TreeSpace, graphs, call
             for name in pair:
                 VERBS[name](distribution)
             both = [needs(name, trees) for name in pair]
-            for kernel in ("eliminate float64", "reverse float64"):
+            for kernel in ("forth float64", "back float64"):
                 assert calls[kernel] <= max(each.get(kernel, 0) for each in both), pair
-            assert set(calls) <= {"eliminate float64", "reverse float64"}, pair
+            assert set(calls) <= {"forth float64", "back float64"}, pair
 
 
 @EACH_SPACE
@@ -140,7 +142,7 @@ def test_everything(trees: TreeSpace, graphs, calls: Counter[str]) -> None:
         for sampler in SAMPLERS:
             if sampler.serves(trees):
                 sampler.draw(distribution, 20, np.random.default_rng(1))
-    assert calls == {"eliminate float64": 1, "reverse float64": 1}
+    assert calls == {"forth float64": 1, "back float64": 1}
 
 
 def test_beyond_float64(graphs, calls: Counter[str]) -> None:
@@ -148,7 +150,7 @@ def test_beyond_float64(graphs, calls: Counter[str]) -> None:
     distribution = graphs.distribution(graphs.disconnected(N, 1000.0))
     for verb in VERBS.values():
         verb(distribution)
-    assert calls == {"eliminate float64": 1, "eliminate wide": 1, "reverse wide": 1}
+    assert calls == {"forth float64": 1, "forth wide": 1, "back wide": 1}
 
 
 def test_several_roots_are_one_more_elimination(graphs, calls: Counter[str]) -> None:
@@ -158,10 +160,10 @@ def test_several_roots_are_one_more_elimination(graphs, calls: Counter[str]) -> 
     spanning = distribution.multi_root()
     for _ in range(2):
         _ = spanning.log_partition
-    assert calls == {"eliminate float64": 2, "reverse float64": 1}
+    assert calls == {"forth float64": 2, "back float64": 1}
     for verb in VERBS.values():
         verb(spanning)
-    assert calls == {"eliminate float64": 2, "reverse float64": 2}
+    assert calls == {"forth float64": 2, "back float64": 2}
 
 
 @pytest.mark.parametrize("question", [partition, peakedness])
@@ -169,10 +171,10 @@ def test_partition_functions_are_two_eliminations(question: Verb, graphs, calls:
     """One for each root constraint, of which the distribution's own is kept."""
     distribution = graphs.distribution(graphs.gaussian(N))
     question(distribution)
-    assert calls["eliminate float64"] == 2
+    assert calls["forth float64"] == 2
     for verb in VERBS.values():
         verb(distribution)
-    assert calls == {"eliminate float64": 2, "reverse float64": 1}
+    assert calls == {"forth float64": 2, "back float64": 1}
 
 
 def test_a_divergence_and_its_gradient(graphs, calls: Counter[str]) -> None:
@@ -181,10 +183,10 @@ def test_a_divergence_and_its_gradient(graphs, calls: Counter[str]) -> None:
     kl(distribution, other)
     kl_gradient(distribution, other)
     assert calls == {
-        "eliminate float64": 2,
-        "reverse float64": 1,
-        "eliminate dual": 1,
-        "reverse dual": 1,
+        "forth float64": 2,
+        "back float64": 1,
+        "forth dual": 1,
+        "back dual": 1,
     }
 
 
@@ -211,9 +213,9 @@ def test_a_quantity_and_its_gradients(quantity: Quantity, graphs, calls: Counter
     if quantity.gradient_other:
         quantity.gradient_other(distribution, *given)
     covariances = size[0] if size else 1
-    assert calls["eliminate float64"] == 1
-    assert calls["reverse float64"] <= 1
-    assert calls["eliminate dual"] == calls["reverse dual"] == covariances
+    assert calls["forth float64"] == 1
+    assert calls["back float64"] <= 1
+    assert calls["forth dual"] == calls["back dual"] == covariances
 
 
 def test_another_power_is_worked_out_once_for_value_and_gradient(graphs, calls: Counter[str]) -> None:
@@ -221,7 +223,7 @@ def test_another_power_is_worked_out_once_for_value_and_gradient(graphs, calls: 
     distribution, quantity = graphs.distribution(graphs.gaussian(N)), QUANTITIES.get("renyi")
     quantity.value(distribution, 0.5)
     quantity.gradient(distribution, 0.5)
-    assert calls == {"eliminate float64": 2, "reverse float64": 2}
+    assert calls == {"forth float64": 2, "back float64": 2}
 
 
 @pytest.mark.parametrize(("sampler", "trees"), SERVED, ids=lambda entry: entry.name)
@@ -229,8 +231,8 @@ def test_a_sampler_asked_twice(sampler: Sampler, trees: TreeSpace, graphs, calls
     distribution = fresh(graphs, trees)
     for size in (1, 30, 1):
         sampler.draw(distribution, size, np.random.default_rng(size))
-    assert calls["eliminate float64"] <= 1
-    assert set(calls) <= {"eliminate float64", "reverse float64"}
+    assert calls["forth float64"] <= 1
+    assert set(calls) <= {"forth float64", "back float64"}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
@@ -241,4 +243,4 @@ def test_a_swor_algorithm_asked_twice(algorithm: Algorithm, trees: TreeSpace, gr
     for size in (1, 5, 1):
         algorithm.draw(distribution, size, np.random.default_rng(size))
     assert all(count == 1 for count in calls.values()), calls
-    assert set(calls) <= {"eliminate float64", "eliminate wide", "reverse float64"}
+    assert set(calls) <= {"forth float64", "forth wide", "back float64"}

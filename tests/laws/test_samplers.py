@@ -41,7 +41,7 @@ def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistributio
         "peaked": lambda: graphs.gaussian(n, 3, seed=n),
         "saturated": lambda: graphs.saturated(n),
         "nearly saturated": lambda: graphs.saturated(n, left=1e-3),
-        "holes": lambda: graphs.holes(n, 3, trees.single_root),
+        "holes": lambda: graphs.holes(n, 3, trees.single_root, projective=trees.projective),
         "one way": lambda: graphs.one_way(n, seed=2),
         "beyond float64": lambda: graphs.disconnected(n, 1000.0, seed=1),
     }[graph]()

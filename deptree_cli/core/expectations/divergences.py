@@ -19,7 +19,7 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
     if _goes_beyond(distribution, other):
         return np.inf
     differences = _differences(distribution, other)
-    if not differences[distribution.support].any() and (distribution.support == other.support).all():
+    if _have_equal_trees(distribution, other) and not differences[distribution.support].any():
         return 0.0  # the same scores: the same distribution
     expected = expected_sum(distribution, differences)
     (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
@@ -78,6 +78,11 @@ def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:
     if distribution.n != other.n:
         problem = f"a distribution over trees of {distribution.n} words is compared with one over {other.n}"
         raise DeptreeError(problem, "Compare distributions of one sentence", sent_id=distribution.id)
+
+
+def _have_equal_trees(distribution: ArcFactored, other: ArcFactored) -> bool:
+    """Whether the same trees are possible in both, as far as spaces and arcs tell."""
+    return distribution.space == other.space and bool((distribution.support == other.support).all())
 
 
 def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:

@@ -74,9 +74,10 @@ class Sampler:
     def check_serves(self, space: TreeSpace) -> None:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
+            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(_changes(space, other)))
             raise DeptreeError(
                 f"the sampler {self.name} does not draw {space.trees}",
-                f"Choose one of {', '.join(names(space))}, or {_way(space, SPACES.get(self.spaces[0]))}",
+                f"Choose one of {', '.join(names(space))}, or {' and '.join(_changes(space, nearest))}",
             )
 
 
@@ -128,12 +129,10 @@ def names(space: TreeSpace) -> list[str]:
     return [sampler.name for sampler in SAMPLERS if sampler.serves(space)]
 
 
-def _way(space: TreeSpace, other: TreeSpace) -> str:
-    """The options that lead from one tree space to another."""
+def _changes(space: TreeSpace, other: TreeSpace) -> list[str]:
+    """What to do about options to come from one tree space to another."""
     changes = (
         ("--multi-root", not space.single_root, not other.single_root),
         ("--projective", space.projective, other.projective),
     )
-    return " and ".join(
-        f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there
-    )
+    return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]

@@ -122,13 +122,19 @@ def factorise(log_scores: Float, single_root: bool) -> Eisner:
     """
     shifted = shift(log_scores, single_root)
     found = _filled(shifted, single_root, REAL)
-    n = found.n
-    # An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
-    if not found.shifted_log_z[0] > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH or n > LONGEST:
+    if not is_in_range(found.shifted_log_z[0], found.n):
         found = found.in_wide_numbers
     if found.shifted_log_z[0] == -np.inf:
         raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
     return found
+
+
+def is_in_range(log_z: float, n: int) -> bool:
+    """Whether float64 held every item that is a part of Z, weights being at most 1.
+
+    An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
+    """
+    return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
 def pattern(allowed: Bool, single_root: bool) -> tuple[Any, Bool]:
@@ -154,10 +160,10 @@ def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
     weights = kind.exp(shifted.high, shifted.low)
     chart = _chart(kind.zeros, len(shifted.high) - 1)
     total = inside(weights, single_root, chart)
-    return Eisner(single_root, shifted, _log(total, kind), kind, weights, chart)
+    return Eisner(single_root, shifted, log_pair(total, kind), kind, weights, chart)
 
 
-def _log(total: Any, kind: Kind) -> tuple[float, float]:
+def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
     """The logarithm of a number as a pair: of wide numbers the exponent says it exactly, however large it is."""
     mantissa, exponent = (total, 0) if kind is REAL else total
     if mantissa == 0.0:

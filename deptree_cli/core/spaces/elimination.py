@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Int, Integers
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift

@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.trees.eisner import Chart
 from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, LEFT, RIGHT
+from deptree_cli.kernels.xoshiro import U64
 
 NONE = -1
 
@@ -32,45 +34,69 @@ def best_projective_tree(scores, single_root, heads):
     -inf is no tree. Of equals the first split wins.
     """
     n = heads.shape[0]
-    right, right_by_end, left, left_by_end = np.zeros((4, n + 1, n + 1))  # as in `eisner.Chart`
-    right_arc, left_arc = np.empty((2, n + 1, n + 1))
-    splits = np.full((3, n + 1, n + 1), NONE)
+    chart = best_items(scores, single_root)
+    if chart.right[0, n] > -math.inf:
+        follow(chart, single_root, heads)
+    return chart.right[0, n]
+
+
+@kernel
+def best_items(scores, single_root):
+    """Return the chart of `eisner.inside` with the best sums of scores in the place of sums of weights."""
+    n = scores.shape[0] - 1
+    right, right_by_end, left, left_by_end = np.zeros((4, n + 1, n + 1))
+    right_arc, left_arc, between = np.empty((3, n + 1, n + 1))
     for j in range(1, n + 1):
         for i in range(j - 1, -1, -1):
-            stop = 1 if single_root and i == 0 else j
-            best, splits[BETWEEN, i, j] = best_sum(right[i], left_by_end[j], i, stop, 1)
-            right_arc[i, j], left_arc[j, i] = best + scores[i, j], best + scores[j, i]
-            if i > 0 or j == n or not single_root:
-                best, splits[RIGHT, i, j] = best_sum(right_arc[i], right_by_end[j], i + 1, j + 1, 0)
-                right[i, j] = right_by_end[j, i] = best
+            best = largest_sum(right[i], left_by_end[j], i, 1 if single_root and i == 0 else j, 1)
+            between[i, j], right_arc[i, j], left_arc[j, i] = best, best + scores[i, j], best + scores[j, i]
             if i > 0:
-                best, splits[LEFT, i, j] = best_sum(left[i], left_arc[j], i, j, 0)
-                left[i, j] = left_by_end[j, i] = best
-    if right[0, n] > -math.inf:
-        follow(splits, heads)
-    return right[0, n]
+                left[i, j] = left_by_end[j, i] = largest_sum(left[i], left_arc[j], i, j, 0)
+            if i > 0 or j == n or not single_root:
+                right[i, j] = right_by_end[j, i] = largest_sum(right_arc[i], right_by_end[j], i + 1, j + 1, 0)
+    return Chart(right, right_by_end, left, left_by_end, right_arc, left_arc, between)
+
+
+# The largest of several is the same in any order: no branch is needed, nor a check of indices that cannot be negative.
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
+def largest_sum(x, y, start, stop, shift):
+    """Return the largest x[k] + y[k + shift], start <= k < stop."""
+    best = -math.inf
+    for k in range(U64(start), U64(stop)):
+        best = max(best, x[k] + y[k + U64(shift)])
+    return best
 
 
 @kernel
-def best_sum(x, y, start, stop, shift):
-    """Return the largest x[k] + y[k + shift], start <= k < stop, and its k."""
-    best, at = -math.inf, NONE
-    for k in range(start, stop):
-        if x[k] + y[k + shift] > best:
-            best, at = x[k] + y[k + shift], k
-    return best, at
+def best_split(chart, single_root, item, i, j):
+    """Return where the best of an item RIGHT, LEFT or BETWEEN from i to j is split, of equals the first; or NONE."""
+    if item == RIGHT:
+        return place_of(chart.right[i, j], chart.right_arc[i], chart.right_by_end[j], i + 1, j + 1, 0)
+    if item == LEFT:
+        return place_of(chart.left[i, j], chart.left[i], chart.left_arc[j], i, j, 0)
+    stop = 1 if single_root and i == 0 else j
+    return place_of(chart.between[i, j], chart.right[i], chart.left_by_end[j], i, stop, 1)
 
 
 @kernel
-def follow(splits, heads):
-    """Fill heads (n,) by the splits (3, n+1, n+1) of the items RIGHT, LEFT and BETWEEN, from the top."""
+def place_of(total, x, y, start, stop, shift):
+    """Return the first k, start <= k < stop, at which x[k] + y[k + shift] is the total; NONE for a total of -inf."""
+    k = start
+    while k < stop and x[k] + y[k + shift] != total:
+        k += 1
+    return k if total > -math.inf else NONE
+
+
+@kernel
+def follow(chart, single_root, heads):
+    """Fill heads (n,) with the tree at the top of a chart of best sums, which there is."""
     n = heads.shape[0]
     todo = np.empty((2 * n + 2, 3), np.int64)
     count = push(todo, 0, RIGHT, 0, n)
     while count > 0:
         count -= 1
         item, i, j = todo[count, 0], todo[count, 1], todo[count, 2]
-        k = splits[item, i, j]
+        k = best_split(chart, single_root, item, i, j)
         if item == RIGHT:
             heads[k - 1] = i
             count = push(todo, count, RIGHT, k, j)
@@ -84,7 +110,7 @@ def follow(splits, heads):
             count = push(todo, count, LEFT, k + 1, j)
 
 
-@kernel
+@kernel(forceinline=True)
 def push(todo, count, item, i, j):
     """Add an item to those still to be split, unless there is nothing in it; return their number."""
     if i == j:

@@ -17,7 +17,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import add, as_float, divide, get, inner, length, multiply, one, part, put, row
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    as_float,
+    divide,
+    get,
+    inner,
+    length,
+    multiply,
+    one,
+    part,
+    put,
+    row,
+)
 from deptree_cli.kernels.xoshiro import U64
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.register import imported
 from deptree_cli.core.samplers import SAMPLERS, Sampler, names
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace, space
 
 EACH = pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: sampler.name)
 SERVED = [(sampler, trees) for sampler in SAMPLERS for trees in SPACES if sampler.serves(trees)]
@@ -69,16 +71,30 @@ def test_no_trees_at_all(sampler: Sampler, trees: TreeSpace, graphs) -> None:
 
 @EACH
 def test_a_tree_space_not_served_is_refused(sampler: Sampler, graphs) -> None:
-    wanted = {SINGLE_ROOT: "single-root trees", MULTI_ROOT: "spanning trees with several roots"}
-    for trees, what in wanted.items():
+    for trees in SPACES:
         if sampler.serves(trees):
             sampler.check_serves(trees)
             continue
         with pytest.raises(DeptreeError) as caught:
             sampler.draw(graphs.over(graphs.uniform(2), trees), 1, np.random.default_rng(0))
-        assert f"the sampler {sampler.name} does not draw {what}" in str(caught.value)
-        assert ("or add --multi-root" if trees.single_root else "or leave out --multi-root") in str(caught.value)
-        assert "auto, elimination" in str(caught.value)
+        assert caught.value.problem == f"the sampler {sampler.name} does not draw {trees.trees}"
+        assert caught.value.remedy.startswith("Choose one of auto, e")
+
+
+@pytest.mark.parametrize(
+    ("name", "trees", "way"),
+    [
+        ("wilson", SINGLE_ROOT, "or add --multi-root"),
+        ("wilson-reject", MULTI_ROOT, "or leave out --multi-root"),
+        ("elimination", PROJECTIVE, "or leave out --projective"),
+        ("wilson", PROJECTIVE, "or add --multi-root and leave out --projective"),
+        ("eisner", MULTI_ROOT, "or add --projective"),
+    ],
+)
+def test_the_way_to_a_tree_space_that_is_served(name: str, trees: TreeSpace, way: str) -> None:
+    with pytest.raises(DeptreeError) as caught:
+        SAMPLERS.get(name).check_serves(trees)
+    assert caught.value.remedy.endswith(way)
 
 
 @EACH_SERVED
@@ -101,12 +117,10 @@ def test_one_stream_goes_on(sampler: Sampler, trees: TreeSpace, graphs) -> None:
     assert not np.array_equal(first, second)
 
 
-def random_tree(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The heads of some single-root tree."""
-    order, heads = rng.permutation(n) + 1, np.zeros(n, dtype=np.int64)
-    for place in range(1, n):
-        heads[order[place] - 1] = order[rng.integers(place)]
-    return heads
+@cache
+def single_root_trees(n: int, projective: bool) -> NDArray[np.int32]:
+    """Some tree among these is in every space that is projective or not."""
+    return all_trees(n, space(True, projective))
 
 
 def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution:
@@ -114,7 +128,8 @@ def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution
     rng = np.random.default_rng(seed)
     weights = rng.choice(EXTREME, size=(n + 1, n + 1))
     weights[rng.random(weights.shape) < rng.random()] = 0.0
-    arcs = random_tree(n, rng), np.arange(1, n + 1)
+    kept = single_root_trees(n, trees.projective)
+    arcs = kept[rng.integers(len(kept))], np.arange(1, n + 1)
     weights[arcs] = rng.choice(EXTREME[1:], size=n)
     return TreeDistribution(weights, "weight", trees.single_root).over(trees)
 

@@ -12,7 +12,16 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, Factorisation, TreeSpace, space
+from deptree_cli.core.spaces import (
+    MULTI_ROOT,
+    PROJECTIVE,
+    PROJECTIVE_MULTI,
+    SINGLE_ROOT,
+    SPACES,
+    Factorisation,
+    TreeSpace,
+    space,
+)
 
 EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 Float = NDArray[np.float64]
@@ -38,6 +47,7 @@ def test_entries_are_complete() -> None:
     assert SPACES.names == [trees.name for trees in SPACES]
     assert len({trees.trees for trees in SPACES}) == len(SPACES)
     assert [space(True), space(False)] == [SINGLE_ROOT, MULTI_ROOT]
+    assert [space(True, True), space(False, True)] == [PROJECTIVE, PROJECTIVE_MULTI]
     assert space() is SINGLE_ROOT
     for sampler in SAMPLERS:
         assert set(sampler.spaces) <= set(SPACES.names)
@@ -112,26 +122,17 @@ def test_maximum_tree(trees: TreeSpace, log_scores: Float) -> None:
 
 
 @EACH
-@pytest.mark.parametrize("first", [1, 2, 3])
-def test_maximum_trees_below(trees: TreeSpace, first: int, graphs) -> None:
-    """Lawler's partition of the cell of trees that agree with the best one before word `first` and avoid a head."""
-    for seed in range(5):
-        log_scores = graphs.gaussian(4, 2, seed)
-        every, words = all_trees(4, trees), np.arange(1, 5)
-        sums = log_scores[every, words].sum(axis=1)
-        best = every[sums.argmax()]
-        banned = np.zeros(5, dtype=bool)
-        banned[(best[first - 1] + 1) % 5] = True
-        below, totals = trees.maximum_trees_below(log_scores, best, first, banned)
-        for word in range(first, 5):
-            part = (every[:, : word - 1] == best[: word - 1]).all(axis=1) & (every[:, word - 1] != best[word - 1])
-            part &= ~banned[every[:, first - 1]] if word == first else True
-            if not part.any():
-                assert totals[word - 1] == -np.inf
-                continue
-            assert totals[word - 1] == pytest.approx(sums[part].max(), rel=1e-12)
-            assert below[word - 1].tolist() in every[part].tolist()
-            assert log_scores[below[word - 1], words].sum() == pytest.approx(totals[word - 1], rel=1e-12)
+def test_best_trees(trees: TreeSpace, log_scores: Float) -> None:
+    """All trees, once each, in the order of their sums; fewer are the first of more."""
+    distribution = distribution_over(trees, log_scores)
+    sums = np.sort(distribution.log_weights(Oracle(distribution).trees))[::-1]
+    for size in (0, 1, 2, 7, len(sums), len(sums) + 5):
+        found = trees.best_trees(log_scores, size)
+        assert found.dtype == np.int32
+        assert found.shape == (min(size, len(sums)), len(log_scores) - 1)
+        assert trees.contains(found).all()
+        assert len({tuple(tree) for tree in found.tolist()}) == len(found)
+        np.testing.assert_allclose(distribution.log_weights(found), sums[:size], rtol=1e-14, atol=1e-12)
 
 
 @EACH

@@ -1,0 +1,247 @@
+"""The best projective trees in order, lazily from Eisner's chart (Huang and Chiang 2005, algorithm 3).
+
+Every item of the chart has its derivations, best first, as a list that grows on demand: the first is known from the
+chart, and behind each one stand its two neighbours, which put the next derivation of a part in the place of one. What
+might come next waits in a heap of its own for every item. A tree has one derivation, so none is repeated.
+
+A derivation is a number: below 3 (n+1)^2 that of an item, whose best it is, then in the order made.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.trees.best_projective_tree import NONE, best_items, best_split
+from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, LEFT, RIGHT
+
+# What is still to be done behind the last derivation of an item: all its splits wait to be seen; a neighbour has to be
+# made by its second part, by its first part; nothing.
+SPLITS, SECOND, FIRST, NOTHING = 3, 2, 1, 0
+
+
+class Derivations(NamedTuple):
+    """Derivations and those that wait to become one; arrays with room for more.
+
+    Attributes:
+        score: the sum of its arcs' scores.
+        item: which it is of.
+        split: where its item is split.
+        parts: (room, 2), the derivations that it is made of.
+        following: the next best one of its item, NONE while unknown.
+        below: (room, 2), what is below it in the heap where it waits.
+    """
+
+    score: Any
+    item: Any
+    split: Any
+    parts: Any
+    following: Any
+    below: Any
+
+
+class Agenda(NamedTuple):
+    """What there is for every item.
+
+    Attributes:
+        last: its last derivation.
+        waiting: the top of its heap, NONE where that is empty.
+        to_do: one of the constants above.
+        complete: whether it has no further derivations.
+    """
+
+    last: Any
+    waiting: Any
+    to_do: Any
+    complete: Any
+
+
+@kernel
+def best_projective_trees(scores, single_root, size):
+    """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
+    n = scores.shape[0] - 1
+    made, agenda = first_derivations(best_items(scores, single_root), single_root)
+    used = made.score.shape[0]
+    top = (RIGHT * (n + 1) + 0) * (n + 1) + n
+    heads = np.empty((16, n), np.int32)
+    todo, wanted = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64)
+    count, derivation = 0, top if made.score[top] > -math.inf else NONE
+    while count < size and derivation != NONE:
+        if count == heads.shape[0]:
+            heads = np.concatenate((heads, np.empty_like(heads)))
+        fill_heads(made, derivation, todo, heads[count])
+        count += 1
+        if count < size:
+            made, used = extend(scores, single_root, made, agenda, used, top, wanted)
+            derivation = made.following[derivation]
+    return heads[:count].copy()
+
+
+@kernel
+def first_derivations(chart, single_root):
+    """Return the best derivation of every item of a chart of best sums, and an agenda."""
+    nodes = chart.right.shape[0]
+    items = 3 * nodes * nodes
+    score, split, parts = np.zeros(items), np.full(items, NONE), np.full((items, 2), NONE)
+    for i in range(nodes):
+        for j in range(i + 1, nodes):
+            for kind in (RIGHT, LEFT, BETWEEN):
+                item = (kind * nodes + i) * nodes + j
+                score[item] = (chart.right if kind == RIGHT else chart.left if kind == LEFT else chart.between)[i, j]
+                split[item] = best_split(chart, single_root, kind, i, j)
+                if split[item] != NONE:
+                    parts[item] = parts_of(item, split[item], nodes)
+    made = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
+    complete = split == NONE  # a single node, or nothing possible
+    return made, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
+
+
+@kernel
+def parts_of(item, k, nodes):
+    """Return the two items that an item split at k consists of."""
+    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
+    if kind == RIGHT:
+        return (BETWEEN * nodes + i) * nodes + k, (RIGHT * nodes + k) * nodes + j
+    if kind == LEFT:
+        return (LEFT * nodes + i) * nodes + k, (BETWEEN * nodes + k) * nodes + j
+    return (RIGHT * nodes + i) * nodes + k, (LEFT * nodes + k + 1) * nodes + j
+
+
+@kernel
+def arc_score(scores, item, k):
+    """Return the score of the arc that an item split at k has between its parts, 0 for none."""
+    nodes = scores.shape[0]
+    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
+    if kind == BETWEEN:
+        return 0.0
+    return scores[i, k] if kind == RIGHT else scores[j, k]
+
+
+@kernel
+def extend(scores, single_root, made, agenda, used, top, wanted):
+    """Find the next derivation of the item `top`, if there is one; return all derivations and their number.
+
+    wanted: memory for the items that wait for each other, each below the one before: (2n+2,).
+    """
+    nodes = scores.shape[0]
+    wanted[0], depth, target = top, 1, agenda.last[top]
+    while not agenda.complete[top] and agenda.last[top] == target:
+        item = wanted[depth - 1]
+        last, to_do = agenda.last[item], agenda.to_do[item]
+        if used + nodes + 2 > made.score.shape[0]:
+            made = with_more_room(made)
+        if to_do == SPLITS:
+            used = add_splits(scores, single_root, made, agenda, used, item)
+            agenda.to_do[item] = SECOND
+        elif to_do == NOTHING:
+            take_best(made, agenda, item)
+            depth = max(depth - 1, 1)
+        else:
+            # Of two ways to the same pair of parts only one is taken: the first part goes on beside any second one,
+            # the second one beside the best first one only.
+            side = to_do - 1
+            part, other = made.parts[last, side], made.parts[last, 1 - side]
+            if side == 1 and other != made.item[other]:
+                agenda.to_do[item] = FIRST
+            elif made.following[part] == NONE and not agenda.complete[made.item[part]]:
+                wanted[depth], depth = made.item[part], depth + 1
+            else:
+                agenda.to_do[item] = to_do - 1
+                if made.following[part] != NONE:
+                    k, following = made.split[last], made.following[part]
+                    first, second = (following, other) if side == 0 else (other, following)
+                    used = add_candidate(scores, made, agenda, used, item, k, first, second)
+    return made, used
+
+
+@kernel
+def add_splits(scores, single_root, made, agenda, used, item):
+    """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
+    nodes = scores.shape[0]
+    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
+    start, stop = (i + 1, j + 1) if kind == RIGHT else (i, j)
+    if kind == BETWEEN and single_root and i == 0:
+        stop = 1
+    for k in range(start, stop):
+        if k != made.split[item]:
+            first, second = parts_of(item, k, nodes)
+            used = add_candidate(scores, made, agenda, used, item, k, first, second)
+    return used
+
+
+@kernel
+def add_candidate(scores, made, agenda, used, item, k, first, second):
+    """Put a derivation in its item's heap, if it is possible; return the number of derivations."""
+    score = made.score[first] + made.score[second] + arc_score(scores, item, k)
+    if score == -math.inf:
+        return used
+    made.score[used], made.item[used], made.split[used] = score, item, k
+    made.parts[used, 0], made.parts[used, 1] = first, second
+    made.following[used], made.below[used] = NONE, NONE
+    agenda.waiting[item] = merged(made, agenda.waiting[item], used)
+    return used + 1
+
+
+@kernel
+def take_best(made, agenda, item):
+    """Make the best of those that wait in an item's heap its next derivation; none: the item is complete."""
+    best = agenda.waiting[item]
+    if best == NONE:
+        agenda.complete[item] = True
+        return
+    agenda.waiting[item] = merged(made, made.below[best, 0], made.below[best, 1])
+    made.following[agenda.last[item]] = best
+    agenda.last[item], agenda.to_do[item] = best, SECOND
+
+
+@kernel
+def merged(made, a, b):
+    """Return the top of two heaps made one: skew heaps (Sleator and Tarjan 1986), O(log m) a step on average."""
+    top, above = NONE, NONE
+    while a != NONE and b != NONE:
+        if made.score[b] > made.score[a]:
+            a, b = b, a
+        if above == NONE:
+            top = a
+        else:
+            made.below[above, 0] = a
+        above, a = a, made.below[a, 1]
+        made.below[above, 1] = made.below[above, 0]
+    rest = a if b == NONE else b
+    if above == NONE:
+        return rest
+    made.below[above, 0] = rest
+    return top
+
+
+@kernel
+def with_more_room(made):
+    """Return the derivations in arrays of twice the length and more."""
+    room = 2 * made.score.shape[0] + 2 * made.split.shape[0]
+    score, item, split = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
+    parts, following, below = np.empty((room, 2), np.int64), np.empty(room, np.int64), np.empty((room, 2), np.int64)
+    used = made.score.shape[0]
+    score[:used], item[:used], split[:used] = made.score, made.item, made.split
+    parts[:used], following[:used], below[:used] = made.parts, made.following, made.below
+    return Derivations(score, item, split, parts, following, below)
+
+
+@kernel
+def fill_heads(made, derivation, todo, heads):
+    """Fill heads (n,) with the tree of a derivation of the whole sentence. todo: memory, (2n+2,)."""
+    nodes = heads.shape[0] + 1
+    todo[0], count = derivation, 1
+    while count > 0:
+        count -= 1
+        now = todo[count]
+        kind, (i, j) = made.item[now] // (nodes * nodes), divmod(made.item[now] % (nodes * nodes), nodes)
+        k = made.split[now]
+        if k == NONE:
+            continue
+        if kind != BETWEEN:
+            heads[k - 1] = i if kind == RIGHT else j
+        todo[count], todo[count + 1] = made.parts[now, 0], made.parts[now, 1]
+        count += 2
