@@ -132,6 +132,20 @@ def saturated_weights() -> Matrix:
     return weights
 
 
+def second_order_scores(sample: Sample) -> dict[str, Matrix]:
+    """Log-scores of the arcs of the telescope sentence, head-dep, and of parts of its trees: the man has the telescope.
+
+    With grandparent `(grandparent, head, dependent)` and sibling `(head, sibling, dependent)`, all 0 but one each.
+    """
+    nodes = len(sample.words) + 1
+    grandparent, sibling = np.zeros((2, nodes, nodes, nodes), np.float32)
+    saw, man, telescope = 2, 4, 7
+    grandparent[saw, man, telescope] = 1.5
+    sibling[saw, man, telescope] = -0.5
+    key = sample.sent_id
+    return {key: sample_logits(sample).T.copy(), f"{key}.grandparent": grandparent, f"{key}.sibling": sibling}
+
+
 def write_sentences(folder: Path) -> None:
     for name, gold in [("sentences.conllu", False), ("gold.conllu", True)]:
         text = "".join(conllu_block(sample, gold) for sample in SAMPLES)
@@ -166,6 +180,8 @@ def write_single_sentences(folder: Path) -> None:
     np.save(folder / "one.npy", head_probabilities(sample_logits(SAMPLES[0])))
     np.save(folder / "figure1.npy", figure1_weights())
     np.save(folder / "saturated.npy", saturated_weights())
+    parts: dict[str, Any] = second_order_scores(SAMPLES[0])
+    np.savez_compressed(folder / "second_order.npz", **parts)
 
 
 def main(folder: Path) -> None:

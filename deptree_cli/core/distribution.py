@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Draws
+from deptree_cli.core.trees import checked_trees
 
 # Where random numbers come from: a seed, from which the sentence's own stream is made, or a stream.
 Randomness = int | np.random.Generator
@@ -67,15 +67,7 @@ class TreeDistribution(ArcFactored):
 
     def log_probs(self, trees: ArrayLike) -> Float:
         """The log-probabilities of k trees, (k, n) heads -> (k,). See `log_prob`."""
-        try:
-            rows = np.asarray(trees)
-        except ValueError:
-            problem = f"heads of differing lengths are given for a sentence of {self.n} words"
-            raise DeptreeError(problem, "Give one integer per word", sent_id=self.id) from None
-        if rows.ndim != 2 or rows.shape[1] != self.n or rows.dtype.kind not in "iu":
-            what = f"heads of shape {rows.shape[1:] if len(rows) == 1 else rows.shape} and type {rows.dtype}"
-            problem = f"{what} are given for a sentence of {self.n} words"
-            raise DeptreeError(problem, "Give one integer per word and tree, 0 for ROOT", sent_id=self.id)
+        rows = checked_trees(trees, self.n, self.id)
         found = np.full(len(rows), -np.inf)
         sound = self.space.contains(rows)
         found[sound] = self.tree_log_probs(rows[sound])

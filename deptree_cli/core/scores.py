@@ -39,7 +39,7 @@ def checked_log_scores(
     if nan_forbids:
         array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     _check_numbers(array, scale)
-    log_scores = checked_temperature(_to_log(array, scale), temperature)
+    log_scores = checked_temperature(to_log(array, scale), temperature)
     log_scores[ignored] = -np.inf
     return log_scores
 
@@ -115,7 +115,8 @@ def arc(matrix: Float, where: Bool) -> str:
     return f"{head or 'ROOT'} -> {dependent}{of_label} ({matrix[head, dependent, *label]:g})"
 
 
-def _to_log(matrix: Float, scale: str) -> Float:
+def to_log(matrix: Float, scale: str) -> Float:
+    """Natural logarithms of checked scores of any shape; ``-inf`` for those that forbid."""
     if scale == "weight":
         with np.errstate(divide="ignore"):
             return np.log(matrix)

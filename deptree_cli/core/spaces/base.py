@@ -107,4 +107,4 @@ class TreeSpace(ABC):
 
     @abstractmethod
     def best_trees(self, scores: Float, size: int) -> Heads:
-        """The `size` trees of the largest sums of scores (n+1, n+1), the best first, (k, n), k <= size; -inf forbids."""
+        """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n), k <= size; -inf forbids."""

@@ -151,8 +151,12 @@ def pattern(allowed: Bool, single_root: bool) -> tuple[Any, Bool]:
     chart = _chart(kind.zeros, n)
     inside(weights, single_root, chart)
     marginals = _marginals(weights, single_root, chart, n, kind.zeros)
-    first = (lambda part: part) if kind is REAL else (lambda part: part[0])
-    return Chart(*(first(items) > 0 for items in chart)), first(marginals) > 0
+    return Chart(*(_are_positive(items, kind) for items in chart)), _are_positive(marginals, kind)
+
+
+def _are_positive(numbers: Any, kind: Kind) -> Bool:
+    found: Bool = (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
+    return found
 
 
 def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:

@@ -1,4 +1,4 @@
-"""What every factorisation of a sentence's log-scores has in common: the partition function, and trees measured by it."""
+"""What every factorisation of log-scores has in common: the partition function, and trees measured by it."""
 
 from __future__ import annotations
 

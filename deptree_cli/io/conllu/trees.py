@@ -11,6 +11,7 @@ from typing import Any
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
@@ -85,12 +86,12 @@ class Style:
 USUAL = Style()
 
 
-def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
+def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:
     """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 
-def label_notes(distribution: ArcFactored, heads: Heads, labels: Heads | None) -> list[Note]:
+def label_notes(distribution: ArcFactored | SecondOrder, heads: Heads, labels: Heads | None) -> list[Note]:
     """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []

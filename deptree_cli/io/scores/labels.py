@@ -11,6 +11,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import OutOfStep, Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import open_input
 
@@ -98,6 +99,8 @@ class OpenLabelScores:
         raw = self._next(key, sent_id)
         if isinstance(raw, DeptreeError):
             raise raw
+        if raw.parts is not None:
+            raise refusal(raw.parts, raw.place)
         try:
             scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, self._layout)
             words = words_in(scores.shape, self._layout)

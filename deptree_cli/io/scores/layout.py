@@ -123,7 +123,12 @@ def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:
     )
 
 
-def _orientation(rows: int, columns: int, layout: Layout) -> str:
+def orientation(rows: int, columns: int, layout: Layout) -> str:
+    """The orientation of a matrix of this shape: its own where it is a rectangle, else the layout's.
+
+    Raises:
+        DeptreeError: the two contradict each other.
+    """
     if rows == columns:
         return layout.orient or "head-dep"
     own = "dep-head" if rows < columns else "head-dep"
@@ -154,7 +159,7 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
         )
     n = words_in(scores.shape, layout)
     scores = np.moveaxis(scores, 0, -1) if layout.labels == "first" else scores
-    if _orientation(scores.shape[0], scores.shape[1], layout) == "dep-head":
+    if orientation(scores.shape[0], scores.shape[1], layout) == "dep-head":
         scores = scores.swapaxes(0, 1)
     # What becomes NaN or infinite here is judged, with its place, where the sentence is made.
     with np.errstate(invalid="ignore", over="ignore"):
@@ -177,7 +182,7 @@ def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: 
     """
     n = words_in(shape, layout)
     rows, columns = layout.arcs(shape)
-    dep_head = _orientation(rows, columns, layout) == "dep-head"
+    dep_head = orientation(rows, columns, layout) == "dep-head"
     scores = _blanked(matrix.copy(), blank)
     if layout.root == "diagonal":
         scores[np.arange(1, n + 1), np.arange(1, n + 1)] = scores[0, 1:]

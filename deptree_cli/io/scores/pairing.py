@@ -16,6 +16,7 @@ from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
 from deptree_cli.io.scores.raw import OutOfStep, Raw, RawScores, Source, in_order
 from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import STDIN, open_input, place_of
 
@@ -67,6 +68,8 @@ def read_both(
             sizes = f"{record.sent_id!r} of shape {record.scores.shape}", f"{twin.sent_id!r} of {twin.scores.shape}"
             problem = f"out of step: sentence {sizes[0]} meets {sizes[1]} in {other.place}"
             raise DeptreeError(problem, _MATCHING, place=record.place)
+        elif twin.parts is not None:
+            yield refusal(twin.parts, twin.place, twin.sent_id)
         else:
             yield replace(record, other=twin.scores)
 
@@ -135,8 +138,9 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
             check_not_padding(scores, layout)
         if block is None and raw.forms:
             block = _of_forms(sent_id, raw.forms, words_in(scores.shape, layout))
+        check_parts(raw.parts, words_in(scores.shape, layout))
         notice = ASSUMPTION if layout.is_assumed(scores.shape) else ""
-        return Record(sent_id, number, scores, block, raw.place, raw.key, padded, notice=notice)
+        return Record(sent_id, number, scores, block, raw.place, raw.key, padded, notice=notice, parts=raw.parts)
     except OutOfStep as error:
         if block is None or raw.key is None or raw.key != block.sent_id:
             raise error.at(raw.place, sent_id) from None

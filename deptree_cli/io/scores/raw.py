@@ -26,6 +26,17 @@ class Matrices:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SecondOrderParts:
+    """One sentence's scores of parts beyond arcs, as read: any number type and shape, or None where there are none.
+
+    `second_order.py` says how they are laid out.
+    """
+
+    grandparent: Array | None = None
+    sibling: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RawScores:
     """One sentence's scores as read.
 
@@ -36,6 +47,7 @@ class RawScores:
         padded: True for one slice of a batch whose own length is not known yet.
         forms: the words, where the container has them.
         length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
+        parts: its second-order scores, if there are some.
     """
 
     key: str | None
@@ -44,6 +56,7 @@ class RawScores:
     padded: bool = False
     forms: tuple[str, ...] = ()
     length: int | None = None
+    parts: SecondOrderParts | None = None
 
 
 class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)

@@ -9,6 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.scores.raw import SecondOrderParts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +27,8 @@ class Record:
         other: the same sentence's scores from another file, if there is one.
         labels: the scores of its labels from a file of their own, if there is one.
         gold: the same sentence with the heads that are known to be right, if there is such a file.
+        parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
+            refuses them (`second_order.without_parts`).
         notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
     """
 
@@ -40,6 +43,7 @@ class Record:
     labels: Array | None = None
     notice: str = ""
     gold: Block | None = None
+    parts: SecondOrderParts | None = None
 
     @property
     def known_heads(self) -> Heads:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
@@ -20,6 +21,7 @@ from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
 from deptree_cli.io.scores.source import ScoreSource
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Interpretation:
         other_place: what messages call the file of a record's other scores.
         single_root, temperature, nan_forbids: as for `TreeDistribution`.
         fix_heads: whether the HEADs of the CoNLL-U are constraints.
+        projective: as for `TreeDistribution`.
     """
 
     layout: Layout
@@ -47,6 +50,7 @@ class Interpretation:
     temperature: float = 1.0
     nan_forbids: bool = False
     fix_heads: bool = False
+    projective: bool = False
 
     def __call__(self, record: Record) -> ScoredSentence:
         """The sentence of a record.
@@ -54,40 +58,52 @@ class Interpretation:
         Raises:
             DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
         """
+        if record.parts is not None and (self.labels or not self.projective):
+            raise refusal(record.parts, record.place, record.sent_id)
         try:
-            return ScoredSentence(record, self.distribution(record.scores, record, self.layout), self)
+            return ScoredSentence(record, self._scored(record), self)
         except DeptreeError as error:
             error.remedy = self._with_hints(error.remedy, record)
             raise error.at(record.place, record.sent_id) from None
 
     def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so."""
-        options: dict[str, Any] = {
-            "scale": layout.scale,
-            "temperature": self.temperature,
-            "nan_forbids": self.nan_forbids,
-        }
-        labels = self.labels if layout.labels else None
-        found = TreeDistribution(
-            to_head_dep(scores, layout), single_root=self.single_root, labels=labels, id=record.sent_id, **options
-        )
+        options, labels = self._options(layout), self.labels if layout.labels else None
+        trees: dict[str, Any] = {"single_root": self.single_root, "projective": self.projective}
+        found = TreeDistribution(to_head_dep(scores, layout), labels=labels, id=record.sent_id, **trees, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
         return found.given(record.block.heads) if self.fix_heads and record.block is not None else found
 
+    def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
+        """The distribution by a record's scores of arcs, and by those of parts where there are some."""
+        if record.parts is None:
+            return self.distribution(record.scores, record, self.layout)
+        options = self._options(self.layout) | parts_to_head_dep(record.parts, record.scores.shape, self.layout)
+        arcs = to_head_dep(record.scores, self.layout)
+        found = SecondOrder(arcs, single_root=self.single_root, id=record.sent_id, **options)
+        return found.given(record.block.heads) if self.fix_heads and record.block is not None else found
+
+    def _options(self, layout: Layout) -> dict[str, Any]:
+        """How numbers of this layout become log-scores."""
+        return {"scale": layout.scale, "temperature": self.temperature, "nan_forbids": self.nan_forbids}
+
     def _with_hints(self, remedy: str, record: Record) -> str:
         read = self.layout
+        if self.projective and "--projective" not in remedy and replace(self, projective=False)._fits(record, read):
+            return f"{remedy}, or leave out --projective"
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
         if read.is_assumed(record.scores.shape):
             return remedy + ". The rows were taken for heads: if they are dependents, say --orient dep-head"
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
-        if rows == columns and self._makes_sense(record, turned):
+        if rows == columns and self._fits(record, turned):
             remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
         return remedy
 
-    def _makes_sense(self, record: Record, layout: Layout) -> bool:
+    def _fits(self, record: Record, layout: Layout) -> bool:
+        """Whether a record makes a distribution, laid out so."""
         try:
             self.distribution(record.scores, record, layout)
         except DeptreeError:
@@ -101,13 +117,29 @@ class ScoredSentence:
 
     Attributes:
         record: the sentence as it was read.
-        distribution: over its trees, by its scores.
+        scored: the distribution over its trees, by all of its scores, whichever these are.
         interpretation: how the one became the other.
     """
 
     record: Record
-    distribution: TreeDistribution
+    scored: TreeDistribution | SecondOrder
     interpretation: Interpretation
+
+    @property
+    def distribution(self) -> TreeDistribution:
+        """The distribution over its trees, by its scores of arcs.
+
+        Raises:
+            DeptreeError: it has second-order scores too, which would be dropped.
+        """
+        if self.record.parts is not None:
+            raise refusal(self.record.parts, self.record.place, self.id)
+        return cast(TreeDistribution, self.scored)
+
+    @cached_property
+    def entropy(self) -> float | None:
+        """Shannon's entropy in nats; None for second-order scores, of which it is not worked out."""
+        return self.distribution.entropy() if self.record.parts is None else None
 
     @property
     def id(self) -> str:
@@ -150,16 +182,16 @@ class ScoredSentence:
         heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
         single = np.ndim(trees) == 1
         names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
-        names_of = self.distribution.labels
+        names_of = self.scored.labels
         deprels = None
         if names_of and labels is not None:
             deprels = Deprels(names_of.names, np.atleast_2d(np.asarray(labels, dtype=np.int32)))
         return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).decode()
 
     def _deprels(self, labels: ArrayLike | None) -> list[str] | None:
-        if labels is None or self.distribution.labels is None:
+        if labels is None or self.scored.labels is None:
             return None
-        return [self.distribution.labels.names[number] for number in np.asarray(labels).tolist()]
+        return [self.scored.labels.names[number] for number in np.asarray(labels).tolist()]
 
     def _repr_svg_(self) -> str | None:
         from deptree_cli.io.pictures.notebook import draw
@@ -167,12 +199,16 @@ class ScoredSentence:
         return draw(self.distribution, self.record.block)
 
 
+# What of `Options` says how a matrix becomes a distribution, under the same names.
+CHOSEN = ("single_root", "projective", "temperature", "nan_forbids", "fix_heads")
+
+
 class Options(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. single_root: False for
-    --multi-root. temperature, nan_forbids, fix_heads: as there.
+    --multi-root. projective, temperature, nan_forbids, fix_heads: as there.
     """
 
     preset: str
@@ -183,6 +219,7 @@ class Options(TypedDict, total=False):
     label_scores: str
     lengths: str
     single_root: bool
+    projective: bool
     temperature: float
     nan_forbids: bool
     fix_heads: bool
@@ -201,8 +238,8 @@ def read(
         scores: path of a file in any container; `-` is standard input.
         conllu: path of the sentences that the scores belong to.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
-        options: preset, orient, root, scale, labels, label_scores, lengths, single_root, temperature, nan_forbids and
-            fix_heads, as on the command line (`Options`).
+        options: preset, orient, root, scale, labels, label_scores, lengths, single_root, projective, temperature,
+            nan_forbids and fix_heads, as on the command line (`Options`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -217,15 +254,8 @@ def read(
     found = layout(*answers) if any(answers) else source.own_layout or Layout()
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
-    how = Interpretation(
-        arcs,
-        with_labels,
-        read_labels(names) if names else None,
-        single_root=options.get("single_root", True),
-        temperature=options.get("temperature", 1.0),
-        nan_forbids=options.get("nan_forbids", False),
-        fix_heads=options.get("fix_heads", False),
-    )
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
+    how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
     return _sentences(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
 

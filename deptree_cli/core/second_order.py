@@ -1,0 +1,226 @@
+"""A distribution over projective trees by scores of arcs, of grandparents and of adjacent siblings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.conditioning import with_fixed_heads
+from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.parts import PARTS, checked_part, forbids_some
+from deptree_cli.core.scores import checked_log_scores, checked_temperature
+from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.trees import checked_trees
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces.second_order import SecondOrderChart, Shifted
+
+
+class SecondOrder:
+    """A distribution over the projective trees of one sentence, each as probable as the product of its parts' weights.
+
+    A tree's log-weight is the sum over its arcs ``head -> dependent`` of
+
+        scores[head, dependent] + grandparent[grandparent, head, dependent] + sibling[head, sibling, dependent]
+
+    where the grandparent is the head's head (an arc from ROOT has none, and nothing is added), and the sibling is the
+    next dependent of the same head between it and the dependent, or the head itself where the dependent is the first
+    one on its side. McDonald and Pereira 2006 (siblings), Carreras 2007, Koo and Collins 2010 (model 1: both).
+
+    It answers what is listed here; what `TreeDistribution` answers beyond that is not defined for it.
+
+    Args:
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored.
+        grandparent: (n+1, n+1, n+1), ``[grandparent, head, dependent]``, or None; sums then cost O(n^3), else O(n^4).
+        sibling: (n+1, n+1, n+1), ``[head, sibling, dependent]``, or None. Of both, parts that no projective tree has
+            are ignored.
+        scale, single_root, id, temperature, nan_forbids: as for `ArcFactored`; scale and temperature are of all three.
+
+    Attributes:
+        log_scores: float64, (n+1, n+1), read-only, as of `ArcFactored`.
+        grandparent, sibling: log-scores, float64, read-only, ``-inf`` for what no projective tree has; None as given.
+        space: the trees that it is over.
+
+    Raises:
+        DeptreeError: says what is wrong with which scores and what to do.
+    """
+
+    log_scores: Float
+    grandparent: Float | None
+    sibling: Float | None
+    space: TreeSpace
+    id: str
+    labels: None = None  # of arcs: there are none
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        grandparent: ArrayLike | None = None,
+        sibling: ArrayLike | None = None,
+        scale: str = "log",
+        single_root: bool = True,
+        id: str = "1",
+        *,
+        temperature: float = 1.0,
+        nan_forbids: bool = False,
+    ) -> None:
+        try:
+            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids)
+            parts = [
+                None if part is None else checked_part(name, part, len(log_scores), scale, temperature, nan_forbids)
+                for name, part in zip(PARTS, (grandparent, sibling), strict=True)
+            ]
+            self._set(log_scores, parts[0], parts[1], space(single_root, projective=True), id)
+            self._check_feasible()
+        except DeptreeError as error:
+            raise error.at(sent_id=id) from None
+
+    def _set(
+        self, log_scores: Float, grandparent: Float | None, sibling: Float | None, space: TreeSpace, id: str
+    ) -> None:
+        arrays = {"log_scores": log_scores, "grandparent": grandparent, "sibling": sibling}
+        frozen = {name: None if array is None else read_only(array) for name, array in arrays.items()}
+        self.__dict__.update(frozen, space=space, id=id)
+
+    def _check_feasible(self) -> None:
+        self.space.check_feasible(np.isfinite(self.log_scores))
+        if any(map(forbids_some, self.parts, self.parts.values())) and self.log_partition == -np.inf:
+            kind = self.space.trees.removesuffix("s") if self.single_root else "projective tree"
+            problem = f"no {kind} is possible: every one has a forbidden part (by the {self._named_parts})"
+            raise DeptreeError(problem, "Allow more parts")
+
+    def _with(self, **changed: Any) -> Self:
+        """A distribution of other, checked scores; nothing that was worked out goes along."""
+        twin = object.__new__(type(self))
+        names = ("log_scores", "grandparent", "sibling", "space", "id")
+        twin._set(**{**{name: getattr(self, name) for name in names}, **changed})
+        return twin
+
+    def __reduce__(self) -> tuple[Callable[..., SecondOrder], tuple[object, ...]]:
+        """What it was made of travels; what was worked out is worked out again where it arrives."""
+        return _put_together, (type(self), self.log_scores, self.grandparent, self.sibling, self.space, self.id)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} never changes; given and tempered make another one")
+
+    def __repr__(self) -> str:
+        arcs = int(np.isfinite(self.log_scores).sum())
+        parts = f", {self._named_parts}" if self.parts else ""
+        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{parts}>"
+
+    @property
+    def parts(self) -> dict[str, Float]:
+        """The scores of parts that there are, by their names in `PARTS`."""
+        found = {name: getattr(self, name) for name in PARTS}
+        return {name: array for name, array in found.items() if array is not None}
+
+    @property
+    def _named_parts(self) -> str:
+        return f"{' and '.join(self.parts)} scores"
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.log_scores) - 1
+
+    @property
+    def single_root(self) -> bool:
+        """Whether its trees have exactly one ROOT arc."""
+        return self.space.single_root
+
+    @cached_property
+    def _shifted(self) -> Shifted:
+        from deptree_cli.core.spaces.second_order import shift  # loads kernels: when there is work
+
+        return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
+
+    @cached_property
+    def factorisation(self) -> SecondOrderChart:
+        """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
+        from deptree_cli.core.spaces.second_order import factorise
+
+        return factorise(self._shifted)
+
+    @property
+    def log_partition(self) -> float:
+        """The natural logarithm of the partition function, the sum of all projective trees' weights."""
+        return self.factorisation.log_z
+
+    def marginals(self) -> Float:
+        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1.
+
+        An arc that no tree contains has exactly 0; one below the range of float64 has 0 too.
+        """
+        return self._marginals
+
+    @cached_property
+    def _marginals(self) -> Float:
+        return read_only(self.factorisation.marginals())
+
+    def log_prob(self, heads: ArrayLike) -> float:
+        """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
+
+        Raises:
+            DeptreeError: the array has another shape, or holds something else than integers.
+        """
+        return float(self.log_probs(cast(ArrayLike, [heads]))[0])
+
+    def log_probs(self, trees: ArrayLike) -> Float:
+        """The log-probabilities of k trees, (k, n) heads -> (k,). See `log_prob`."""
+        rows = checked_trees(trees, self.n, self.id)
+        found = np.full(len(rows), -np.inf)
+        sound = self.space.contains(rows)
+        found[sound] = self.tree_log_probs(rows[sound])
+        return found
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        """Log-probabilities of trees of this space, (k, n) heads -> (k,), at most 0; others are not noticed."""
+        return self.factorisation.tree_log_probs(trees)
+
+    def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
+        """Draw k independent exact trees, (k, n); rng: a seed, from which the sentence's own stream is made, or a
+        Generator."""
+        stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
+        return self.factorisation.sample(k, stream)
+
+    def argmax(self) -> Heads:
+        """The most probable tree, (n,)."""
+        return self._shifted.maximum_tree()
+
+    def mbr(self) -> Heads:
+        """The projective tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
+        return self.space.maximum_tree(np.where(np.isfinite(self.log_scores), self.marginals(), -np.inf))[0]
+
+    def given(self, heads: Sequence[int | None]) -> Self:
+        """The distribution given some words' heads: n of them, None where a word may take any.
+
+        Raises:
+            DeptreeError: they are not n numbers of nodes, or no tree of positive weight has these heads.
+        """
+        try:
+            twin = self._with(log_scores=with_fixed_heads(self.log_scores, heads))
+            twin._check_feasible()
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+        return twin
+
+    def tempered(self, temperature: float) -> Self:
+        """The distribution with all log-scores divided by a temperature; 1 changes nothing.
+
+        Raises:
+            DeptreeError: it is not a positive number, or takes scores out of range.
+        """
+        arrays = {"log_scores": self.log_scores, **self.parts}
+        return self._with(**{name: checked_temperature(array, temperature) for name, array in arrays.items()})
+
+
+def _put_together(kind: type[SecondOrder], *parts: Any) -> SecondOrder:
+    found = object.__new__(kind)
+    found._set(*parts)
+    return found

@@ -1,0 +1,179 @@
+"""One chart behind log Z, marginals, exact samples and the maximum tree of second-order projective distributions.
+
+As in `eisner.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else in wide ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.spaces.eisner import is_in_range, log_pair
+from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.numbers.tropical import Tropical
+from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, outside, tree_log_weights
+from deptree_cli.kernels.trees.second_order_best_tree import follow
+from deptree_cli.kernels.trees.second_order_sampler import sample_trees
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """The scores of a sentence's parts, shifted so that no weight exceeds 1; no tree's probability changes by it.
+
+    Attributes:
+        single_root: whether its trees have one ROOT arc, or one or more.
+        log_weights: logarithms of the weights, float64, laid out for the kernels.
+        constant: what log Z loses by the shift.
+    """
+
+    single_root: bool
+    log_weights: Weights
+    constant: float
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.log_weights.arcs) - 1
+
+    def tree_log_weights(self, trees: Integers) -> Float:
+        """The shifted log-weights of projective trees, (k, n) heads -> (k,)."""
+        out = np.empty(len(trees))
+        tree_log_weights(*self.log_weights, np.ascontiguousarray(trees, dtype=np.int64), out)
+        return out
+
+    def maximum_tree(self) -> Heads:
+        """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
+        chart = _chart(lambda shape: np.full(shape, -np.inf), self)
+        inside(Weights(*map(Tropical, self.log_weights)), self.single_root, Chart(*map(Tropical, chart)))
+        heads = np.empty(self.n, dtype=np.int32)
+        follow(self.log_weights, chart, self.single_root, heads)
+        return heads
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrderChart:
+    """The chart of one sentence's distribution; immutable, made by `factorise`.
+
+    Attributes:
+        shifted: the scores that it was made of.
+        shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
+        kind: the numbers of the arrays that follow.
+        weights, chart: see `kernels/trees/second_order.py`.
+    """
+
+    shifted: Shifted
+    shifted_log_z: tuple[float, float]
+    kind: Kind
+    weights: Weights
+    chart: Chart
+
+    @property
+    def log_z(self) -> float:
+        """The natural logarithm of the partition function; -inf where there is no tree."""
+        return math.fsum((*self.shifted_log_z, self.shifted.constant))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether float64's range did not suffice."""
+        return self.kind is WIDE
+
+    @cached_property
+    def in_wide_numbers(self) -> SecondOrderChart:
+        """The same chart in wide numbers."""
+        return self if self.is_wide else _filled(self.shifted, WIDE)
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
+        log_z, rest = self.shifted_log_z
+        return np.minimum(self.shifted.tree_log_weights(trees) - log_z - rest, 0.0)
+
+    def marginals(self) -> Float:
+        """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts."""
+        n = self.shifted.n
+        found = self.kind.zeros((n + 1, n + 1))
+        adjoints = _chart(self.kind.zeros, self.shifted)
+        outside(self.weights, self.shifted.single_root, self.chart, adjoints, found)
+        marginals: Float = self.kind.floats(found)
+        if not self.is_wide and not (np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
+            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
+        return marginals
+
+    def sample(self, size: int, rng: np.random.Generator) -> Heads:
+        """Independent exact trees, (size, n); O(n^2) each at worst."""
+        heads = np.empty((size, self.shifted.n), dtype=np.int32)
+        sample_trees(self.weights, self.chart, self.shifted.single_root, kernel_state(rng), heads)
+        return heads
+
+
+def factorise(shifted: Shifted) -> SecondOrderChart:
+    """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
+    found = _filled(shifted, REAL)
+    return found if is_in_range(found.shifted_log_z[0], shifted.n) else found.in_wide_numbers
+
+
+def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
+    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels.
+
+    What an array exceeds its peaks by is never rounded to the digits of a large offset: every array is shifted by
+    itself before they are added up. The weights of arcs take the largest over siblings with them.
+    """
+    arcs, of_arcs = _below_peaks(log_scores[..., None], single_root)
+    above, of_grandparents = _below_peaks(_by_grandparent(log_scores, grandparent), single_root)
+    beside, of_siblings = _below_peaks(_by_sibling(log_scores, sibling), single_root)
+    nearest = beside.max(axis=2, keepdims=True)
+    joint, of_words = _below_peaks(arcs + nearest + above, single_root)
+    weights = Weights(np.ascontiguousarray(joint), np.ascontiguousarray(beside - _finite(nearest)))
+    return Shifted(single_root, weights, math.fsum((*of_arcs, *of_grandparents, *of_siblings, *of_words)))
+
+
+def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
+    """Scores of grandparents ``[head, dependent, grandparent]``; ROOT's arcs have none, which is number 0."""
+    if grandparent is None:
+        return np.zeros((*log_scores.shape, 1))
+    scores = grandparent.transpose(1, 2, 0).copy()
+    scores[0, :, 0] = 0.0
+    return scores
+
+
+def _by_sibling(log_scores: Float, sibling: Float | None) -> Float:
+    """Scores of siblings ``[head, dependent, sibling]``."""
+    return np.zeros((*log_scores.shape, len(log_scores))) if sibling is None else sibling.swapaxes(1, 2)
+
+
+def _below_peaks(scores: Float, single_root: bool) -> tuple[Float, list[float]]:
+    """Scores ``[head, dependent, ...]`` less the highest of each word, and what was subtracted.
+
+    Under the single-root constraint the highest are of words as heads, and ROOT's row is then shifted as a whole: every
+    tree has exactly one of its arcs.
+    """
+    peaks = _finite(scores[int(single_root) :].max(axis=(0, 2)))
+    below = scores - peaks[:, None]
+    if not single_root:
+        return below, peaks.tolist()
+    top = _finite(below[0].max())
+    below[0] -= top
+    return below, [*peaks.tolist(), float(top)]
+
+
+def _finite(peaks: Any) -> Any:
+    """Peaks that can be subtracted: 0 where everything is forbidden."""
+    return np.where(np.isfinite(peaks), peaks, 0.0)
+
+
+def _filled(shifted: Shifted, kind: Kind) -> SecondOrderChart:
+    """The chart in one kind of numbers."""
+    weights = Weights(*map(kind.exp, shifted.log_weights))
+    chart = _chart(kind.zeros, shifted)
+    total = inside(weights, shifted.single_root, chart)
+    return SecondOrderChart(shifted, log_pair(total, kind), kind, weights, chart)
+
+
+def _chart(zeros: Any, shifted: Shifted) -> Chart:
+    """A chart of zeros."""
+    return Chart(*(zeros(shifted.log_weights.arcs.shape) for _ in Chart._fields))

@@ -1,0 +1,54 @@
+"""Tropical numbers: logarithms of which the larger is the sum, so that sweeps over sums find their best terms."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from deptree_cli.kernels.numbers import operations as ops
+
+
+class Tropical(NamedTuple):
+    """A logarithm or an array of them, float64; ``-inf`` is the number 0."""
+
+    log: object
+
+
+@ops.get.register(Tropical)
+def _get(array, index):
+    return Tropical(array.log[index])
+
+
+@ops.put.register(Tropical)
+def _put(array, index, x):
+    array.log[index] = x.log
+
+
+@ops.row.register(Tropical)
+def _row(array, i):
+    return Tropical(array.log[i])
+
+
+@ops.zero.register(Tropical)
+def _zero(array):
+    return Tropical(-math.inf)
+
+
+@ops.one.register(Tropical)
+def _one(array):
+    return Tropical(0.0)
+
+
+@ops.add.register(Tropical)
+def _add(x, y):
+    return Tropical(max(x.log, y.log))
+
+
+@ops.multiply.register(Tropical)
+def _multiply(x, y):
+    return Tropical(x.log + y.log)
+
+
+@ops.length.register(Tropical)
+def _length(array):
+    return array.log.shape[0]
