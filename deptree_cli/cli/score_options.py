@@ -15,6 +15,7 @@ from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS, layout
@@ -34,6 +35,7 @@ class ScoreOptions:
         layout: orientation, place of ROOT and scale of the matrices.
         single_root, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
         fix_heads: the HEADs of the CoNLL-U are constraints.
+        projective: only trees without crossing arcs.
         other: a second score file of the same sentences, for commands that compare.
         labels: the names of labels, if the scores tell them, from the file labels_path.
     """
@@ -44,6 +46,7 @@ class ScoreOptions:
     temperature: float
     nan_forbids: bool
     fix_heads: bool
+    projective: bool
     labels: tuple[str, ...] | None = None
     labels_path: str | None = None
     other: ScoreSource | None = None
@@ -79,6 +82,11 @@ class ScoreOptions:
         return replace(self.layout, labels=self.layout.labels or LABEL_AXIS)
 
     @property
+    def space(self) -> TreeSpace:
+        """The trees that distributions are over."""
+        return space(self.single_root, self.projective)
+
+    @property
     def interpretation(self) -> Interpretation:
         """How records become distributions: all that workers have to know."""
         return Interpretation(
@@ -90,6 +98,7 @@ class ScoreOptions:
             self.temperature,
             self.nan_forbids,
             self.fix_heads,
+            self.projective,
         )
 
     def records(self) -> Sized[Record | DeptreeError]:
@@ -118,6 +127,7 @@ class ScoreOptions:
             "rootat": None if read.root == usual.root else read.root,
             "scale": None if read.name and read.scale == usual.scale else read.scale,
             "root": "single" if self.single_root else "multi",
+            "trees": "projective" if self.projective else None,
             "temperature": None if self.temperature == 1 else repr(self.temperature),
             "nan": "forbids" if self.nan_forbids else None,
             "heads": "fixed" if self.fix_heads else None,
@@ -165,6 +175,7 @@ _OPTIONS = [
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
     reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--projective", is_flag=True, help="Only trees without crossing arcs."),
     reading_option(
         "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
     ),
@@ -213,6 +224,7 @@ def _options_of(
     labels: str | None,
     lengths: tuple[str, ...],
     multi_root: bool,
+    projective: bool,
     temperature: float,
     nan_forbids: bool,
     fix_heads: bool,
@@ -232,6 +244,7 @@ def _options_of(
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
+        projective=projective,
         labels=read_labels(labels) if labels else None,
         labels_path=labels,
     )

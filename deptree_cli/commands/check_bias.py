@@ -20,7 +20,6 @@ from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally,
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import space
 from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
@@ -96,7 +95,7 @@ def check_bias(
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     if not samples:
-        sampler.check_serves(space(scores.single_root))
+        sampler.check_serves(scores.space)
     fields = {"sampler": sampler.name, **scores.signature_fields, **run.signature_fields}
     fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:

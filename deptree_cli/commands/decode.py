@@ -22,7 +22,7 @@ from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import entropy
+from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
 from deptree_cli.io.conllu.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
@@ -65,7 +65,8 @@ def decode(
     header: bool | None,
     style: Style,
 ) -> int:
-    """Find the best tree of each sentence, or the K best: always valid, with a single root unless --multi-root.
+    """Find the best tree of each sentence, or the K best: always valid, with a single root unless --multi-root, and
+    without crossing arcs with --projective.
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
@@ -161,34 +162,41 @@ class Decode:
 
     def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> Decoded:
         """The work on one sentence."""
-        distribution = sentence.distribution
-        trees = best_trees(distribution, self.size) if self.size else METHODS[self.method](distribution)[None]
+        trees = self._best(sentence)
         chunk = b""
         if self.fmt == "conllu":
             chunk = _to_conllu(sentence, trees, self.style)
         elif self.fmt == "jsonl":
             chunk = _to_jsonl(sentence, trees, self.size is not None)
-        probs = _head_probs(distribution, trees)[0] if self.compared else np.empty(0)
+        probs = _head_probs(sentence.scored, trees)[0] if self.compared else np.empty(0)
         gold = sentence.record.known_heads if self.compared else np.empty(0, dtype=np.int32)
         return Decoded(sentence.id, chunk, trees if self.size else trees[0], probs, gold)
 
+    def _best(self, sentence: ScoredSentence) -> Heads:
+        """Its best trees, (k, n)."""
+        scored = sentence.scored
+        if self.size or not isinstance(scored, SecondOrder):
+            first_order = sentence.distribution
+            return best_trees(first_order, self.size) if self.size else METHODS[self.method](first_order)[None]
+        return (scored.mbr() if self.method == "mbr" else scored.argmax())[None]
 
-def _head_probs(distribution: ArcFactored, trees: Heads) -> Float:
+
+def _head_probs(distribution: ArcFactored | SecondOrder, trees: Heads) -> Float:
     """The probability of every word's head in each tree, (k, n)."""
     return distribution.marginals()[trees, np.arange(1, distribution.n + 1)]
 
 
 def _to_jsonl(sentence: ScoredSentence, trees: Heads, ranked: bool) -> bytes:
-    distribution = sentence.distribution
+    distribution = sentence.scored
     labels = distribution.labels.best(trees) if distribution.labels else None
     notes = [log_prob_note(distribution.tree_log_probs(trees)), *label_notes(distribution, trees, labels)]
-    notes.append(Note("entropy", "entropy", [entropy(distribution)] * len(trees)))
+    notes.append(Note("entropy", "entropy", [sentence.entropy] * len(trees)))
     block = sentence.record.block
     return to_jsonl(Trees(sentence.id, block, trees, notes, deprels=deprels_of(distribution, labels)), ranked=ranked)
 
 
 def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
-    distribution = sentence.distribution
+    distribution = sentence.scored
     labels = distribution.labels.best(trees) if distribution.labels else None
     log_probs = distribution.tree_log_probs(trees).tolist()
     comments = {
@@ -196,7 +204,8 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
         "tree_prob": [probability(np.exp(x), 6) for x in log_probs],
     }
     comments |= {note.key: note.texts for note in label_notes(distribution, trees, labels) if note.key}
-    comments["entropy"] = [f"{entropy(distribution):.6f}"] * len(trees)
+    if sentence.entropy is not None:
+        comments["entropy"] = [f"{sentence.entropy:.6f}"] * len(trees)
     probs = _probs(distribution, trees, labels)
     block, mark = with_places(sentence.record.sentence, list(probs))
     deprels = deprels_of(distribution, labels)
@@ -205,7 +214,7 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
     return filled(data, mark, probabilities(np.stack(list(probs.values()), axis=-1).ravel().tolist()))
 
 
-def _probs(distribution: ArcFactored, trees: Heads, labels: Heads | None) -> dict[str, Float]:
+def _probs(distribution: ArcFactored | SecondOrder, trees: Heads, labels: Heads | None) -> dict[str, Float]:
     """The probabilities noted in MISC, by their keys: of every word's head in each tree, and of head and label."""
     arcs = _head_probs(distribution, trees)
     if distribution.labels is None or labels is None:

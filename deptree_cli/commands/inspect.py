@@ -31,7 +31,8 @@ from deptree_cli.io.signature import signature
 @flat_options
 @run_options
 def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
-    """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root mass.
+    """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root and
+    projective mass.
 
     With --gold, or --conllu whose words have heads, also how well these fit under each orientation and place of ROOT
     that the matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that
@@ -86,7 +87,6 @@ def _shape(shape: tuple[int, ...], n: int, layout: Layout) -> str:
 def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
     """One line per fact for the whole file."""
     every: Callable[[str], list[Any]] = lambda name: [getattr(each.numbers, name) for each in seen]  # noqa: E731
-    masses = every("single_root_mass")
     return {
         "sentences": len(seen),
         "words": sum(each.n for each in seen),
@@ -103,11 +103,16 @@ def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
         "heads_normalised": all(every("normalised")),
         "mean_best_head_probability": float(np.mean(every("best_head"))),
         "mean_entropy_per_word": float(np.mean(every("entropy"))),
-        "single_root_mass_mean": float(np.mean(masses)),
-        "single_root_mass_median": float(np.median(masses)),
-        "single_root_mass_min": min(masses),
+        **_masses("single_root_mass", every("single_root_mass")),
+        **_masses("projective_mass", every("projective_mass")),
         **{name: fit if np.isfinite(fit) else None for name, fit in means.items()},
     }
+
+
+def _masses(name: str, masses: list[float]) -> dict[str, float]:
+    """What there is to say of one share per sentence."""
+    mean, median = float(np.mean(masses)), float(np.median(masses))
+    return {f"{name}_mean": mean, f"{name}_median": median, f"{name}_min": min(masses)}
 
 
 def _orient(seen: list[Seen], layout: Layout) -> str:

@@ -14,7 +14,7 @@ from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.expectations import entropy
+from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep
@@ -29,7 +29,7 @@ from deptree_cli.io.signature import signature
 @header_option
 @run_options
 def marginals(scores: ScoreOptions, run: RunOptions, fmt: str | None, header: bool | None) -> int:
-    """Compute the probability of every arc, by elimination: each word's probabilities sum to 1 whatever the scores.
+    """Compute the probability of every arc, never by differences: each word's sum to 1 whatever the scores.
 
     Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
     as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob, tree_prob and entropy
@@ -64,7 +64,7 @@ def _as_array(sentence: ScoredSentence, _: np.random.Generator) -> tuple[str, Fl
 
 def _as_json(sentence: ScoredSentence) -> bytes:
     """A line of JSON, rows in the orientation read."""
-    distribution = sentence.distribution
+    distribution = sentence.scored
     row: dict[str, object] = {"sent_id": sentence.id, "n": distribution.n}
     if distribution.labels:
         row["labels"] = distribution.labels.names
@@ -73,18 +73,18 @@ def _as_json(sentence: ScoredSentence) -> bytes:
 
 def _as_conllu(sentence: ScoredSentence) -> bytes:
     """The sentence as it is, with HeadProb (and LabelProb) in MISC and comments on its tree and its distribution."""
-    distribution, block = sentence.distribution, sentence.record.sentence
-    comments = [f"# entropy = {entropy(distribution):.6f}"]
+    distribution, block = sentence.scored, sentence.record.sentence
+    comments = [] if sentence.entropy is None else [f"# entropy = {sentence.entropy:.6f}"]
     tree = np.array([[-1 if head is None else head for head in block.heads]], dtype=np.int32)
-    if distribution.space.contains(tree)[0] and np.isfinite(distribution.log_weights(tree)[0]):
-        log_prob = float(distribution.tree_log_probs(tree)[0])
+    log_prob = float(distribution.log_probs(tree)[0])
+    if np.isfinite(log_prob):
         comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
     return block.with_misc(_probs(distribution, block.heads, block.deprels), comments)
 
 
 def _as_read(sentence: ScoredSentence) -> Float:
     """Marginals with the shape and orientation read; those of labels behind arcs that came without."""
-    distribution, how, shape = sentence.distribution, sentence.interpretation, sentence.record.scores.shape
+    distribution, how, shape = sentence.scored, sentence.interpretation, sentence.record.scores.shape
     arcs = distribution.marginals()
     if distribution.labels is None:
         return from_head_dep(arcs, how.layout, shape)
@@ -93,7 +93,7 @@ def _as_read(sentence: ScoredSentence) -> Float:
     return from_head_dep(labelled, how.label_layout, shape if joint else (*shape, labelled.shape[-1]))
 
 
-def _probs(distribution: ArcFactored, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
+def _probs(distribution: ArcFactored | SecondOrder, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
     """The notes in MISC of the words that have a HEAD."""
     arcs, labels = distribution.marginals(), distribution.labels
     labelled = labels.marginals(arcs) if labels else None

@@ -15,12 +15,20 @@ from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, sco
 from deptree_cli.cli.sections import command, option
 from deptree_cli.core.partition import Partition, Summary
 from deptree_cli.core.partition import partition as partition_of
+from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
 Found = tuple[str, int, Partition]
 
-COLUMNS = ("sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "reason")
+# The same, where there are second-order scores with log Z alone.
+Sums = tuple[str, int, Partition | float]
+
+SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass")
+COLUMNS = ("sent_id", "n", *SUMS, "reason")
+
+SECOND_ORDER = "second-order scores: no other sum is worked out"
 
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
@@ -34,13 +42,14 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
-    trees), single_root_mass (Z_D/Z_T) and expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one
-    single-root tree). With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
+    trees), single_root_mass (Z_D/Z_T), expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one
+    single-root tree) and projective_mass: the share of all trees' weight (single-root, or all with --multi-root) that
+    trees without crossing arcs have, exact, by Eisner's chart. With --projective the others are over such trees only.
+    With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
     fmt = flat.form(run.output, single=summary)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    found = pipeline.map(_found)
-    rows = _summary(found) if summary else map(_row, found)
+    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.space) for each in pipeline.map(_sums))
     fields = {**scores.signature_fields, **run.signature_fields}
     columns = tuple(Summary().row()) if summary else COLUMNS
     write_rows(rows, columns, fmt, signature("partition", fields), header, run, "partition")
@@ -52,18 +61,20 @@ def _found(sentence: ScoredSentence, _: np.random.Generator) -> Found:
     return sentence.id, sentence.distribution.n, partition_of(sentence.distribution)
 
 
-def _row(found: Found) -> dict[str, Any]:
+def _sums(sentence: ScoredSentence, rng: np.random.Generator) -> Sums:
+    """The work on one sentence, whichever scores it has."""
+    scored = sentence.scored
+    return (sentence.id, scored.n, scored.log_partition) if isinstance(scored, SecondOrder) else _found(sentence, rng)
+
+
+def _row(found: Sums, trees: TreeSpace) -> dict[str, Any]:
     sent_id, n, sums = found
-    row = {
-        "sent_id": sent_id,
-        "n": n,
-        "log_z": sums.log_z,
-        "log_z_multi_root": sums.log_z_multi_root,
-        "single_root_mass": sums.single_root_mass,
-        "expected_trials": sums.expected_trials,
-    }
+    if isinstance(sums, float):
+        of_its_own = {"log_z" if trees.single_root else "log_z_multi_root": sums, "reason": SECOND_ORDER}
+        return {"sent_id": sent_id, "n": n, **dict.fromkeys(SUMS), **of_its_own}
+    row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
-        return row | {"reason": "no single-root tree is possible"}
+        return row | {"reason": f"no {'projective ' * trees.projective}single-root tree is possible"}
     return row if sums.expected_trials else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}
 
 

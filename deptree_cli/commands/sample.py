@@ -24,7 +24,8 @@ from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -38,10 +39,22 @@ Samplers, with the cost of k trees of n words (h: mean hitting time of the walk)
 
 """
 
+# What stands for the second-order chart too.
+SECOND_ORDER = ("auto", "eisner")
+
 
 def _described(entry: Sampler) -> str:
     biased = "" if entry.exact else " (biased)"
-    return f"{entry.name}{biased}: {'/'.join(entry.spaces)} root; {entry.cost}\n  {entry.source}"
+    kinds = [_kind(trees) for trees in SPACES if entry.serves(trees)]
+    served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
+    return f"{entry.name}{biased}: {served} trees; {entry.cost}\n  {entry.source}"
+
+
+def _kind(trees: TreeSpace) -> str:
+    """What to call the trees of a space in a list of several."""
+    if trees.projective:
+        return "projective" if trees.single_root else "projective multi-root"
+    return "single-root" if trees.single_root else "multi-root"
 
 
 @command(
@@ -71,8 +84,7 @@ def sample(
     style: Style,
 ) -> int:
     """Draw K independent trees per sentence."""
-    trees = space(scores.single_root)
-    sampler.check_serves(trees)
+    sampler.check_serves(scores.space)
     fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
     if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
@@ -80,7 +92,7 @@ def sample(
         talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     made_by = {
-        "sampler": _used(sampler, trees),
+        "sampler": _used(sampler, scores.space),
         **scores.signature_fields,
         **run.signature_fields,
         "size": size,
@@ -102,6 +114,17 @@ def _used(sampler: Sampler, trees: TreeSpace) -> str:
     return f"{sampler.name}={used}" if used else sampler.name
 
 
+def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Heads:
+    """Trees (size, n); where there are second-order scores, from their own chart, as `eisner` draws from its.
+
+    Raises:
+        DeptreeError: the sampler takes scores of arcs only.
+    """
+    if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
+        return sentence.scored.sample(size, rng)
+    return sampler.draw(sentence.distribution, size, rng)
+
+
 @dataclass(frozen=True)
 class DrawHeads:
     """Trees as an array of heads, (k, n), with the sentence's name."""
@@ -111,7 +134,7 @@ class DrawHeads:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> tuple[str, Heads]:
         """The work on one sentence."""
-        return sentence.id, self.sampler.draw(sentence.distribution, self.size, rng)
+        return sentence.id, _drawn(self.sampler, sentence, self.size, rng)
 
 
 @dataclass(frozen=True)
@@ -126,8 +149,8 @@ class DrawTrees:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> bytes:
         """The work on one sentence."""
-        distribution = sentence.distribution
-        heads = self.sampler.draw(distribution, self.size, rng)
+        distribution = sentence.scored
+        heads = _drawn(self.sampler, sentence, self.size, rng)
         labels = distribution.labels.draw(heads, rng) if distribution.labels else None
         counts: list[int] | None = None
         if self.unique:

@@ -1,4 +1,4 @@
-"""Partition functions with and without the single-root constraint, and what follows from the two."""
+"""Partition functions with and without the single-root constraint, with and without crossing arcs, and their shares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
+from deptree_cli.core.spaces import Factorisation, TreeSpace, space
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
@@ -19,19 +19,27 @@ class Partition:
     """The partition functions of one sentence.
 
     Attributes:
-        log_z: log Z over single-root trees, None where there is none.
-        log_z_multi_root: log Z over all spanning trees.
+        log_z: log Z over single-root trees, None where there is none; over projective ones where the distribution is.
+        log_z_multi_root: log Z over all spanning trees, likewise.
         log_single_root_mass: their difference, without what offsets of scores would cost it; at most 0.
+        log_projective_mass: log Z over projective trees less that over all trees, both with the distribution's own root
+            constraint; at most 0, minus infinity where there is no projective tree.
     """
 
     log_z: float | None
     log_z_multi_root: float
     log_single_root_mass: float
+    log_projective_mass: float
 
     @property
     def single_root_mass(self) -> float:
         """Z_D / Z_T: the share of single-root trees."""
         return math.exp(self.log_single_root_mass)
+
+    @property
+    def projective_mass(self) -> float:
+        """The share of projective trees in the distribution over all trees, crossing arcs allowed. Exact."""
+        return math.exp(self.log_projective_mass)
 
     @property
     def log_trials(self) -> float:
@@ -45,45 +53,76 @@ class Partition:
 
 
 def partition(distribution: ArcFactored) -> Partition:
-    """Compute both partition functions of a sentence, whichever of its tree spaces the distribution is over. O(n^3)."""
-    multi = distribution.over(MULTI_ROOT).factorisation
+    """Compute the partition functions of a sentence: of its own tree space and of two others. O(n^3)."""
+    projective = distribution.space.projective
+    single = _factorised(distribution, space(True, projective))
+    multi = distribution.over(space(False, projective)).factorisation
+    log_z = None if single is None else single.log_z
+    return Partition(log_z, multi.log_z, _log_share(single, multi), log_projective_mass(distribution))
+
+
+def log_projective_mass(distribution: ArcFactored) -> float:
+    """See `Partition`; O(n^3)."""
+    every = distribution.over(space(distribution.single_root)).factorisation
+    return _log_share(_factorised(distribution, space(distribution.single_root, projective=True)), every)
+
+
+def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | None:
+    """The sums over the trees of a space; None where it has none of positive weight."""
     try:
-        single = distribution.over(SINGLE_ROOT).factorisation
-    except DeptreeError:  # spanning trees only
-        return Partition(None, multi.log_z, -math.inf)
-    (high, low), (other, rest) = single.log_z_pair, multi.log_z_pair
+        return distribution.over(trees).factorisation
+    except DeptreeError:
+        return None
+
+
+def _log_share(part: Factorisation | None, whole: Factorisation) -> float:
+    if part is None:
+        return -math.inf
+    (high, low), (other, rest) = part.log_z_pair, whole.log_z_pair
     # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return Partition(single.log_z, multi.log_z, min(high - other + (low - rest), 0.0))
+    return min(high - other + (low - rest), 0.0)
 
 
 class Summary:
     """The partition functions of a file, from running sums: memory does not grow with the number of sentences."""
 
     def __init__(self) -> None:
-        self._sentences = self._words = self._below_half = 0
-        self._log_z = self._mass = 0.0
-        self._least: tuple[float, str] | None = None
+        self._sentences = self._words = 0
+        self._log_z = 0.0
+        self._shares = {"single_root_mass": Shares(), "projective_mass": Shares()}
 
     def add(self, sent_id: str, n: int, found: Partition) -> None:
         """Count a sentence of n words."""
-        mass = found.single_root_mass
         self._sentences += 1
         self._words += n
         self._log_z += found.log_z or 0.0
-        self._mass += mass
-        self._below_half += mass < 0.5
-        if self._least is None or mass < self._least[0]:
-            self._least = mass, sent_id
+        for name, shares in self._shares.items():
+            shares.add(sent_id, getattr(found, name))
 
     def row(self) -> dict[str, Any]:
         """The sums by name."""
+        sums = {"sentences": self._sentences, "words": self._words, "log_z_sum": self._log_z}
+        return sums | {f"{name}_{what}": value for name, each in self._shares.items() for what, value in each.row()}
+
+
+class Shares:
+    """The shares that some trees have in the sentences of a file."""
+
+    def __init__(self) -> None:
+        self._sentences = self._below_half = 0
+        self._sum = 0.0
+        self._least: tuple[float, str] | None = None
+
+    def add(self, sent_id: str, share: float) -> None:
+        """Count a sentence."""
+        self._sentences += 1
+        self._sum += share
+        self._below_half += share < 0.5
+        if self._least is None or share < self._least[0]:
+            self._least = share, sent_id
+
+    def row(self) -> list[tuple[str, float | str | None]]:
+        """Facts and what they are called."""
         least, sent_id = self._least or (None, None)
-        return {
-            "sentences": self._sentences,
-            "words": self._words,
-            "log_z_sum": self._log_z,
-            "single_root_mass_mean": self._mass / self._sentences if self._sentences else None,
-            "single_root_mass_min": least,
-            "single_root_mass_min_sent_id": sent_id,
-            "single_root_mass_below_half": self._below_half,
-        }
+        mean = self._sum / self._sentences if self._sentences else None
+        return [("mean", mean), ("min", least), ("min_sent_id", sent_id), ("below_half", self._below_half)]

@@ -57,8 +57,8 @@ def run(env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_strangers_sampler_is_listed_and_draws(installed: dict[str, str]) -> None:
     text = run(installed, "sample", "--help").stdout
-    assert "stuck (biased): single root; n^3" in text
-    assert "fair: single/multi root" in text
+    assert "stuck (biased): single-root trees; n^3" in text
+    assert "fair: single-root and multi-root trees" in text
     assert "broken" not in text
     drawn = run(installed, "sample", str(DATA / "figure1.npy"), "-k", "3", "--sampler", "fair", "--seed", "1", "-q")
     assert len(drawn.stdout.splitlines()) == 3

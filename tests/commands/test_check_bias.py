@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces import SPACES
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
 EN_4 = [[2, 0, 2]] * 150 + [[2, 0, 1]] * 72 + [[0, 1, 2]] * 53 + [[0, 1, 1]] * 25  # as probable as they are frequent
 EXACT = [
-    (entry.name, multi)
+    (entry.name, trees)
     for entry in SAMPLERS
-    for multi in (False, True)
-    if entry.exact and entry.name != "auto" and entry.serves(space(not multi))
+    for trees in SPACES
+    if entry.exact and entry.name != "auto" and entry.serves(trees)
 ]
 
 
@@ -46,11 +46,11 @@ def test_the_biased_sampler_is_caught(deptree, seed):
     assert "1 of 1 sentences biased" in ran.err
 
 
-@pytest.mark.parametrize(("name", "multi"), EXACT)
+@pytest.mark.parametrize(("name", "trees"), EXACT, ids=lambda each: getattr(each, "name", each))
 @pytest.mark.parametrize("scores", [FIGURE1, SCORES], ids=["figure1", "scores"])
-def test_every_exact_sampler_passes(done, scores, name, multi):
+def test_every_exact_sampler_passes(done, scores, name, trees):
     """Seeded; at alpha 0.001 a correct sampler would fail under another seed once in a thousand runs."""
-    options = ["--multi-root"] * multi
+    options = ["--multi-root"] * (not trees.single_root) + ["--projective"] * trees.projective
     ran = done("check-bias", *scores, "--sampler", name, "-k", 1000, "--seed", 7, *options)
     assert {row["verdict"] for row in ran.rows} == {"no bias found"}
     assert {row["impossible"] for row in ran.rows} == {0}

@@ -57,10 +57,11 @@ def test_facts(done, exact):
     assert facts["forbidden_arcs"] == 0
     assert facts["heads_normalised"] is False
     assert (facts["preset"], facts["root"], facts["scale"], facts["type"]) == ("natasha", "first", "log", "float32")
-    masses = [row["single_root_mass"] for row in done("partition", *SCORES).rows]
-    assert facts["single_root_mass_mean"] == pytest.approx(np.mean(masses))
-    assert facts["single_root_mass_median"] == pytest.approx(np.median(masses))
-    assert facts["single_root_mass_min"] == pytest.approx(min(masses))
+    for mass in ("single_root_mass", "projective_mass"):
+        masses = [row[mass] for row in done("partition", *SCORES).rows]
+        assert facts[f"{mass}_mean"] == pytest.approx(np.mean(masses))
+        assert facts[f"{mass}_median"] == pytest.approx(np.median(masses))
+        assert facts[f"{mass}_min"] == pytest.approx(min(masses))
 
 
 def test_entropy_and_peakedness_of_one_sentence(done, exact, put):

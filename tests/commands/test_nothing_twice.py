@@ -15,7 +15,7 @@ import pytest
 
 from deptree_cli.cli.app import COMMANDS
 from deptree_cli.core.audit import ENUMERATED_N
-from deptree_cli.core.spaces import elimination
+from deptree_cli.core.spaces import eisner, elimination
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.kernels.numbers.dual import Dual
 
@@ -33,7 +33,7 @@ with (DATA / "gold.conllu").open("rb") as file:
 PAIRED = 4  # arcs of those that are expected five times in twenty trees, and five times not, less each word's likeliest
 R = 15  # features of an arc in label_scores.npz
 
-# Command line, then how often: eliminations (log Z), looks back (marginals), covariances (gradients).
+# Command line, then how often: eliminations or charts (log Z), looks back (marginals), covariances (gradients).
 CASES = [
     ("sample {scores} -k 20", ALL, 0, 0),  # log Z, and the root's marginals without the others
     ("sample {scores} --unique", ALL, 0, 0),
@@ -44,6 +44,7 @@ CASES = [
     ("sample {scores} --sampler elimination", ALL, 0, 0),
     ("sample {scores} --sampler colbourn", ALL, 0, 0),
     ("sample {scores} {labels} {gold}", ALL, 0, 0),
+    ("sample {scores} --projective", ALL, 0, 0),
     ("swor {scores} -k 3", ALL, ALL, 0),  # words are drawn in the order of their certainty: marginals
     ("swor {scores} -k 3 --multi-root", ALL, ALL, 0),
     ("swor {scores} --mass 0.9 {labels} --labelled", ALL, ALL, 0),
@@ -54,6 +55,7 @@ CASES = [
     ("decode {scores} --method mbr", ALL, ALL, 0),
     ("decode {scores} --k-best 20 {sentences}", ALL, ALL, 0),
     ("decode {scores} {labels} {gold}", ALL, ALL, 0),
+    ("decode {scores} --k-best 20 {sentences} --projective", ALL, ALL, 0),
     ("decode {scores} -o out.npz", 0, 0, 0),
     ("decode {scores} --k-best 5 -o out.npz", 0, 0, 0),
     ("decode {scores} --method mbr -o out.npz", ALL, ALL, 0),
@@ -64,10 +66,12 @@ CASES = [
     ("marginals {scores} {gold}", ALL, ALL, 0),
     ("marginals {scores} {gold} {labels}", ALL, ALL, 0),
     ("marginals {scores} {gold} --fix-heads --multi-root", ALL, ALL, 0),
-    ("partition {scores}", 2 * ALL, 0, 0),  # with one root, and with several
-    ("partition {scores} --summary --multi-root", 2 * ALL, 0, 0),
+    ("partition {scores}", 3 * ALL, 0, 0),  # with one root, with several, and without crossing arcs
+    ("partition {scores} --summary --multi-root", 3 * ALL, 0, 0),
+    ("partition {scores} --projective", 3 * ALL, 0, 0),
     ("expect entropy {scores}", ALL, ALL, 0),
     ("expect entropy {scores} --grad", ALL, ALL, ALL),
+    ("expect entropy {scores} --grad --projective", ALL, ALL, ALL),
     ("expect renyi {scores} --alpha 2", 2 * ALL, 0, 0),  # log Z of the distribution and of its power
     ("expect renyi {scores} --alpha 2 --grad", 2 * ALL, 2 * ALL, 0),
     ("expect renyi {scores} --alpha 1 --grad", ALL, ALL, ALL),
@@ -82,12 +86,13 @@ CASES = [
     ("expect covariance {scores} {features}", ALL, 0, R * ALL),
     ("expect ge {scores} {features} --target target.txt --grad", ALL, ALL, ALL),
     ("diff {scores} {data}/scores.npz --seed 7", 2 * ALL, 2 * ALL, 0),
-    ("inspect {scores}", 2 * ALL, ALL, 0),  # with several roots too
-    ("inspect {scores} --multi-root", ALL, ALL, 0),
-    ("inspect {scores} {gold}", 3 * ALL, ALL, 0),  # and one more layout that a rectangle may have: ROOT last
+    ("inspect {scores}", 3 * ALL, ALL, 0),  # with several roots too, and without crossing arcs
+    ("inspect {scores} --multi-root", 2 * ALL, ALL, 0),
+    ("inspect {scores} {gold}", 4 * ALL, ALL, 0),  # and one more layout that a rectangle may have: ROOT last
     ("check-bias {scores} -k 20 --seed 7", ALL, LONG, LONG + PAIRED),  # the log-probability's variance, pairs of arcs
     ("check-bias {scores} -k 20 --seed 7 --sampler wilson-rc", ALL, LONG, LONG + PAIRED),  # its bias: root marginals
     ("check-bias {scores} --samples drawn.jsonl", ALL, LONG, LONG + PAIRED),
+    ("check-bias {scores} -k 20 --seed 7 --projective", ALL, LONG, LONG + PAIRED),
     ("show {scores} -o out.svg", 1, 1, 0),
     ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
     ("show {scores} -k 20 -o out.svg --heat-map heat.svg", 1, 1, 0),
@@ -116,8 +121,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         return call
 
-    for name in ("eliminate", "reverse"):
-        monkeypatch.setattr(elimination.kernel, name, counted(name, getattr(elimination.kernel, name)))
+    for module, forth, back in ((elimination.kernel, "eliminate", "reverse"), (eisner, "inside", "outside")):
+        monkeypatch.setattr(module, forth, counted("forth", getattr(module, forth)))
+        monkeypatch.setattr(module, back, counted("back", getattr(module, back)))
     return counts
 
 
@@ -134,9 +140,9 @@ def test_kernels_are_called_as_often_as_needed(
     calls.clear()
     ran = deptree(*arguments(line), "-q")
     assert ran.code == (2 if line.startswith("check-bias") else 0), ran.err  # twenty trees leave it undecided
-    assert calls["eliminate"] == eliminations
-    assert calls["reverse"] == looks_back
-    assert {calls[f"{name} of duals"] for name in ("eliminate", "reverse")} == {covariances}
+    assert calls["forth"] == eliminations
+    assert calls["back"] == looks_back
+    assert {calls[f"{name} of duals"] for name in ("forth", "back")} == {covariances}
 
 
 def test_no_command_is_missing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIELDS = ["sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials"]
+FIELDS = ["sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass"]
 
 
 def test_json_lines(done, golden):
@@ -20,34 +20,43 @@ def test_summary(done, golden):
     golden("partition_summary.json", done("partition", *SCORES, "--summary").out)
 
 
+@pytest.mark.parametrize("projective", [False, True])
 @pytest.mark.parametrize("temperature", [1, 0.5, 10])
-def test_sums_are_exact(done, exact, temperature):
-    rows = {row["sent_id"]: row for row in done("partition", *SCORES, "--temperature", temperature).rows}
+def test_sums_are_exact(done, exact, temperature, projective):
+    given = ("--temperature", temperature, *["--projective"] * projective)
+    rows = {row["sent_id"]: row for row in done("partition", *SCORES, *given).rows}
     for sent_id in ("en-4", "cs-2", "ru-1", "ru-2"):
-        single = exact(sent_id, temperature=temperature).log_z
-        multi = exact(sent_id, temperature=temperature, single_root=False).log_z
+        single = exact(sent_id, temperature=temperature, projective=projective).log_z
+        multi = exact(sent_id, temperature=temperature, single_root=False, projective=projective).log_z
+        straight, every = (exact(sent_id, temperature=temperature, projective=one).log_z for one in (True, False))
         assert list(rows[sent_id]) == FIELDS
         assert rows[sent_id]["log_z"] == pytest.approx(single, abs=1e-9)
         assert rows[sent_id]["log_z_multi_root"] == pytest.approx(multi, abs=1e-9)
         assert rows[sent_id]["single_root_mass"] == pytest.approx(np.exp(single - multi))
         assert rows[sent_id]["expected_trials"] == pytest.approx(np.exp(multi - single))
+        assert rows[sent_id]["projective_mass"] == pytest.approx(np.exp(straight - every))
 
 
-def test_multi_root_changes_no_number(done):
-    assert done("partition", *SCORES, "--multi-root").rows == done("partition", *SCORES).rows
+def test_multi_root_changes_the_projective_mass_and_nothing_else(done, exact):
+    rows, plain = done("partition", *SCORES, "--multi-root").rows, done("partition", *SCORES).rows
+    masses = [row.pop("projective_mass") for row in rows]
+    assert rows == [{field: row[field] for field in row if field != "projective_mass"} for row in plain]
+    straight, every = (exact("en-4", single_root=False, projective=one).log_z for one in (True, False))
+    assert masses[3] == pytest.approx(np.exp(straight - every))
 
 
 def test_the_summary_sums(done):
     rows = done("partition", *SCORES).rows
     (summary,) = done("partition", *SCORES, "--summary").rows
-    least = min(rows, key=lambda row: row["single_root_mass"])
     assert summary["sentences"] == len(rows) == 8
     assert summary["words"] == sum(row["n"] for row in rows)
     assert summary["log_z_sum"] == pytest.approx(sum(row["log_z"] for row in rows))
-    assert summary["single_root_mass_mean"] == pytest.approx(np.mean([row["single_root_mass"] for row in rows]))
-    assert summary["single_root_mass_min"] == least["single_root_mass"]
-    assert summary["single_root_mass_min_sent_id"] == least["sent_id"]
-    assert summary["single_root_mass_below_half"] == 0
+    for mass in ("single_root_mass", "projective_mass"):
+        least = min(rows, key=lambda row: row[mass])
+        assert summary[f"{mass}_mean"] == pytest.approx(np.mean([row[mass] for row in rows]))
+        assert summary[f"{mass}_min"] == least[mass]
+        assert summary[f"{mass}_min_sent_id"] == least["sent_id"]
+        assert summary[f"{mass}_below_half"] == 0
 
 
 def test_no_single_root_tree(done, put):
@@ -60,6 +69,23 @@ def test_no_single_root_tree(done, put):
     assert "no single-root tree" in row["reason"]
     (summary,) = done("partition", "two.npy", "--multi-root", "--summary").rows
     assert summary["single_root_mass_min"] == 0
+
+
+def test_no_projective_tree(done, deptree, put):
+    """Words 1 and 2 are governed across each other; or only under two roots, 1 and 4, does nothing cross 4 -> 2."""
+    weights = np.zeros((5, 5))
+    weights[[0, 3, 4, 0, 3], [1, 1, 2, 3, 4]] = 1
+    put("crossing.npy", weights)
+    (row,) = done("partition", "crossing.npy").rows
+    assert (row["projective_mass"], row["single_root_mass"]) == (0, 0.5)
+    assert "reason" not in row
+    refused = deptree("partition", "crossing.npy", "--projective")
+    assert "no projective" in refused.said[-1]
+    weights[0, 4] = weights[4, 3] = 1
+    put("crossing.npy", weights)
+    (row,) = done("partition", "crossing.npy", "--projective", "--multi-root").rows
+    assert (row["log_z"], row["single_root_mass"], row["projective_mass"]) == (None, 0, pytest.approx(1 / 6))
+    assert row["reason"] == "no projective single-root tree is possible"
 
 
 def test_numbers_are_finite_or_null_with_a_reason(done, put):

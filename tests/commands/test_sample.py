@@ -12,8 +12,7 @@ import pytest
 
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces import SPACES
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -127,6 +126,7 @@ DIFFERENCES = [
     ((), ("--orient", "dep-head")),
     ((), ("--root", "last")),
     ((), ("--multi-root",)),
+    ((), ("--projective",)),
     ((), ("--temperature", "2")),
     (("--temperature", "1.0000001"), ("--temperature", "1.0000002")),
     ((), ("--nan-forbids",)),
@@ -164,18 +164,19 @@ def test_a_biased_sampler_is_called_so(done):
     assert "biased" not in done("sample", DATA / "one.npy").err
 
 
-CASES = [(entry.name, multi) for entry in SAMPLERS for multi in (False, True) if entry.serves(space(not multi))]
+CASES = [(entry.name, trees) for entry in SAMPLERS for trees in SPACES if entry.serves(trees)]
 
 
-@pytest.mark.parametrize(("name", "multi"), CASES)
-def test_every_sampler_draws_trees(done, exact, name, multi):
-    options = ["--multi-root"] * multi
+@pytest.mark.parametrize(("name", "trees"), CASES, ids=lambda each: getattr(each, "name", each))
+def test_every_sampler_draws_trees(done, exact, name, trees):
+    options = ["--multi-root"] * (not trees.single_root) + ["--projective"] * trees.projective
     ran = done("sample", *SCORES, "-k", 40, "--seed", 7, "--temperature", 4, "--sampler", name, "-v", *options)
     assert f"sampler:{name}" in ran.signature
     for sent_id in SENT_IDS:
         heads = np.array([row["heads"] for row in ran.rows if row["sent_id"] == sent_id])
-        assert are_trees(heads, single_root=not multi).all()
-    assert_log_probs(ran.rows, "cs-2", exact("cs-2", temperature=4, single_root=not multi))
+        assert trees.contains(heads).all()
+    oracle = exact("cs-2", temperature=4, single_root=trees.single_root, projective=trees.projective)
+    assert_log_probs(ran.rows, "cs-2", oracle)
 
 
 def test_multi_root_draws_several_roots(done):

@@ -7,17 +7,19 @@ import pytest
 
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.partition import partition
+from deptree_cli.core.spaces import PROJECTIVE, SPACES, TreeSpace
 
-BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("scale", [1, 5])
-def test_jensen_shannon(single_root: bool, scale: int, graphs) -> None:
+def test_jensen_shannon(trees: TreeSpace, scale: int, graphs) -> None:
     """H0: the estimate is right; 4,000 trees of each side; within five of its standard errors, and those below 0.01."""
-    first, second = (graphs.distribution(graphs.gaussian(4, scale, seed=seed), single_root) for seed in (1, 2))
-    p, trees = np.exp(Oracle(first).log_probs), Oracle(first).trees
-    q = np.exp(second.log_probs(trees))
+    first, second = (graphs.over(graphs.gaussian(4, scale, seed=seed), trees) for seed in (1, 2))
+    oracle = Oracle(first)
+    p, q = np.exp(oracle.log_probs), np.exp(second.log_probs(oracle.trees))
     exact = 0.5 * (p @ np.log(2 * p / (p + q)) + q @ np.log(2 * q / (p + q)))
     found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
     assert error < 0.01
@@ -37,6 +39,17 @@ def test_of_the_same_and_of_what_has_nothing_in_common(graphs) -> None:
     chain, star = graphs.distribution(chain), graphs.distribution(star)
     assert jensen_shannon(chain, star, 5, np.random.default_rng(1)) == pytest.approx((np.log(2), 0.0))
     assert jensen_shannon(chain, star, 1, np.random.default_rng(1))[1] == np.inf
+
+
+def test_of_some_trees_and_of_all(graphs) -> None:
+    """q is p without crossing arcs, a share s of p: then JS is known. H0 and threshold as above."""
+    every = graphs.distribution(graphs.gaussian(5))
+    share = partition(every).projective_mass
+    assert 0.1 < share < 0.9
+    exact = share * np.log(2 * share / (1 + share)) + (1 - share) * np.log(2) + np.log(2 / (1 + share))
+    found, error = jensen_shannon(every, every.over(PROJECTIVE), 4000, np.random.default_rng(3))
+    assert error < 0.01
+    assert abs(found - 0.5 * exact) < 5 * error
 
 
 def test_shifted_columns_are_the_same_distribution(graphs) -> None:

@@ -16,6 +16,7 @@ from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
 EACH = pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
+IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
 def test_weights() -> None:
@@ -27,9 +28,10 @@ def test_weights() -> None:
     assert weights(log_probs, np.inf, certain=1) == pytest.approx([0.5, 0.1])
 
 
-def test_all_trees_give_the_expectation_without_error(graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(4, 2))
-    draws = distribution.sample_without_replacement(64, np.random.default_rng(1))
+@IN_EACH
+def test_all_trees_give_the_expectation_without_error(trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(4, 2), trees)
+    draws = distribution.sample_without_replacement(125, np.random.default_rng(1))
     found = estimate(draws, arcs)
     np.testing.assert_allclose(found.unbiased, distribution.marginals(), atol=1e-13)
     np.testing.assert_allclose(found.normalised, found.unbiased, atol=1e-13)
@@ -157,13 +159,14 @@ def test_functionals_against_loops(functional: Functional, trees: TreeSpace) -> 
 
 
 @EACH
-def test_the_expectation_from_all_trees(functional: Functional, graphs) -> None:
+@IN_EACH
+def test_the_expectation_from_all_trees(functional: Functional, trees: TreeSpace, graphs) -> None:
     """Drawn to the last one they leave nothing to estimate: the sum over all trees, without an error."""
-    distribution = graphs.distribution(graphs.gaussian(4, 2))
+    distribution = graphs.over(graphs.gaussian(4, 2), trees)
     oracle = Oracle(distribution)
     values = np.array([DEFINITIONS[functional.name](tree) for tree in oracle.trees.tolist()])
     exact = np.tensordot(np.exp(oracle.log_probs), values, axes=1)
-    found = estimate(distribution.sample_without_replacement(64, 7), functional.function)
+    found = estimate(distribution.sample_without_replacement(125, 7), functional.function)
     np.testing.assert_allclose(found.unbiased, exact, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.normalised, exact, rtol=1e-12, atol=1e-13)
     assert not np.any(found.unbiased_error)

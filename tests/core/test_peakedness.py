@@ -7,11 +7,12 @@ import pytest
 
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.peakedness import peakedness
+from deptree_cli.core.spaces import SPACES, TreeSpace, space
 
 
-@pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-def test_against_enumeration(single_root: bool, graphs) -> None:
-    distribution = graphs.distribution(graphs.holes(4, 2, single_root), single_root)
+@pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
+def test_against_enumeration(trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.holes(4, 2, trees.single_root), trees)
     found, oracle = peakedness(distribution), Oracle(distribution)
     scores = distribution.log_scores[np.isfinite(distribution.log_scores)]
     assert (found.lowest, found.highest) == (scores.min(), scores.max())
@@ -20,7 +21,11 @@ def test_against_enumeration(single_root: bool, graphs) -> None:
     assert found.entropy == pytest.approx(-np.exp(oracle.log_probs) @ oracle.log_probs / 4)
     multi = Oracle(distribution.multi_root())
     mass = np.exp(multi.log_probs[(multi.trees == 0).sum(axis=1) == 1]).sum()
-    assert found.single_root_mass == pytest.approx(mass if single_root else 1.0)
+    assert found.single_root_mass == pytest.approx(mass if trees.single_root else 1.0)
+    every = Oracle(distribution.over(space(trees.single_root)))
+    projective = space(trees.single_root, projective=True).contains(every.trees)
+    assert not projective.all()
+    assert found.projective_mass == pytest.approx(np.exp(every.log_probs[projective]).sum())
 
 
 def test_whether_heads_are_normalised(graphs) -> None:

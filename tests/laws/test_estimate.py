@@ -8,50 +8,57 @@ from scipy import stats
 
 from deptree_cli.core.estimate import FUNCTIONALS, Functional, arcs, estimate, weights
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
 
 pytestmark = pytest.mark.laws
 
 LEVEL = 0.001
 RUNS = 2_000
+FEWER_RUNS = 1_000
 EXACT = [algorithm for algorithm in ALGORITHMS if algorithm.exact]
 EACH = pytest.mark.parametrize("algorithm", EXACT, ids=lambda algorithm: algorithm.name)
+IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 SHAPES = {"flat": 1.0, "peaked": 3.0}
+SHAPED = [("flat", SINGLE_ROOT), ("peaked", SINGLE_ROOT), ("flat", PROJECTIVE)]
 
 
 @EACH
-@pytest.mark.parametrize("shape", SHAPES)
-def test_weighted_arc_marginals_are_unbiased(algorithm: Algorithm, shape: str, graphs) -> None:
+@pytest.mark.parametrize(("shape", "trees"), SHAPED)
+def test_weighted_arc_marginals_are_unbiased(algorithm: Algorithm, shape: str, trees: TreeSpace, graphs) -> None:
     """H0: the mean of an estimated marginal is the marginal. z-scores of all 16 arcs of n = 4 over 2,000 runs of five
-    trees, two-sided; threshold 0.001 / (16 arcs x 2 shapes x algorithms)."""
-    distribution = graphs.distribution(graphs.gaussian(4, SHAPES[shape], seed=11))
+    trees, of projective ones 1,000, two-sided; threshold 0.001 / (16 arcs x 3 distributions x algorithms)."""
+    distribution = graphs.over(graphs.gaussian(4, SHAPES[shape], seed=11), trees)
+    runs = FEWER_RUNS if trees.projective else RUNS
     exact = distribution.marginals()
     rng = np.random.default_rng(8000)
-    draws = [algorithm.draw(distribution, 5, rng) for _ in range(RUNS)]
+    draws = [algorithm.draw(distribution, 5, rng) for _ in range(runs)]
     found = np.array([estimate(d, arcs).unbiased for d in draws])
     possible = exact > 0
-    error = found.std(axis=0)[possible] / np.sqrt(RUNS)
+    error = found.std(axis=0)[possible] / np.sqrt(runs)
     z = (found.mean(axis=0)[possible] - exact[possible]) / error
     assert possible.sum() == 16
-    assert 2 * stats.norm.sf(np.abs(z).max()) > LEVEL / (16 * len(SHAPES) * len(EXACT))
+    assert 2 * stats.norm.sf(np.abs(z).max()) > LEVEL / (16 * len(SHAPED) * len(EXACT))
     assert (found[:, ~possible] == 0).all()
 
 
 @pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
-@pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-def test_every_functional_is_estimated_without_bias(functional: Functional, single_root: bool, graphs) -> None:
+@IN_EACH
+def test_every_functional_is_estimated_without_bias(functional: Functional, trees: TreeSpace, graphs) -> None:
     """H0: the mean of the estimates is the sum over all trees. z-scores over 2,000 runs of six trees of all those of
-    4 words, 64 or 125, two-sided; threshold 0.001 / (2 tree spaces x functionals x numbers that each gives)."""
-    distribution = graphs.distribution(graphs.gaussian(4, 1.5, seed=14), single_root)
+    4 words, 30 to 125, two-sided; threshold 0.001 / (tree spaces x functionals x numbers that each gives). Arcs below
+    1e-3 come too seldom for a mean that is normal; what is 0 in all trees is estimated to be that."""
+    distribution = graphs.over(graphs.gaussian(4, 1.5, seed=14), trees)
     oracle, rng = Oracle(distribution), np.random.default_rng(8003)
     exact = np.tensordot(np.exp(oracle.log_probs), functional.function(oracle.trees), axes=1)
     draws = [distribution.sample_without_replacement(6, rng) for _ in range(RUNS)]
     found = np.array([estimate(each, functional.function).unbiased for each in draws])
-    error = found.std(axis=0) / np.sqrt(RUNS)
-    tested = error > 0
-    z = (found.mean(axis=0) - exact)[tested] / error[tested]
-    assert 2 * stats.norm.sf(np.abs(z).max()) > LEVEL / (2 * len(FUNCTIONALS) * z.size)
-    assert (exact[~tested] == 0).all()
+    tested = exact > 1e-3
+    error = found.std(axis=0)[tested] / np.sqrt(RUNS)
+    z = (found.mean(axis=0)[tested] - exact[tested]) / error
+    assert z.size > 0 or (trees.projective and functional.name == "non_projective_arcs")
+    assert (2 * stats.norm.sf(np.abs(z)) > LEVEL / (len(SPACES) * len(FUNCTIONALS) * max(z.size, 1))).all()
+    assert (found[:, exact == 0] == 0).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -70,19 +77,20 @@ def test_errors_are_the_spread(shape: str, graphs) -> None:
 
 
 @EACH
-def test_arrival_times(algorithm: Algorithm, graphs) -> None:
+@IN_EACH
+def test_arrival_times(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
     """H0: the first tree comes at a time ~ Exp(1), and the tree a comes first of all at a time ~ Exp(p_a) if it is
-    drawn before all others, so (first arrival) has mean 1 whichever tree it is. Kolmogorov-Smirnov, 2,000 runs; and
+    drawn before all others, so (first arrival) has mean 1 whichever tree it is. Kolmogorov-Smirnov, 1,000 runs; and
     tau, the third arrival after two trees, against simulated exponential clocks, two-sample. Threshold 0.001 / (2 x
-    algorithms)."""
-    distribution = graphs.distribution(graphs.gaussian(3, 1.5, seed=13))
+    tree spaces x algorithms)."""
+    distribution = graphs.over(graphs.gaussian(3, 1.5, seed=13), trees)
     probs = np.exp(Oracle(distribution).log_probs)
     rng = np.random.default_rng(8002)
-    draws = [algorithm.draw(distribution, 2, rng) for _ in range(RUNS)]
-    clocks = np.sort(rng.exponential(1.0 / probs, size=(RUNS, len(probs))), axis=1)
+    draws = [algorithm.draw(distribution, 2, rng) for _ in range(FEWER_RUNS)]
+    clocks = np.sort(rng.exponential(1.0 / probs, size=(FEWER_RUNS, len(probs))), axis=1)
     firsts = stats.kstest([d.arrivals[0] for d in draws], "expon").pvalue
     taus = stats.ks_2samp([d.tau for d in draws], clocks[:, 2]).pvalue
-    assert min(firsts, taus) > LEVEL / (2 * len(EXACT))
+    assert min(firsts, taus) > LEVEL / (2 * len(SPACES) * len(EXACT))
     assert all(d.arrivals[0] < d.arrivals[1] < d.tau for d in draws)
 
 

@@ -11,6 +11,7 @@ from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
 from deptree_cli.core.swor.draws import most_certain, size_for_mass
@@ -26,11 +27,13 @@ AUTO = ALGORITHMS.get("auto")
 SEQUENTIAL = [algorithm for algorithm in ALGORITHMS if algorithm.sequential]
 
 
-def labelled(n: int, scale: float, labels: int = 2, gap: float = 0.0) -> TreeDistribution:
+def labelled(
+    n: int, scale: float, labels: int = 2, gap: float = 0.0, trees: TreeSpace = SINGLE_ROOT
+) -> TreeDistribution:
     """Joint scores of `labels` labels beside `root`; each label `gap` below the one before."""
     scores = np.random.default_rng(4).normal(size=(n + 1, n + 1, labels + 1)) * scale - gap * np.arange(labels + 1)
     names = ["root", *"abcdefgh"[:labels]]
-    return TreeDistribution(scores, labels=names)
+    return TreeDistribution(scores, single_root=trees.single_root, labels=names, projective=trees.projective)
 
 
 def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
@@ -94,8 +97,9 @@ def test_weights_of_trees_drawn_to_a_mass_are_unbiased(mass: float) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 @pytest.mark.parametrize("gap", [0.0, 5.0, 1000.0])
-def test_every_labelled_tree_comes_once_and_then_it_ends(algorithm: Algorithm, gap: float) -> None:
-    given = labelled(3, 1.0, gap=gap)
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
+def test_every_labelled_tree_comes_once_and_then_it_ends(algorithm: Algorithm, gap: float, space: TreeSpace) -> None:
+    given = labelled(3, 1.0, gap=gap, trees=space)
     draws, trees = drawn(given, 1000, 3, algorithm)
     exact = every(given)
     assert len(trees) == len(set(trees)) == len(exact)
@@ -106,8 +110,9 @@ def test_every_labelled_tree_comes_once_and_then_it_ends(algorithm: Algorithm, g
 
 
 @pytest.mark.parametrize("algorithm", SEQUENTIAL, ids=lambda algorithm: algorithm.name)
-def test_fewer_are_the_first_of_more(algorithm: Algorithm) -> None:
-    given = labelled(4, 1.0)
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
+def test_fewer_are_the_first_of_more(algorithm: Algorithm, space: TreeSpace) -> None:
+    given = labelled(4, 1.0, trees=space)
     many, few = drawn(given, 60, 1, algorithm), drawn(given, 9, 1, algorithm)
     assert many[1][:9] == few[1]
     np.testing.assert_array_equal(many[0].arrivals[:9], few[0].arrivals)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, partition_tree
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, derivation_tree, partition_tree
 from deptree_cli.core.swor.conditionals import Conditionals, Prefix
 
 pytestmark = pytest.mark.laws
@@ -19,31 +20,39 @@ Float = NDArray[np.float64]
 
 LEVEL = 0.001
 RUNS = 3_000
+FEWER_RUNS = 1_500
 EXACT = [algorithm for algorithm in ALGORITHMS if algorithm.exact]
 EACH = pytest.mark.parametrize("algorithm", EXACT, ids=lambda algorithm: algorithm.name)
-BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 ORDERED = [
-    ("uniform", 3, True),
-    ("peaked", 3, True),
-    ("saturated", 4, True),
-    ("holes", 4, True),
-    ("uniform", 2, False),
-    ("peaked", 3, False),
-    ("saturated", 3, False),
+    ("uniform", 3, SINGLE_ROOT),
+    ("peaked", 3, SINGLE_ROOT),
+    ("saturated", 4, SINGLE_ROOT),
+    ("holes", 4, SINGLE_ROOT),
+    ("uniform", 2, MULTI_ROOT),
+    ("peaked", 3, MULTI_ROOT),
+    ("saturated", 3, MULTI_ROOT),
+    ("uniform", 3, PROJECTIVE),
+    ("peaked", 3, PROJECTIVE_MULTI),
 ]
 TESTS = len(ORDERED) * len(EXACT) * 2  # pairs and triples
 
 
-def ordered_graph(graphs, graph: str, n: int, single_root: bool) -> TreeDistribution:
+def called(part: object) -> str:
+    """A part of a test's name."""
+    return getattr(part, "name", str(part))
+
+
+def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
     """Distributions whose trees' orders are counted; saturated words 1e-12 apart."""
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 2, seed=3),
         "saturated": lambda: graphs.saturated(n),
-        "holes": lambda: graphs.holes(n, 3, single_root),
+        "holes": lambda: graphs.holes(n, 3, trees.single_root),
     }[graph]()
-    return graphs.distribution(log_scores, single_root)
+    return graphs.over(log_scores, trees)
 
 
 def pair_probabilities(probs: Float) -> Float:
@@ -59,12 +68,12 @@ def triple_probabilities(probs: Float) -> Float:
     return (pair_probabilities(probs) / left)[:, :, None] * probs * others[:, None] * others[None]
 
 
-def first_trees(algorithm: Algorithm, distribution: TreeDistribution, oracle: Oracle) -> NDArray[np.int64]:
-    """The numbers of the first three trees of each run, (RUNS, 3)."""
+def first_trees(algorithm: Algorithm, distribution: TreeDistribution, oracle: Oracle, runs: int) -> NDArray[np.int64]:
+    """The numbers of the first three trees of each run, (runs, 3)."""
     number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
     rng = np.random.default_rng(5000)
-    runs = [algorithm.draw(distribution, 3, rng).heads.tolist() for _ in range(RUNS)]
-    return np.array([[number[tuple(tree)] for tree in run] for run in runs])
+    drawn = [algorithm.draw(distribution, 3, rng).heads.tolist() for _ in range(runs)]
+    return np.array([[number[tuple(tree)] for tree in run] for run in drawn])
 
 
 def counted(draws: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
@@ -77,7 +86,7 @@ def order_p_values(algorithm: Algorithm, distribution: TreeDistribution) -> list
     """Chi-square of the first two and of the first three trees over their exact order probabilities."""
     oracle = Oracle(distribution)
     probs = np.exp(oracle.log_probs)
-    draws = first_trees(algorithm, distribution, oracle)
+    draws = first_trees(algorithm, distribution, oracle, FEWER_RUNS if distribution.space.projective else RUNS)
     p_values = []
     for orders in (pair_probabilities(probs), triple_probabilities(probs)):
         possible = orders.ravel() > 0
@@ -97,17 +106,18 @@ def test_order_probabilities_by_hand() -> None:
 
 
 @EACH
-@pytest.mark.parametrize(("graph", "n", "single_root"), ORDERED)
+@pytest.mark.parametrize(("graph", "n", "trees"), ORDERED, ids=called)
 def test_trees_come_in_the_order_of_first_meetings(
-    algorithm: Algorithm, graph: str, n: int, single_root: bool, graphs
+    algorithm: Algorithm, graph: str, n: int, trees: TreeSpace, graphs
 ) -> None:
     """H0: the first two (three) trees are a, b(, c) with probability p_a * p_b / (1 - p_a) (* p_c / (1 - p_a - p_b)).
 
     Chi-square over ordered pairs and over ordered triples, rare ones pooled until expected five times. 3,000 runs: at
-    n = 3 uniform each of the 9 * 8 * 7 = 504 triples is expected six times. Threshold: 0.001 / (7 graphs x 2 lengths x
-    algorithms), for four algorithms 0.001 / 56.
+    n = 3 uniform each of the 9 * 8 * 7 = 504 triples is expected six times; of projective trees 1,500, each of the 7 *
+    6 * 5 = 210 triples seven times. Threshold: 0.001 / (9 graphs x 2 lengths x algorithms), for four algorithms 0.001 /
+    72.
     """
-    for p_value in order_p_values(algorithm, ordered_graph(graphs, graph, n, single_root)):
+    for p_value in order_p_values(algorithm, ordered_graph(graphs, graph, n, trees)):
         assert p_value > LEVEL / TESTS
 
 
@@ -132,33 +142,35 @@ def test_a_wrong_order_is_caught(right: int, graphs) -> None:
     or all but the first.
 
     3 words, peaked; 3,000 runs; over ordered pairs 5 degrees of freedom are left and the noncentrality is 3,100 (1,560
-    where the first tree is right), while the threshold 0.001 / 56 asks for 30: missed with probability < 1e-200. The
+    where the first tree is right), while the threshold 0.001 / 72 asks for 30: missed with probability < 1e-200. The
     same with the power 1 is not caught.
     """
-    distribution = ordered_graph(graphs, "peaked", 3, True)
+    distribution = ordered_graph(graphs, "peaked", 3, SINGLE_ROOT)
     assert max(order_p_values(in_order_of(0.5, right), distribution)) < LEVEL / TESTS
     assert min(order_p_values(in_order_of(1.0, right), distribution)) > LEVEL / TESTS
 
 
 HARD = {
-    "flat": lambda graphs, n, single_root: graphs.gaussian(n),
-    "times 50": lambda graphs, n, single_root: graphs.gaussian(n, 50, seed=1),
-    "times 300": lambda graphs, n, single_root: graphs.gaussian(n, 300, seed=2),
-    "saturated": lambda graphs, n, single_root: graphs.saturated(n),
-    "gap 27.6": lambda graphs, n, single_root: graphs.disconnected(n, 27.6),
-    "gap 100": lambda graphs, n, single_root: graphs.disconnected(n, 100.0),
-    "gap 1000": lambda graphs, n, single_root: graphs.disconnected(n, 1000.0),
-    "holes": lambda graphs, n, single_root: graphs.holes(n, 7, single_root, scale=10),
+    "flat": lambda graphs, n, trees: graphs.gaussian(n),
+    "times 50": lambda graphs, n, trees: graphs.gaussian(n, 50, seed=1),
+    "times 300": lambda graphs, n, trees: graphs.gaussian(n, 300, seed=2),
+    "saturated": lambda graphs, n, trees: graphs.saturated(n),
+    "gap 27.6": lambda graphs, n, trees: graphs.disconnected(n, 27.6),
+    "gap 100": lambda graphs, n, trees: graphs.disconnected(n, 100.0),
+    "gap 1000": lambda graphs, n, trees: graphs.disconnected(n, 1000.0),
+    "holes": lambda graphs, n, trees: graphs.holes(n, 7, trees.single_root, 10, trees.projective),
 }
 
 
+SIZES = [(trees, n) for trees in SPACES for n in (1, 2, 3, 4) if n < 4 or not trees.projective]
+
+
 @EACH
-@BOTH
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize(("trees", "n"), SIZES, ids=called)
 @pytest.mark.parametrize("graph", HARD)
-def test_every_tree_once_and_then_the_end(algorithm: Algorithm, single_root: bool, n: int, graph: str, graphs) -> None:
+def test_every_tree_once_and_then_the_end(algorithm: Algorithm, trees: TreeSpace, n: int, graph: str, graphs) -> None:
     """Also trees of probability e^-1000; no statistics in it."""
-    check_every_tree_once(algorithm, graphs.distribution(HARD[graph](graphs, n, single_root), single_root))
+    check_every_tree_once(algorithm, graphs.over(HARD[graph](graphs, n, trees), trees))
 
 
 def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
@@ -202,18 +214,18 @@ def drawn(distribution: TreeDistribution, conditionals: Conditionals, trees: lis
 def test_masses_by_subtraction_are_caught(graph: str, graphs) -> None:
     """What is left cancels: trees repeat, or the end comes too soon. On flat scores the same finds every tree."""
     wrong = Algorithm("subtract", subtract, "", "")
-    check_every_tree_once(wrong, graphs.distribution(HARD["flat"](graphs, 3, True)))
+    check_every_tree_once(wrong, graphs.distribution(HARD["flat"](graphs, 3, SINGLE_ROOT)))
     with pytest.raises(AssertionError):
-        check_every_tree_once(wrong, graphs.distribution(HARD[graph](graphs, 4, True)))
+        check_every_tree_once(wrong, graphs.distribution(HARD[graph](graphs, 4, SINGLE_ROOT)))
 
 
 @EACH
-@BOTH
+@IN_EACH
 @pytest.mark.parametrize("graph", HARD)
 def test_exhausted_is_true_when_the_last_tree_was_drawn_and_not_before(
-    algorithm: Algorithm, single_root: bool, graph: str, graphs
+    algorithm: Algorithm, trees: TreeSpace, graph: str, graphs
 ) -> None:
-    distribution = graphs.distribution(HARD[graph](graphs, 3, single_root), single_root)
+    distribution = graphs.over(HARD[graph](graphs, 3, trees), trees)
     count = len(Oracle(distribution).trees)
     for size in {1, count // 2, count - 1, count} - {0}:
         draws = algorithm.draw(distribution, size, np.random.default_rng(6001))
@@ -222,26 +234,29 @@ def test_exhausted_is_true_when_the_last_tree_was_drawn_and_not_before(
 
 
 @EACH
-@BOTH
-def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, single_root: bool, graphs) -> None:
+@IN_EACH
+def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
     """H0: the first tree follows the distribution. Chi-square over the trees of 4 words, rare ones pooled until
-    expected five times; 3,000 runs; threshold 0.001 / (algorithms x 2 root constraints), for four 0.001 / 8."""
-    distribution = graphs.distribution(graphs.gaussian(4, seed=9), single_root)
+    expected five times; 3,000 runs, of projective trees 1,500; threshold 0.001 / (algorithms x tree spaces), for four
+    0.001 / 16."""
+    distribution = graphs.over(graphs.gaussian(4, seed=9), trees)
     oracle, rng = Oracle(distribution), np.random.default_rng(7000)
     number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
-    trees = [number[tuple(algorithm.draw(distribution, 1, rng).heads[0].tolist())] for _ in range(RUNS)]
-    p_value = chi_square(np.bincount(trees, minlength=len(number)), np.exp(oracle.log_probs))[2]
-    assert p_value > LEVEL / (2 * len(EXACT))
+    runs = FEWER_RUNS if trees.projective else RUNS
+    drawn = [number[tuple(algorithm.draw(distribution, 1, rng).heads[0].tolist())] for _ in range(runs)]
+    p_value = chi_square(np.bincount(drawn, minlength=len(number)), np.exp(oracle.log_probs))[2]
+    assert p_value > LEVEL / (len(SPACES) * len(EXACT))
 
 
 @pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.9), (30, 1e-9)], ids=["trie", "low", "high"])
-@pytest.mark.parametrize(("graph", "n", "single_root"), [("peaked", 3, True), ("peaked", 3, False)])
-def test_the_order_does_not_depend_on_when_cells_are_divided(
-    repeats: int, least: float, graph: str, n: int, single_root: bool, graphs, monkeypatch: pytest.MonkeyPatch
+@IN_EACH
+def test_the_order_does_not_depend_on_when_repeats_are_too_many(
+    repeats: int, least: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (3 x 2 graphs x pairs and
+    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (3 x tree spaces x pairs and
     triples)."""
-    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
-    monkeypatch.setattr(partition_tree, "LEAST", least)
-    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, n, single_root)):
-        assert p_value > LEVEL / 12
+    algorithm = derivation_tree if trees.projective else partition_tree
+    monkeypatch.setattr(algorithm, "REPEATS", repeats)
+    monkeypatch.setattr(algorithm, "LEAST", least)
+    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, "peaked", 3, trees)):
+        assert p_value > LEVEL / (6 * len(SPACES))

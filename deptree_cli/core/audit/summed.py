@@ -13,6 +13,7 @@ from deptree_cli.core.audit.findings import ARCS, LOG_PROBABILITY, PAIRS, Findin
 from deptree_cli.core.audit.log_probability import LogProbability
 from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
+from deptree_cli.core.spaces.crossing import crossed_by
 
 # How many arcs' pairs with all others are tested, each at O(n^3): 2^19 / n^3, which is all up to 14 words, at most 256;
 # but 16 as long as these cost less than 2^24, up to 101 words, and none from 257 words on.
@@ -139,6 +140,8 @@ class Summed:
         partners[dependent, head] = False
         if head == 0 and self.distribution.single_root:
             partners[0] = False
+        if self.distribution.space.projective:
+            partners &= ~crossed_by(head, dependent, n + 1)
         partners.ravel()[self.paired[:row]] = False
         return partners.ravel()
 

@@ -28,7 +28,7 @@ class Tally:
     Attributes:
         distribution: whose trees they should be.
         size: number of trees counted.
-        impossible: how many of them have probability 0 or are no trees under the sentence's root constraint.
+        impossible: how many of them have probability 0 or are no trees of the distribution's space.
     """
 
     def __init__(self, distribution: ArcFactored) -> None:

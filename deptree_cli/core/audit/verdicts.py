@@ -36,7 +36,7 @@ class Audit:
         tv_expected_by_chance: what an unbiased sampler shows on average at this size.
         log_prob_z: by how many exact standard deviations the mean log-probability of the trees differs from minus the
             entropy; None without trees, with impossible ones, and where all trees are equally probable.
-        impossible: number of trees that have probability 0 or are no trees under the sentence's root constraint.
+        impossible: number of trees that have probability 0 or are no trees of the space.
         slack, rival_prob, sights: what `detectable_tv` depends on.
     """
 

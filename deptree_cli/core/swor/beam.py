@@ -11,13 +11,14 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.swor.conditionals import Choices, Conditionals
+from deptree_cli.core.swor.choices import choices_in
+from deptree_cli.core.swor.conditionals import Choices
 from deptree_cli.core.swor.draws import Draws
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one more is followed, for its arrival time."""
-    conditionals = Conditionals(distribution)
+    conditionals = choices_in(distribution)
     prefixes: Choices = np.empty((1, 0), dtype=np.int64)
     log_probs, perturbed = np.zeros(1), np.array([rng.gumbel()])
     for _ in range(conditionals.depth):

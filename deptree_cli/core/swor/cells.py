@@ -42,11 +42,12 @@ def no_cells(room: int, size: int, n: int, kind: Kind) -> Any:
 
 def more_cells(cells: Any, kind: Kind) -> Any:
     """The same cells with room for twice as many, and for all that one division makes."""
-    by_cell = {name: kind.each(_longer, getattr(cells, name)) for name in BY_CELL}
-    return cells._replace(**by_cell, **{name: _longer(getattr(cells, name)) for name in OTHERS})
+    by_cell = {name: kind.each(longer, getattr(cells, name)) for name in BY_CELL}
+    return cells._replace(**by_cell, **{name: longer(getattr(cells, name)) for name in OTHERS})
 
 
-def _longer(array: Any) -> Any:
+def longer(array: Any) -> Any:
+    """An array with room for twice as many rows, the new ones not filled."""
     room = 2 * len(array) + 2
     longer = np.empty((room, *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array

@@ -12,7 +12,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.swor.conditionals import Conditionals, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.swor.choices import choices_in
+from deptree_cli.core.swor.conditionals import Prefix, goes_on, log_sum, pick
 from deptree_cli.core.swor.draws import Draws, clock_of
 
 
@@ -47,7 +48,7 @@ class Node:
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one walk down the trie each."""
     clock = clock_of(rng)
-    conditionals = Conditionals(distribution)
+    conditionals = choices_in(distribution)
     root = Node(conditionals.log_probs(()))
     heads: list[Heads] = []
     log_left = [0.0]

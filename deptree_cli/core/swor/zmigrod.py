@@ -11,7 +11,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Int
-from deptree_cli.core.swor.conditionals import Conditionals, Prefix, goes_on, log_sum, pick
+from deptree_cli.core.swor.choices import TreeChoices, choices_in
+from deptree_cli.core.swor.conditionals import Prefix, goes_on, log_sum, pick
 from deptree_cli.core.swor.draws import Draws, clock_of
 
 # A remainder below this share of a choice's probability has lost too many digits to a subtraction.
@@ -23,7 +24,7 @@ Drawn = Int  # (trees, depth): the choices of each drawn tree
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees."""
     clock = clock_of(rng)
-    conditionals = Conditionals(distribution)
+    conditionals = choices_in(distribution)
     drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
     lefts = [0.0]
@@ -43,7 +44,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(lefts), clock)
 
 
-def _log_left(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
+def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
     """Log-probability, given a prefix, of each next choice together with a tree not drawn yet.
 
     drawn: the trees drawn with that prefix; log_shares: their log-probabilities given it.
@@ -57,7 +58,7 @@ def _log_left(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shar
     return log_left
 
 
-def _log_remainder(conditionals: Conditionals, prefix: Prefix, drawn: Drawn, log_shares: Float) -> float:
+def _log_remainder(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> float:
     """log of the share of a prefix's mass that was not drawn."""
     if len(prefix) == conditionals.depth:
         return -np.inf

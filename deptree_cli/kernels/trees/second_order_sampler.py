@@ -89,3 +89,4 @@ def sample_trees(weights, chart, single_root, state, heads):
                 if k + 1 < j:
                     todo[count, 0], todo[count, 1], todo[count, 2], todo[count, 3] = COMPLETE, j, k + 1, above
                     count += 1
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3

@@ -61,6 +61,9 @@ DEP_HEAD[0] = -np.inf
 TWO_ISLANDS = np.zeros((5, 5))
 TWO_ISLANDS[[0, 1, 3, 4], [1, 2, 4, 3]] = 1
 
+CROSSING = np.zeros((5, 5))
+CROSSING[[3, 4, 0, 3], [1, 2, 3, 4]] = 1
+
 SENTENCE = [
     one("NaN", matrix((1, 2, np.nan)), "1 -> 2", "NaN", "--nan-forbids"),
     one("NaN of ROOT", matrix((0, 2, np.nan)), "ROOT -> 2", "NaN"),
@@ -80,6 +83,7 @@ SENTENCE = [
     ),
     one("no tree", TWO_ISLANDS, "no single-root tree is possible", "words 3 and 4 cannot be reached"),
     one("no spanning tree", TWO_ISLANDS, "words 3 and 4 cannot be reached from ROOT", options=("--multi-root",)),
+    one("no projective tree", CROSSING, "0 -> 3 and 4 -> 2 cross", "leave out --projective", options=("--projective",)),
     one("ROOT on the diagonal of a rectangle", np.ones((3, 4)), "(3, 4)", "--root", options=("--root", "diagonal")),
     one("wide against head-dep", np.ones((3, 4)), "--orient head-dep", "(3, 4)", options=("--orient", "head-dep")),
     one("tall against dep-head", np.ones((4, 3)), "--orient dep-head", "(4, 3)", options=("--orient", "dep-head")),

@@ -62,6 +62,22 @@ OPTIONS = [
         ("wilson-marginal", "--multi-root", "elimination"),
     ),
     bad("audit of the same", ("check-bias", *SCORES, "--sampler", "wilson"), ("wilson", "--multi-root")),
+    bad(
+        "wilson under two constraints",
+        ("sample", *SCORES, "--sampler", "wilson", "--projective"),
+        ("does not draw projective single-root trees", "auto, eisner,", "add --multi-root and leave out --projective"),
+    ),
+    bad(
+        "elimination among projective trees",
+        ("check-bias", *SCORES, "--sampler", "elimination", "--projective", "--multi-root"),
+        ("does not draw projective trees with several roots", "auto, eisner, or leave out --projective."),
+    ),
+    bad(
+        "eisner among all trees",
+        ("sample", *SCORES, "--sampler", "eisner", "--multi-root"),
+        ("eisner does not draw spanning trees", "elimination", "or add --projective."),
+    ),
+    bad("nearly an option", ("sample", *SCORES, "--projektive"), ("--projektive", "Did you mean '--projective'?")),
     bad("CoNLL-U without sentences", ("sample", *SCORES, "--format", "conllu"), ("--conllu",)),
     bad("the same by suffix", ("swor", *SCORES, "-o", "a.conllu"), ("--conllu",)),
     bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("npz", "--unique")),

@@ -13,7 +13,10 @@ from deptree_cli.core.audit.control import SwappedPairs
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace, space
+
+ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
+EITHER = pytest.mark.parametrize("trees", [SINGLE_ROOT, PROJECTIVE], ids=["single", "projective"])
 
 
 def audited(distribution: TreeDistribution, trees: NDArray[np.int32]) -> Audit:
@@ -41,6 +44,22 @@ def test_impossible_trees_are_caught(n: int, heads: list[int], graphs) -> None:
     assert (audit.size, audit.impossible, audit.p_value) == (501, 1, 0.0)
     assert audit.method == ("enumeration" if n == 3 else "marginals")
     assert (verdict(audit, 1e-9), audit.evidence, audit.log_prob_z) == (BIASED, "impossible trees", None)
+
+
+@pytest.mark.parametrize("n", [4, 8])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_a_projective_distribution_has_no_trees_with_crossing_arcs(n: int, single_root: bool, graphs) -> None:
+    """Good trees of the distribution over all trees: those that cross, and no others, are impossible."""
+    distribution = graphs.over(graphs.gaussian(n), space(single_root))
+    trees = distribution.factorisation.sample(1000, np.random.default_rng(1))
+    spans = np.sort(np.stack([trees, np.broadcast_to(np.arange(1, n + 1), trees.shape)]), axis=0)
+    first, last = spans[0][:, :, None], spans[1][:, :, None]
+    inside = (first < spans[0][:, None]) & (spans[0][:, None] < last)
+    crossing = (inside & (last < spans[1][:, None])).any(axis=(1, 2))
+    assert 0 < crossing.sum() < 1000
+    audit = audited(distribution.over(space(single_root, projective=True)), trees)
+    assert (audit.impossible, audit.p_value, verdict(audit)) == (crossing.sum(), 0.0, BIASED)
+    assert audited(distribution, trees).impossible == 0
 
 
 @pytest.mark.parametrize("n", [4, 9])
@@ -114,25 +133,26 @@ def test_a_small_bias_in_a_long_sentence_is_caught(graphs) -> None:
     assert verdict(audited(distribution, biased_trees(distribution, 0.0, 10_000, rng))) == UNBIASED
 
 
+@EITHER
 @pytest.mark.parametrize("temperature", [0.97, 1.03])
-def test_another_temperature_is_caught(temperature: float, graphs) -> None:
+def test_another_temperature_is_caught(temperature: float, trees: TreeSpace, graphs) -> None:
     """H0 is false at n = 15: 20,000 trees are drawn 3 % too hot or too cold.
 
     The mean log-probability is off by 0.03 variances, 0.03 * sqrt(20,000) = 4.2 times its standard deviation, 2.8:
-    twelve standard deviations, of which Chernoff's bound at 1e-3 / 7 asks for 4.5.
+    twelve standard deviations, of which Chernoff's bound at 1e-3 / 7 asks for 4.5. (Of projective trees as many.)
     """
-    distribution = graphs.distribution(graphs.gaussian(15, 1.5, seed=3))
-    trees = distribution.tempered(temperature).factorisation.sample(20_000, np.random.default_rng(8))
-    audit = audited(distribution, trees)
+    distribution = graphs.over(graphs.gaussian(15, 1.5, seed=3), trees)
+    drawn = distribution.tempered(temperature).factorisation.sample(20_000, np.random.default_rng(8))
+    audit = audited(distribution, drawn)
     assert np.sign(audit.log_prob_z) == np.sign(1 - temperature)
     assert abs(audit.log_prob_z) > 7
     assert (audit.evidence, verdict(audit)) == ("log-probability", BIASED)
 
 
-@pytest.mark.parametrize("single_root", [True, False])
-def test_the_control_has_the_right_marginals(single_root: bool, graphs) -> None:
+@ALL
+def test_the_control_has_the_right_marginals(trees: TreeSpace, graphs) -> None:
     """Exactly, by enumeration: mass moves between trees, and every arc keeps its probability."""
-    distribution = graphs.distribution(graphs.gaussian(5), single_root)
+    distribution = graphs.over(graphs.gaussian(5), trees)
     control = SwappedPairs(distribution, 0.0, np.random.default_rng(1))
     oracle, swap = Oracle(distribution), control.swap
     probs = np.exp(oracle.log_probs)
@@ -150,11 +170,12 @@ def test_the_control_has_the_right_marginals(single_root: bool, graphs) -> None:
         assert np.bincount(heads, after) == pytest.approx(np.bincount(heads, probs), abs=1e-12)
 
 
+@EITHER
 @pytest.mark.parametrize("n", [8, 10, 12])
-def test_right_marginals_and_wrong_pairs_are_caught(n: int, graphs) -> None:
+def test_right_marginals_and_wrong_pairs_are_caught(n: int, trees: TreeSpace, graphs) -> None:
     """H0 is false: 0.03 of the mass is moved, no arc's probability changes. 20,000 trees; in 20 runs of other seeds
     each was caught (docs/auditing.md)."""
-    distribution, rng = graphs.distribution(graphs.gaussian(n, 1.0, seed=n)), np.random.default_rng(9)
+    distribution, rng = graphs.over(graphs.gaussian(n, 1.0, seed=n), trees), np.random.default_rng(9)
     control = SwappedPairs(distribution, 0.03, rng)
     audit = audited(distribution, control.draw(20_000, rng))
     assert (audit.evidence, verdict(audit)) == ("pairs", BIASED)
@@ -181,6 +202,7 @@ def test_where_there_is_one_tree_only_impossible_ones_can_be_found(graphs) -> No
     assert (enough.evidence, enough.tests, enough.p_value) == (None, 0, 1.0)
 
 
-def test_of_several_roots_too(graphs) -> None:
-    distribution = graphs.over(graphs.gaussian(9), space(False))
+@ALL
+def test_of_every_space(trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(9), trees)
     assert verdict(audited(distribution, distribution.factorisation.sample(2000, np.random.default_rng(5)))) == UNBIASED

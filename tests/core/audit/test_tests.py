@@ -12,6 +12,7 @@ from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.spaces import SPACES, TreeSpace
 
 GRAPHS = {
     "gaussian": lambda graphs, n: graphs.gaussian(n, 2.0, seed=n),
@@ -20,17 +21,17 @@ GRAPHS = {
     "far apart": lambda graphs, n: graphs.disconnected(n, 900.0),
 }
 EACH = pytest.mark.parametrize("graph", GRAPHS)
-ROOTS = pytest.mark.parametrize("single_root", [True, False])
+ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 
 
-def distribution_of(graphs, graph: str, n: int, single_root: bool) -> TreeDistribution:
-    return graphs.distribution(GRAPHS[graph](graphs, n), single_root)
+def distribution_of(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
+    return graphs.over(GRAPHS[graph](graphs, n), trees)
 
 
 @EACH
-@ROOTS
-def test_probabilities_of_trees(graph: str, single_root: bool, graphs) -> None:
-    distribution = distribution_of(graphs, graph, 4, single_root)
+@ALL
+def test_probabilities_of_trees(graph: str, trees: TreeSpace, graphs) -> None:
+    distribution = distribution_of(graphs, graph, 4, trees)
     tests, oracle = Enumerated(distribution), Oracle(distribution)
     assert np.abs(tests.probs[tests.probs > 0].sum() - 1) < tests.slack
     numbers = np.searchsorted(all_trees(4, distribution.space) @ [125, 25, 5, 1], oracle.trees @ [125, 25, 5, 1])
@@ -46,10 +47,10 @@ def test_offsets_cost_no_digits(graphs) -> None:
 
 
 @EACH
-@ROOTS
-def test_events_count_what_they_say(graph: str, single_root: bool, graphs) -> None:
+@ALL
+def test_events_count_what_they_say(graph: str, trees: TreeSpace, graphs) -> None:
     """Every event's probability is the sum over its trees, as its count is; each is tested once, none is certain."""
-    tests = Enumerated(distribution_of(graphs, graph, 4, single_root))
+    tests = Enumerated(distribution_of(graphs, graph, 4, trees))
     units = np.eye(len(tests.probs))
     possible, sets = tests._possible, []
     for events in tests._events:
@@ -73,10 +74,10 @@ def test_the_same_set_is_tested_once(graphs) -> None:
 
 
 @EACH
-@ROOTS
+@ALL
 @pytest.mark.parametrize("n", [3, 5])
-def test_joint_probabilities_of_arcs(graph: str, single_root: bool, n: int, graphs) -> None:
-    distribution = distribution_of(graphs, graph, n, single_root)
+def test_joint_probabilities_of_arcs(graph: str, trees: TreeSpace, n: int, graphs) -> None:
+    distribution = distribution_of(graphs, graph, n, trees)
     tests, oracle = Summed(distribution), Oracle(distribution)
     marks = np.zeros((len(oracle.trees), (n + 1) ** 2))
     for number, tree in enumerate(oracle.trees):
@@ -87,6 +88,19 @@ def test_joint_probabilities_of_arcs(graph: str, single_root: bool, n: int, grap
         assert np.abs(tests._joint(row) - exact[arc])[partners].max() < tests.slack
         apart = np.setdiff1d(np.flatnonzero(~partners), tests.paired[:row])
         assert exact[arc, apart[apart != arc]].max(initial=0.0) == 0
+
+
+@pytest.mark.parametrize("n", [3, 5])
+@ALL
+def test_arcs_that_cross_are_no_pair_among_projective_trees(trees: TreeSpace, n: int, graphs) -> None:
+    tests = Summed(graphs.over(graphs.gaussian(n), trees))
+    pairs = 0
+    for row, arc in enumerate(tests.paired.tolist()):
+        a, b = sorted(divmod(arc, n + 1))
+        for other in np.flatnonzero(tests._partners(row)).tolist():
+            c, d = sorted(divmod(other, n + 1))
+            pairs += a < c < b < d or c < a < d < b
+    assert (pairs == 0) == trees.projective
 
 
 def test_pairs_are_counted(graphs) -> None:
@@ -116,9 +130,9 @@ def test_the_arcs_that_are_paired(graphs) -> None:
     assert not (paired == long.marginals().argmax(axis=0)[paired % 41] * 41 + paired % 41).any()
 
 
-@ROOTS
-def test_moments_of_the_log_probability(single_root: bool, graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(5, 2.0), single_root)
+@ALL
+def test_moments_of_the_log_probability(trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(5, 2.0), trees)
     oracle, tests = Oracle(distribution), Summed(distribution)
     probs = np.exp(oracle.log_probs)
     variance = probs @ (oracle.log_probs - probs @ oracle.log_probs) ** 2
@@ -144,9 +158,9 @@ def test_equally_probable_trees_have_no_z_score(graphs) -> None:
 
 
 @EACH
-@ROOTS
-def test_the_rival_is_the_best_tree_with_a_second_choice(graph: str, single_root: bool, graphs) -> None:
-    distribution = distribution_of(graphs, graph, 5, single_root)
+@ALL
+def test_the_rival_is_the_best_tree_with_a_second_choice(graph: str, trees: TreeSpace, graphs) -> None:
+    distribution = distribution_of(graphs, graph, 5, trees)
     oracle, marginals = Oracle(distribution), distribution.marginals()
     rival = rival_tree(distribution, marginals)
     open_words = [word for word in range(1, 6) if distribution.support[:, word].sum() > 1]

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import expectations
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import arc_covariance, expected_sum
 from deptree_cli.core.expectations.divergences import kl_gradient
 from deptree_cli.core.expectations.entropies import entropy_gradient, renyi_gradient
 from deptree_cli.core.expectations.features import feature_covariance, feature_covariance_by_hessian
+from deptree_cli.core.spaces import PROJECTIVE
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -74,3 +76,9 @@ def test_both_routes_to_a_covariance_agree_on_flat_scores(single_root: bool, gra
         rtol=1e-9,
         atol=1e-12,
     )
+
+
+def test_the_route_by_an_inverse_is_refused_where_there_is_none(graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(4), PROJECTIVE)
+    with pytest.raises(DeptreeError, match="projective trees"):
+        feature_covariance_by_hessian(distribution, np.ones((5, 5, 1)))

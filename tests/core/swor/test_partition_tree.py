@@ -11,8 +11,7 @@ import pytest
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.register import imported
-from deptree_cli.core.swor import ALGORITHMS, partition_tree
+from deptree_cli.core.swor import partition_tree
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -157,18 +156,3 @@ def test_from_float64_on_in_wide_numbers(single_root: bool, graphs) -> None:
     assert sorted(draws.heads.tolist()) == Oracle(distribution).trees.tolist()
     assert draws.log_probs.min() < -700
     assert (draws.log_probs[np.diff(draws.log_probs, prepend=0) < -300].size) > 0
-
-
-@pytest.mark.parametrize("name", ALGORITHMS.names)
-@pytest.mark.parametrize("mass", [0.3, 0.9, 1.0])
-def test_mass(name: str, mass: float, graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(4, 2))
-    for seed in range(5):
-        draws = imported(ALGORITHMS.get(name).target, "deptree_cli.core.swor")(
-            distribution, 64, np.random.default_rng(seed), mass
-        )
-        assert draws.mass >= mass - 1e-12
-        assert np.exp(draws.log_probs[:-1]).sum() < mass
-        assert draws.exhausted == (len(draws.heads) == 64)
-    capped = ALGORITHMS.get(name).draw(distribution, 2, np.random.default_rng(1), 0.999)
-    assert len(capped.heads) == 2

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import trie
+from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.conditionals import Conditionals, log_sum
 
 
-@pytest.mark.parametrize("single_root", [True, False])
-def test_what_is_left_is_the_mass_of_the_trees_not_drawn(single_root: bool, graphs) -> None:
+@pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
+def test_what_is_left_is_the_mass_of_the_trees_not_drawn(trees: TreeSpace, graphs) -> None:
     """After every tree; relative to itself, though less than 1e-100 is left in the end."""
-    distribution = graphs.distribution(graphs.gaussian(3, 60), single_root)
-    oracle, conditionals = Oracle(distribution), Conditionals(distribution)
+    distribution = graphs.over(graphs.gaussian(3, 60), trees)
+    oracle, conditionals = Oracle(distribution), choices_in(distribution)
     root, rng = trie.Node(conditionals.log_probs(())), np.random.default_rng(1)
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:

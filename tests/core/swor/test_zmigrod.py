@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import zmigrod
 from deptree_cli.core.swor.conditionals import Conditionals
 
 
+@pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 @pytest.mark.parametrize("safe_share", [0.0, 1e-6, 1.1])
 def test_subtracting_and_summing_agree_on_flat_scores(
-    safe_share: float, graphs, monkeypatch: pytest.MonkeyPatch
+    safe_share: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A threshold of 0 always subtracts, one above 1 never; the trees drawn are the same."""
-    distribution = graphs.distribution(graphs.gaussian(4))
-    expected = zmigrod.draw(distribution, 40, np.random.default_rng(1)).heads
+    distribution = graphs.over(graphs.gaussian(4), trees)
+    expected = zmigrod.draw(distribution, 25, np.random.default_rng(1)).heads
     monkeypatch.setattr(zmigrod, "SAFE_SHARE", safe_share)
-    assert np.array_equal(zmigrod.draw(distribution, 40, np.random.default_rng(1)).heads, expected)
+    assert np.array_equal(zmigrod.draw(distribution, 25, np.random.default_rng(1)).heads, expected)
 
 
 def test_a_remainder_far_below_a_rounding_error(graphs) -> None:

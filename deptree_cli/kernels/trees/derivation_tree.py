@@ -1,0 +1,106 @@
+"""Distinct projective trees, in the order in which drawing with replacement would first meet them.
+
+Drawing with replacement and dropping repeats gives that order, and is quick until repeats pile up. From then on trees
+come from what is left behind the choices that trees are made by (`derivation_nodes.py`). When that begins depends on
+past draws only, so the order is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, length, logarithm
+from deptree_cli.kernels.trees.derivation_nodes import TOP, draw_tree, insert
+from deptree_cli.kernels.trees.derivations import NONE, all_items
+from deptree_cli.kernels.trees.eisner_sampler import split_items
+from deptree_cli.kernels.trees.tree_set import place_of
+
+# What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.
+DONE, SET, TRIE, SLOTS = range(4)
+
+# What `at` says: how many trees there are, how many draws were repeats, and how many of the trees are in the trie.
+COUNT, REPEATS, KNOWN = range(3)
+
+
+class Rules(NamedTuple):
+    """The thresholds.
+
+    Attributes:
+        repeats: the trie comes in once there were so many repeats for every tree and one.
+        least: one minus the probabilities drawn is not sound below this.
+        stop: the probability left at which to stop.
+        lowest: the logarithm of the probability left down to which the chart's numbers are sound.
+    """
+
+    repeats: float
+    least: float
+    stop: float
+    lowest: float
+
+
+@kernel
+def draw_new(problem, rules, state, heads, log_left, seen, at, todo):
+    """Go on filling heads (k, n) and log_left (k+1,) with replacement; return DONE, SET or TRIE.
+
+    seen: a set of the trees drawn (`tree_set.py`). log_left is the logarithm of the mass left before each tree, and
+    after the last.
+    """
+    covered = 0.0
+    for tree in range(at[COUNT]):
+        covered += probability_of(problem, heads[tree])
+    while True:
+        count, left = at[COUNT], 1.0 - covered
+        if left < rules.least:
+            return TRIE
+        log_left[count] = math.log(left)
+        if count == heads.shape[0] or left < rules.stop:
+            return DONE
+        if at[REPEATS] >= rules.repeats * (count + 1):
+            return TRIE
+        if 2 * count >= seen.shape[0]:
+            return SET
+        items = all_items(heads.shape[1], todo)
+        split_items(problem.chart, problem.single_root, todo, items, state, heads[count])
+        place = place_of(heads, heads[count], seen)
+        if seen[place] == NONE:
+            seen[place] = count
+            covered += probability_of(problem, heads[count])
+            at[COUNT] += 1
+        else:
+            at[REPEATS] += 1
+
+
+@kernel
+def probability_of(problem, tree):
+    """Return the probability of a tree (n,)."""
+    log_prob = -problem.log_z
+    for word in range(1, tree.shape[0] + 1):
+        log_prob += problem.log_weights[tree[word - 1], word]
+    return math.exp(log_prob)
+
+
+@kernel
+def draw_rest(problem, rules, state, heads, log_left, trie, at, work):
+    """Go on filling heads and log_left from a trie; return DONE or SLOTS.
+
+    It is done at k trees, at the mass left that the rules name, or where the numbers are no longer sound (log_left
+    shows that).
+    """
+    n, size = heads.shape[1], heads.shape[0]
+    while True:
+        if trie.used[0] + n * (n + 1) > length(trie.left):  # no tree's items have more places to be split at
+            return SLOTS
+        if at[KNOWN] < at[COUNT]:
+            insert(problem, trie, heads, at[KNOWN], work)
+            at[KNOWN] += 1
+            continue
+        count, total = at[COUNT], get(trie.left, TOP)
+        log_left[count] = logarithm(total) if is_positive(total) else -math.inf
+        if not is_positive(total) or log_left[count] < rules.lowest:
+            return DONE
+        if count == size or as_float(total) < rules.stop:
+            return DONE
+        draw_tree(problem, trie, heads, count, state, work)
+        at[COUNT] += 1
