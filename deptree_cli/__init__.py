@@ -10,6 +10,7 @@ The house has four floors; an import goes down a floor, never up or sideways bet
 The public Python API, by name:
 
 - `TreeDistribution`: the one object to hold: scores in; samples, sums, best trees and expectations out.
+- `SecondOrder`: the same for projective trees whose grandparents and siblings are scored too; fewer questions.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
 - `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`: the registers of what there is to choose from.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.estimate import FUNCTIONALS, estimate
     from deptree_cli.core.expectations import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
+    from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.scores.records import ScoredSentence, read
 
@@ -39,6 +41,7 @@ __all__ = [
     "SAMPLERS",
     "DeptreeError",
     "ScoredSentence",
+    "SecondOrder",
     "TreeDistribution",
     "__version__",
     "estimate",
@@ -52,6 +55,7 @@ _HOMES = {
     "QUANTITIES": "core.expectations",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
+    "SecondOrder": "core.second_order",
     "TreeDistribution": "core.distribution",
     "estimate": "core.estimate",
     "read": "io.scores.records",

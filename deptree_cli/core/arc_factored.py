@@ -17,11 +17,12 @@ from deptree_cli.core.conditioning import with_fixed_heads
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels, conditional, joint
+from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Factorisation, PreciseSums, TreeSpace, space
 
 
-class ArcFactored:
+class ArcFactored(OverTrees):
     """A distribution over the trees of one sentence: each as probable as the product of its arcs' weights.
 
     Args:
@@ -46,9 +47,6 @@ class ArcFactored:
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
-    log_scores: Float
-    space: TreeSpace
-    id: str
     labels: Labels | None
 
     def __init__(
@@ -98,16 +96,6 @@ class ArcFactored:
         labels = f", {len(self.labels.names)} labels" if self.labels else ""
         return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{labels}>"
 
-    @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.log_scores) - 1
-
-    @property
-    def single_root(self) -> bool:
-        """Whether its trees have exactly one ROOT arc."""
-        return self.space.single_root
-
     @cached_property
     def support(self) -> Bool:
         """The arcs that some tree contains, (n+1, n+1), read-only: exact, however improbable they are."""
@@ -125,22 +113,6 @@ class ArcFactored:
     def factorisation(self) -> Factorisation:
         """What is behind the partition function, marginals and exact samples. O(n^3)."""
         return self.space.factorise(self.possible_scores)
-
-    @property
-    def log_partition(self) -> float:
-        """The natural logarithm of the partition function, the sum of all trees' weights."""
-        return self.factorisation.log_z
-
-    def marginals(self) -> Float:
-        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1. O(n^3).
-
-        An arc that no tree contains has exactly 0; one below the range of float64 has 0 too; `support` tells.
-        """
-        return self._marginals
-
-    @cached_property
-    def _marginals(self) -> Float:
-        return read_only(self.factorisation.marginals())
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
         """Sums over the trees of these weights raised to a power, with about 31 digits; each power once.
@@ -163,10 +135,7 @@ class ArcFactored:
         return read_only(self.factorisation.root_marginals() if self.single_root else self._marginals[0])
 
     def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees of this space, (k, n) heads -> (k,); at most 0 also where rounding would lift it.
-
-        Heads that make no tree are not noticed: `TreeDistribution.log_probs` does.
-        """
+        """See `OverTrees`."""
         return np.minimum(self.factorisation.tree_log_probs(trees), 0.0)
 
     def log_weights(self, heads: Integers) -> Float:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Draws
-from deptree_cli.core.trees import checked_trees
 
 # Where random numbers come from: a seed, from which the sentence's own stream is made, or a stream.
 Randomness = int | np.random.Generator
@@ -56,22 +53,6 @@ class TreeDistribution(ArcFactored):
 
     def _stream(self, rng: Randomness) -> np.random.Generator:
         return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
-
-    def log_prob(self, heads: ArrayLike) -> float:
-        """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
-
-        Raises:
-            DeptreeError: the array has another shape, or holds something else than integers.
-        """
-        return float(self.log_probs(cast(ArrayLike, [heads]))[0])
-
-    def log_probs(self, trees: ArrayLike) -> Float:
-        """The log-probabilities of k trees, (k, n) heads -> (k,). See `log_prob`."""
-        rows = checked_trees(trees, self.n, self.id)
-        found = np.full(len(rows), -np.inf)
-        sound = self.space.contains(rows)
-        found[sound] = self.tree_log_probs(rows[sound])
-        return found
 
     def argmax(self) -> Heads:
         """The most probable tree, (n,)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.conditioning import with_fixed_heads
 from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.parts import PARTS, checked_part, forbids_some
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.core.trees import checked_trees
 
 if TYPE_CHECKING:
     from deptree_cli.core.spaces.second_order import SecondOrderChart, Shifted
 
 
-class SecondOrder:
+class SecondOrder(OverTrees):
     """A distribution over the projective trees of one sentence, each as probable as the product of its parts' weights.
 
     A tree's log-weight is the sum over its arcs ``head -> dependent`` of
@@ -51,11 +51,8 @@ class SecondOrder:
         DeptreeError: says what is wrong with which scores and what to do.
     """
 
-    log_scores: Float
     grandparent: Float | None
     sibling: Float | None
-    space: TreeSpace
-    id: str
     labels: None = None  # of arcs: there are none
 
     def __init__(
@@ -124,16 +121,6 @@ class SecondOrder:
     def _named_parts(self) -> str:
         return f"{' and '.join(self.parts)} scores"
 
-    @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.log_scores) - 1
-
-    @property
-    def single_root(self) -> bool:
-        """Whether its trees have exactly one ROOT arc."""
-        return self.space.single_root
-
     @cached_property
     def _shifted(self) -> Shifted:
         from deptree_cli.core.spaces.second_order import shift  # loads kernels: when there is work
@@ -147,40 +134,8 @@ class SecondOrder:
 
         return factorise(self._shifted)
 
-    @property
-    def log_partition(self) -> float:
-        """The natural logarithm of the partition function, the sum of all projective trees' weights."""
-        return self.factorisation.log_z
-
-    def marginals(self) -> Float:
-        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1.
-
-        An arc that no tree contains has exactly 0; one below the range of float64 has 0 too.
-        """
-        return self._marginals
-
-    @cached_property
-    def _marginals(self) -> Float:
-        return read_only(self.factorisation.marginals())
-
-    def log_prob(self, heads: ArrayLike) -> float:
-        """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
-
-        Raises:
-            DeptreeError: the array has another shape, or holds something else than integers.
-        """
-        return float(self.log_probs(cast(ArrayLike, [heads]))[0])
-
-    def log_probs(self, trees: ArrayLike) -> Float:
-        """The log-probabilities of k trees, (k, n) heads -> (k,). See `log_prob`."""
-        rows = checked_trees(trees, self.n, self.id)
-        found = np.full(len(rows), -np.inf)
-        sound = self.space.contains(rows)
-        found[sound] = self.tree_log_probs(rows[sound])
-        return found
-
     def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees of this space, (k, n) heads -> (k,), at most 0; others are not noticed."""
+        """See `OverTrees`."""
         return self.factorisation.tree_log_probs(trees)
 
     def sample(self, k: int, rng: int | np.random.Generator) -> Heads:

@@ -95,21 +95,12 @@ def test_memory_for_nodes_does_not_show(size: int, trees: TreeSpace, graphs, mon
 
 
 @BOTH
-def test_memory_is_not_read_before_it_is_written(trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Junk of two kinds in every array that is not filled at first; more trees than the first set of them holds."""
+def test_memory_is_not_read_before_it_is_written(trees: TreeSpace, graphs, over_junk) -> None:
+    """More trees than the first set of them holds."""
     distribution = graphs.over(graphs.gaussian(7, 3), trees)
-    empty, found = np.empty, []
-    for junk in (0, 7):
-
-        def filled(*arguments: Any, junk: int = junk, **options: Any) -> np.ndarray:
-            array = empty(*arguments, **options)
-            array.fill(junk)
-            return array
-
-        monkeypatch.setattr(np, "empty", filled)
-        found.append(draw(distribution, 1500))
-    assert np.array_equal(found[0].heads, found[1].heads)
-    assert np.array_equal(found[0].arrivals, found[1].arrivals)
+    first, second = over_junk(lambda: draw(distribution, 1500))
+    assert np.array_equal(first.heads, second.heads)
+    assert np.array_equal(first.arrivals, second.arrivals)
 
 
 @pytest.mark.parametrize("scale", [1, 5, 20, 60])

@@ -30,20 +30,10 @@ def test_memory_for_cells_does_not_show(single_root: bool, size: int, graphs, mo
 
 
 @BOTH
-def test_memory_is_not_read_before_it_is_written(single_root: bool, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Junk of two kinds in every array that is not filled at first; more trees than the first set of them holds."""
+def test_memory_is_not_read_before_it_is_written(single_root: bool, graphs, over_junk) -> None:
+    """More trees than the first set of them holds."""
     distribution = graphs.distribution(graphs.gaussian(7, 2), single_root)
-    empty, found = np.empty, []
-    for junk in (0, 7):
-
-        def filled(*arguments: Any, junk: int = junk, **options: Any) -> np.ndarray:
-            array = empty(*arguments, **options)
-            array.fill(junk)
-            return array
-
-        monkeypatch.setattr(np, "empty", filled)
-        found.append(drawn(distribution, 1500))
-    assert np.array_equal(*found)
+    assert np.array_equal(*over_junk(lambda: drawn(distribution, 1500)))
 
 
 def order_p_value(distribution: TreeDistribution, runs: int) -> float:
