@@ -8,7 +8,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.trees.eisner import Chart
-from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, LEFT, RIGHT
+from deptree_cli.kernels.trees.items import LEFT, RIGHT, all_items, attach, split, splits_of
 from deptree_cli.kernels.xoshiro import U64
 
 NONE = -1
@@ -70,12 +70,12 @@ def largest_sum(x, y, start, stop, shift):
 @kernel
 def best_split(chart, single_root, item, i, j):
     """Return where the best of an item RIGHT, LEFT or BETWEEN from i to j is split, of equals the first; or NONE."""
+    start, stop = splits_of(single_root, item, i, j)
     if item == RIGHT:
-        return place_of(chart.right[i, j], chart.right_arc[i], chart.right_by_end[j], i + 1, j + 1, 0)
+        return place_of(chart.right[i, j], chart.right_arc[i], chart.right_by_end[j], start, stop, 0)
     if item == LEFT:
-        return place_of(chart.left[i, j], chart.left[i], chart.left_arc[j], i, j, 0)
-    stop = 1 if single_root and i == 0 else j
-    return place_of(chart.between[i, j], chart.right[i], chart.left_by_end[j], i, stop, 1)
+        return place_of(chart.left[i, j], chart.left[i], chart.left_arc[j], start, stop, 0)
+    return place_of(chart.between[i, j], chart.right[i], chart.left_by_end[j], start, stop, 1)
 
 
 @kernel
@@ -92,28 +92,10 @@ def follow(chart, single_root, heads):
     """Fill heads (n,) with the tree at the top of a chart of best sums, which there is."""
     n = heads.shape[0]
     todo = np.empty((2 * n + 2, 3), np.int64)
-    count = push(todo, 0, RIGHT, 0, n)
+    count = all_items(n, todo)
     while count > 0:
         count -= 1
         item, i, j = todo[count, 0], todo[count, 1], todo[count, 2]
         k = best_split(chart, single_root, item, i, j)
-        if item == RIGHT:
-            heads[k - 1] = i
-            count = push(todo, count, RIGHT, k, j)
-            count = push(todo, count, BETWEEN, i, k)
-        elif item == LEFT:
-            heads[k - 1] = j
-            count = push(todo, count, LEFT, i, k)
-            count = push(todo, count, BETWEEN, k, j)
-        else:
-            count = push(todo, count, RIGHT, i, k)
-            count = push(todo, count, LEFT, k + 1, j)
-
-
-@kernel(forceinline=True)
-def push(todo, count, item, i, j):
-    """Add an item to those still to be split, unless there is nothing in it; return their number."""
-    if i == j:
-        return count
-    todo[count, 0], todo[count, 1], todo[count, 2] = item, i, j
-    return count + 1
+        attach(heads, item, i, j, k)
+        count = split(todo, count, item, i, j, k)

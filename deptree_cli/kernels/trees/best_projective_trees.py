@@ -16,7 +16,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.trees.best_projective_tree import NONE, best_items, best_split
-from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, LEFT, RIGHT
+from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, attach, splits_of
 
 # What is still to be done behind the last derivation of an item: all its splits wait to be seen; a neighbour has to be
 # made by its second part, by its first part; nothing.
@@ -162,9 +162,7 @@ def add_splits(scores, single_root, made, agenda, used, item):
     """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
     nodes = scores.shape[0]
     kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
-    start, stop = (i + 1, j + 1) if kind == RIGHT else (i, j)
-    if kind == BETWEEN and single_root and i == 0:
-        stop = 1
+    start, stop = splits_of(single_root, kind, i, j)
     for k in range(start, stop):
         if k != made.split[item]:
             first, second = parts_of(item, k, nodes)
@@ -241,7 +239,6 @@ def fill_heads(made, derivation, todo, heads):
         k = made.split[now]
         if k == NONE:
             continue
-        if kind != BETWEEN:
-            heads[k - 1] = i if kind == RIGHT else j
+        attach(heads, kind, i, j, k)
         todo[count], todo[count + 1] = made.parts[now, 0], made.parts[now, 1]
         count += 2

@@ -18,18 +18,9 @@ from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, is_less, is_positive, multiply, put, scale, zero
 from deptree_cli.kernels.trees.derivation_path import PLACE, SPLIT, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import (
-    NONE,
-    all_but,
-    all_items,
-    attach,
-    draw_split,
-    product,
-    share,
-    split,
-    splits_of,
-)
+from deptree_cli.kernels.trees.derivations import NONE, all_but, draw_split, product, share
 from deptree_cli.kernels.trees.eisner_sampler import split_items
+from deptree_cli.kernels.trees.items import all_items, attach, split, splits_of
 from deptree_cli.kernels.xoshiro import uniform
 
 # What is below a slot, if neither NONE nor the first slot of a node: ALONE - t for tree t.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, multiply, put, zero
-from deptree_cli.kernels.trees.derivations import all_but, all_items, product, split, splits_of
-from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, RIGHT
+from deptree_cli.kernels.trees.derivations import all_but, product
+from deptree_cli.kernels.trees.items import BETWEEN, RIGHT, all_items, split, splits_of
 
 # What a row of a path says besides the item.
 SPLIT, PLACE = 3, 4

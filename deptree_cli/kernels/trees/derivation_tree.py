@@ -13,8 +13,9 @@ from typing import NamedTuple
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, length, logarithm
 from deptree_cli.kernels.trees.derivation_nodes import TOP, draw_tree, insert
-from deptree_cli.kernels.trees.derivations import NONE, all_items
+from deptree_cli.kernels.trees.derivations import NONE
 from deptree_cli.kernels.trees.eisner_sampler import split_items
+from deptree_cli.kernels.trees.items import all_items
 from deptree_cli.kernels.trees.tree_set import place_of
 
 # What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.

@@ -1,9 +1,7 @@
 """A projective tree as a sequence of choices: how the items of Eisner's chart are split, from the top down.
 
-What is still to be split is a stack that begins with the item of all trees, RIGHT of node 0. A complete item chooses
-its outermost dependent, an arc where its span is divided between its ends; what is pushed last is split first. That
-makes 2 n choices for a tree of n words, and every tree is made by one sequence only. A choice is the node k at which
-an item is split: there are so many even where an item can be split at one place only.
+In the order of `items.py` that makes 2 n choices for a tree of n words, and every tree is made by one sequence only. A
+choice is the node k at which an item is split: there are so many even where an item can be split at one place only.
 """
 
 from __future__ import annotations
@@ -28,8 +26,7 @@ from deptree_cli.kernels.numbers.operations import (
     subtract,
     zero,
 )
-from deptree_cli.kernels.trees.best_projective_tree import push
-from deptree_cli.kernels.trees.eisner_sampler import BETWEEN, LEFT, RIGHT
+from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, all_items, attach, split, splits_of
 
 NONE = -1
 
@@ -64,20 +61,6 @@ def fill_sums(chart, sums):
             put(sums.y, (LEFT, i, k), get(chart.left_arc, (i, k)))
             if k + 1 < nodes:
                 put(sums.y, (BETWEEN, i, k), get(chart.left_by_end, (i, k + 1)))
-
-
-@kernel
-def all_items(n, todo):
-    """Begin a stack, todo (2n+2, 3), with the item of all trees; return how many items there are."""
-    return push(todo, 0, RIGHT, 0, n)
-
-
-@kernel(forceinline=True)
-def splits_of(single_root, item, i, j):
-    """Return the first node at which an item can be split, and the node behind the last."""
-    if item == RIGHT:
-        return i + 1, j + 1
-    return i, i + 1 if item == BETWEEN and single_root and i == 0 else j
 
 
 @kernel(forceinline=True)
@@ -118,25 +101,6 @@ def draw_split(sums, item, i, j, start, but, stop, total, uniform):
                 break
             rest = subtract(rest, x)
     return last
-
-
-@kernel(forceinline=True)
-def split(todo, count, item, i, j, k):
-    """Put the parts of an item that is split at k on the stack; return how many items are there."""
-    if item == RIGHT:
-        return push(todo, push(todo, count, RIGHT, k, j), BETWEEN, i, k)
-    if item == LEFT:
-        return push(todo, push(todo, count, LEFT, i, k), BETWEEN, k, j)
-    return push(todo, push(todo, count, RIGHT, i, k), LEFT, k + 1, j)
-
-
-@kernel(forceinline=True)
-def attach(heads, item, i, j, k):
-    """Put the arc of an item that is split at k, if it has one, into heads (n,)."""
-    if item == RIGHT:
-        heads[k - 1] = i
-    elif item == LEFT:
-        heads[k - 1] = j
 
 
 @kernel

@@ -6,9 +6,8 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import get, is_negative, is_positive, multiply, scale, subtract
+from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, all_items
 from deptree_cli.kernels.xoshiro import TO_UNIT, U64, step
-
-RIGHT, LEFT, BETWEEN = 0, 1, 2
 
 
 @kernel
@@ -17,8 +16,7 @@ def sample_trees(chart, single_root, state, heads):
     n = heads.shape[1]
     todo = np.empty((2 * n + 2, 3), np.int64)
     for t in range(heads.shape[0]):
-        todo[0, 0], todo[0, 1], todo[0, 2] = RIGHT, 0, n
-        split_items(chart, single_root, todo, 1, state, heads[t])
+        split_items(chart, single_root, todo, all_items(n, todo), state, heads[t])
 
 
 # Inlined: else handing over the chart would take longer than a short sentence's tree.

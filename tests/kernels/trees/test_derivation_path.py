@@ -13,7 +13,7 @@ from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.spaces.eisner import Eisner
 from deptree_cli.core.swor.derivations import eisner_of, sums_of
 from deptree_cli.kernels.trees.derivation_path import PLACE, SPLIT, fill_extents, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import all_items, attach, split, splits_of
+from deptree_cli.kernels.trees.items import all_items, attach, split, splits_of
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
