@@ -17,6 +17,8 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     A spanning tree exists iff ROOT reaches every word; a dependency tree iff some word that ROOT may govern reaches
     every other word without passing ROOT.
     """
+    if all_allowed(allowed):
+        return
     kind = "single-root tree" if single_root else "tree"
     headless = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
     if headless.size:
@@ -28,8 +30,6 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     candidates = np.flatnonzero(allowed[0])
     if not candidates.size:
         raise DeptreeError(f"no {kind} is possible: no word may attach to ROOT", "Allow at least one arc from ROOT")
-    if allowed[0, 1:].all() and (not single_root or allowed[1:, 1:].sum() == (len(allowed) - 1) * (len(allowed) - 2)):
-        return
     if not single_root:
         _check_reached(_reached(allowed, [0]), "ROOT", kind)
         return
@@ -42,6 +42,11 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     if not possible_roots(allowed).any():
         root = int(candidates[0])
         _check_reached(_reached(_between_words(allowed), [root]), f"the possible root {root}", kind)
+
+
+def all_allowed(allowed: Bool) -> bool:
+    """Whether no arc is missing: (n+1, n+1), none of which is on the diagonal or leads to ROOT."""
+    return np.count_nonzero(allowed) == (len(allowed) - 1) ** 2
 
 
 def is_feasible(allowed: Bool, single_root: bool) -> bool:
@@ -79,8 +84,10 @@ def supported_arcs(allowed: Bool, single_root: bool) -> Bool:
     that does not pass d: that way and the arc grow into a tree, for every word can be reached. So an arc between words
     is in no tree iff its dependent dominates its head. O(n^2) a pass, few passes.
     """
-    starts = possible_roots(allowed) if single_root else allowed[0].copy()
     supported = allowed.copy()
+    if all_allowed(allowed):
+        return supported
+    starts = possible_roots(allowed) if single_root else allowed[0].copy()
     supported[0] = starts
     n = len(allowed) - 1
     if starts.sum() > 1 and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1):

@@ -10,7 +10,7 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.base import Factorisation, TreeSpace
 from deptree_cli.core.spaces.crossing import crossing_pairs
-from deptree_cli.core.spaces.feasibility import check_feasible
+from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible
 from deptree_cli.core.spaces.nonprojective import are_trees
 
 
@@ -33,7 +33,7 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self.single_root)
-        if _all_allowed(allowed) or self._pattern(allowed)[0].right[0, -1]:
+        if all_allowed(allowed) or self._pattern(allowed)[0].right[0, -1]:
             return
         certain = allowed & (allowed.sum(axis=0) == 1)
         for (head, word), (other, below) in crossing_pairs(certain):
@@ -48,7 +48,7 @@ class Projective(TreeSpace):
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3)."""
-        return allowed.copy() if _all_allowed(allowed) else self._pattern(allowed)[1]
+        return allowed.copy() if all_allowed(allowed) else self._pattern(allowed)[1]
 
     def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
         """See `TreeSpace`: whether there is a tree with two ROOT arcs, where that matters."""
@@ -82,8 +82,3 @@ class Projective(TreeSpace):
         from deptree_cli.core.spaces.eisner import pattern
 
         return pattern(allowed, self.single_root)
-
-
-def _all_allowed(allowed: Bool) -> bool:
-    n = len(allowed) - 1
-    return bool(allowed[0, 1:].all()) and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1)
