@@ -76,7 +76,8 @@ class Projective(TreeSpace):
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
         from deptree_cli.kernels.trees.best_projective_trees import best_projective_trees
 
-        return best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
+        heads: Heads = best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
+        return heads.copy()  # without the room for more
 
     def _pattern(self, allowed: Bool) -> tuple[Any, Bool]:
         from deptree_cli.core.spaces.eisner import pattern

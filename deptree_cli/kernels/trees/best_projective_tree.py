@@ -68,14 +68,23 @@ def largest_sum(x, y, start, stop, shift):
 
 
 @kernel
+def best_sum(chart, item, i, j):
+    """Return the best sum of an item RIGHT, LEFT or BETWEEN from i to j."""
+    if item == RIGHT:
+        return chart.right[i, j]
+    return chart.left[i, j] if item == LEFT else chart.between[i, j]
+
+
+@kernel
 def best_split(chart, single_root, item, i, j):
     """Return where the best of an item RIGHT, LEFT or BETWEEN from i to j is split, of equals the first; or NONE."""
     start, stop = splits_of(single_root, item, i, j)
+    total = best_sum(chart, item, i, j)
     if item == RIGHT:
-        return place_of(chart.right[i, j], chart.right_arc[i], chart.right_by_end[j], start, stop, 0)
+        return place_of(total, chart.right_arc[i], chart.right_by_end[j], start, stop, 0)
     if item == LEFT:
-        return place_of(chart.left[i, j], chart.left[i], chart.left_arc[j], start, stop, 0)
-    return place_of(chart.between[i, j], chart.right[i], chart.left_by_end[j], start, stop, 1)
+        return place_of(total, chart.left[i], chart.left_arc[j], start, stop, 0)
+    return place_of(total, chart.right[i], chart.left_by_end[j], start, stop, 1)
 
 
 @kernel

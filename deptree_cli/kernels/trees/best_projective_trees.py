@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.trees.best_projective_tree import NONE, best_items, best_split
+from deptree_cli.kernels.trees.best_projective_tree import NONE, best_items, best_split, best_sum
 from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, attach, splits_of
 
 # What is still to be done behind the last derivation of an item: all its splits wait to be seen; a neighbour has to be
@@ -71,13 +71,13 @@ def best_projective_trees(scores, single_root, size):
     count, derivation = 0, top if made.score[top] > -math.inf else NONE
     while count < size and derivation != NONE:
         if count == heads.shape[0]:
-            heads = np.concatenate((heads, np.empty_like(heads)))
+            heads = with_more_rows(heads)
         fill_heads(made, derivation, todo, heads[count])
         count += 1
         if count < size:
             made, used = extend(scores, single_root, made, agenda, used, top, wanted)
             derivation = made.following[derivation]
-    return heads[:count].copy()
+    return heads[:count]
 
 
 @kernel
@@ -90,10 +90,10 @@ def first_derivations(chart, single_root):
         for j in range(i + 1, nodes):
             for kind in (RIGHT, LEFT, BETWEEN):
                 item = (kind * nodes + i) * nodes + j
-                score[item] = (chart.right if kind == RIGHT else chart.left if kind == LEFT else chart.between)[i, j]
+                score[item] = best_sum(chart, kind, i, j)
                 split[item] = best_split(chart, single_root, kind, i, j)
                 if split[item] != NONE:
-                    parts[item] = parts_of(item, split[item], nodes)
+                    parts[item, 0], parts[item, 1] = parts_of(item, split[item], nodes)
     made = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
     complete = split == NONE  # a single node, or nothing possible
     return made, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
@@ -217,14 +217,27 @@ def merged(made, a, b):
 
 @kernel
 def with_more_room(made):
-    """Return the derivations in arrays of twice the length and more."""
-    room = 2 * made.score.shape[0] + 2 * made.split.shape[0]
+    """Return the derivations in arrays with room for four times as many."""
+    used = made.score.shape[0]
+    room = 4 * used
     score, item, split = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
     parts, following, below = np.empty((room, 2), np.int64), np.empty(room, np.int64), np.empty((room, 2), np.int64)
-    used = made.score.shape[0]
-    score[:used], item[:used], split[:used] = made.score, made.item, made.split
-    parts[:used], following[:used], below[:used] = made.parts, made.following, made.below
+    for number in range(used):
+        score[number], item[number], split[number] = made.score[number], made.item[number], made.split[number]
+        following[number] = made.following[number]
+        for side in range(2):
+            parts[number, side], below[number, side] = made.parts[number, side], made.below[number, side]
     return Derivations(score, item, split, parts, following, below)
+
+
+@kernel
+def with_more_rows(heads):
+    """Return heads (k, n) with room for four times as many trees."""
+    longer = np.empty((4 * heads.shape[0], heads.shape[1]), np.int32)
+    for t in range(heads.shape[0]):
+        for word in range(heads.shape[1]):
+            longer[t, word] = heads[t, word]
+    return longer
 
 
 @kernel
