@@ -28,7 +28,7 @@ class Record:
         labels: the scores of its labels from a file of their own, if there is one.
         gold: the same sentence with the heads that are known to be right, if there is such a file.
         parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
-            refuses them (`second_order.without_parts`).
+            refuses them (`second_order.refusal`).
         notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
     """
 
