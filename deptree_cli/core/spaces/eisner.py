@@ -137,21 +137,28 @@ def is_in_range(log_z: float, n: int) -> bool:
     return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
-def pattern(allowed: Bool, single_root: bool) -> tuple[Any, Bool]:
-    """The chart of allowed arcs, (n+1, n+1): which complete items there are, and which arcs some tree contains. Exact.
+def possible_items(allowed: Bool, single_root: bool) -> Any:
+    """Which items can be made of allowed arcs, (n+1, n+1): a chart of booleans. Exact, O(n^3)."""
+    _, chart, kind = _pattern(allowed, single_root)
+    return Chart(*(_are_positive(items, kind) for items in chart))
 
-    Every arc weighs 1/7, so that neither sums nor single trees leave the range of float64.
 
-    Returns:
-        a chart of booleans, and (n+1, n+1).
+def possible_arcs(allowed: Bool, single_root: bool) -> Bool:
+    """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
+    weights, chart, kind = _pattern(allowed, single_root)
+    return _are_positive(_marginals(weights, single_root, chart, len(allowed) - 1, kind.zeros), kind)
+
+
+def _pattern(allowed: Bool, single_root: bool) -> tuple[Any, Any, Kind]:
+    """Weights, their chart and the kind of numbers, of arcs that weigh 1/7 each.
+
+    So neither sums nor single trees leave the range of float64, and what is possible is positive.
     """
     n = len(allowed) - 1
     kind = REAL if n <= LONGEST else WIDE
-    weights = kind.exp(np.where(allowed, -LOG_GROWTH, -np.inf))
-    chart = _chart(kind.zeros, n)
+    weights, chart = kind.exp(np.where(allowed, -LOG_GROWTH, -np.inf)), _chart(kind.zeros, n)
     inside(weights, single_root, chart)
-    marginals = _marginals(weights, single_root, chart, n, kind.zeros)
-    return Chart(*(_are_positive(items, kind) for items in chart)), _are_positive(marginals, kind)
+    return weights, chart, kind
 
 
 def _are_positive(numbers: Any, kind: Kind) -> Bool:

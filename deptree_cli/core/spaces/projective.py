@@ -33,7 +33,7 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self.single_root)
-        if all_allowed(allowed) or self._pattern(allowed)[0].right[0, -1]:
+        if all_allowed(allowed) or self._items(allowed).right[0, -1]:
             return
         certain = allowed & (allowed.sum(axis=0) == 1)
         for (head, word), (other, below) in crossing_pairs(certain):
@@ -48,13 +48,17 @@ class Projective(TreeSpace):
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3)."""
-        return allowed.copy() if all_allowed(allowed) else self._pattern(allowed)[1]
+        if all_allowed(allowed):
+            return allowed.copy()
+        from deptree_cli.core.spaces.eisner import possible_arcs
+
+        return possible_arcs(allowed, self.single_root)
 
     def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
         """See `TreeSpace`: whether there is a tree with two ROOT arcs, where that matters."""
         if self.single_root or not other.single_root:
             return False
-        chart = self._pattern(allowed)[0]
+        chart = self._items(allowed)
         before, last = chart.right[0, :-1, None], chart.right_by_end[-1]  # trees of words 1..m; of the last root k..n
         under_last = np.triu(chart.left[1:], 1)  # [m, k]: words m+1..k
         return bool((before & under_last & (last & allowed[0]))[1:].any())
@@ -79,7 +83,7 @@ class Projective(TreeSpace):
         heads: Heads = best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
         return heads.copy()  # without the room for more
 
-    def _pattern(self, allowed: Bool) -> tuple[Any, Bool]:
-        from deptree_cli.core.spaces.eisner import pattern
+    def _items(self, allowed: Bool) -> Any:
+        from deptree_cli.core.spaces.eisner import possible_items
 
-        return pattern(allowed, self.single_root)
+        return possible_items(allowed, self.single_root)
