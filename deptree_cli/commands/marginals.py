@@ -29,7 +29,7 @@ from deptree_cli.io.signature import signature
 @header_option
 @run_options
 def marginals(scores: ScoreOptions, run: RunOptions, fmt: str | None, header: bool | None) -> int:
-    """Compute the probability of every arc; those of each word's heads sum to 1, whatever the scores.
+    """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
     Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences
     as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob, tree_prob and entropy

@@ -43,8 +43,8 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
     trees), single_root_mass (Z_D/Z_T), expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one
-    single-root tree) and projective_mass: the share of all trees' weight (single-root, or all with --multi-root) that
-    trees without crossing arcs have, exact, by Eisner's chart. With --projective the others are over such trees only.
+    single-root tree) and projective_mass: the share of trees without crossing arcs among all single-root trees (among
+    all spanning trees with --multi-root), exact. With --projective the other columns are of such trees only.
     With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
     fmt = flat.form(run.output, single=summary)

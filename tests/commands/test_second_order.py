@@ -109,6 +109,14 @@ def test_nothing_drops_them(deptree, scores, command) -> None:
     assert len(ran.said) == 1
 
 
+def test_a_part_that_is_wrong_is_not_blamed_on_projective_trees(deptree, put) -> None:
+    """Without --projective the same file would be refused all the same."""
+    broken = put("broken.npz", {"a": gaussian(2), "a.sibling": np.full((N + 1,) * 3, np.nan)})
+    message = deptree("sample", broken, *READING, "--projective").err
+    assert "sibling score of head ROOT, sibling ROOT, dependent 1 is NaN" in message
+    assert "leave out --projective" not in message
+
+
 def test_they_are_over_projective_trees_only(deptree, scores) -> None:
     ran = deptree("sample", scores, *READING)
     assert ran.code > 0

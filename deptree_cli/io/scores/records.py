@@ -105,7 +105,7 @@ class Interpretation:
     def _fits(self, record: Record, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""
         try:
-            self.distribution(record.scores, record, layout)
+            replace(self, layout=layout)._scored(record)
         except DeptreeError:
             return False
         return True

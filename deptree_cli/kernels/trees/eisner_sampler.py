@@ -6,7 +6,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import get, is_negative, is_positive, multiply, scale, subtract
-from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, all_items
+from deptree_cli.kernels.trees.items import LEFT, RIGHT, all_items, attach, split, splits_of
 from deptree_cli.kernels.xoshiro import TO_UNIT, U64, step
 
 
@@ -19,14 +19,10 @@ def sample_trees(chart, single_root, state, heads):
         split_items(chart, single_root, todo, all_items(n, todo), state, heads[t])
 
 
-# Inlined: else handing over the chart would take longer than a short sentence's tree.
+# Inlined, and the state in local variables: else handing over arrays would take longer than a short sentence's tree.
 @kernel(forceinline=True)
 def split_items(chart, single_root, todo, count, state, heads):
-    """Split the first `count` items of todo (2n+2, 3), and all that they are made of; put their arcs into heads (n,).
-
-    What rounding leaves over goes to the last positive product: none of 0 is ever drawn. Everything happens on
-    local variables: calls that hand arrays on would take five times as long.
-    """
+    """Split the first `count` items of todo (2n+2, 3) and all that they are made of; put their arcs into heads (n,)."""
     right, right_by_end, left, left_by_end = chart.right, chart.right_by_end, chart.left, chart.left_by_end
     right_arc, left_arc, between = chart.right_arc, chart.left_arc, chart.between
     s0, s1, s2, s3 = state
@@ -35,50 +31,33 @@ def split_items(chart, single_root, todo, count, state, heads):
         item, i, j = todo[count, 0], todo[count, 1], todo[count, 2]
         bits, s0, s1, s2, s3 = step(s0, s1, s2, s3)
         uniform = np.float64(bits >> U64(11)) * TO_UNIT
+        start, stop = splits_of(single_root, item, i, j)
         if item == RIGHT:
-            rest, k = scale(get(right, (i, j)), uniform), i + 1
-            while k < j:
-                rest = subtract(rest, multiply(get(right_arc, (i, k)), get(right_by_end, (j, k))))
-                if is_negative(rest):
-                    break
-                k += 1
-            while not is_positive(multiply(get(right_arc, (i, k)), get(right_by_end, (j, k)))):
-                k -= 1
-            heads[k - 1] = i
-            if k < j:
-                todo[count, 0], todo[count, 1], todo[count, 2] = RIGHT, k, j
-                count += 1
-            todo[count, 0], todo[count, 1], todo[count, 2] = BETWEEN, i, k
-            count += 1
+            total = scale(get(right, (i, j)), uniform)
+            k = place_in(total, right_arc, i, right_by_end, j, start, stop, 0)
         elif item == LEFT:
-            rest, k = scale(get(left, (i, j)), uniform), i
-            while k < j - 1:
-                rest = subtract(rest, multiply(get(left, (i, k)), get(left_arc, (j, k))))
-                if is_negative(rest):
-                    break
-                k += 1
-            while not is_positive(multiply(get(left, (i, k)), get(left_arc, (j, k)))):
-                k -= 1
-            heads[k - 1] = j
-            if k > i:
-                todo[count, 0], todo[count, 1], todo[count, 2] = LEFT, i, k
-                count += 1
-            todo[count, 0], todo[count, 1], todo[count, 2] = BETWEEN, k, j
-            count += 1
+            total = scale(get(left, (i, j)), uniform)
+            k = place_in(total, left, i, left_arc, j, start, stop, 0)
         else:
-            rest, k = scale(get(between, (i, j)), uniform), i
-            last = i if single_root and i == 0 else j - 1
-            while k < last:
-                rest = subtract(rest, multiply(get(right, (i, k)), get(left_by_end, (j, k + 1))))
-                if is_negative(rest):
-                    break
-                k += 1
-            while not is_positive(multiply(get(right, (i, k)), get(left_by_end, (j, k + 1)))):
-                k -= 1
-            if k > i:
-                todo[count, 0], todo[count, 1], todo[count, 2] = RIGHT, i, k
-                count += 1
-            if k + 1 < j:
-                todo[count, 0], todo[count, 1], todo[count, 2] = LEFT, k + 1, j
-                count += 1
+            total = scale(get(between, (i, j)), uniform)
+            k = place_in(total, right, i, left_by_end, j, start, stop, 1)
+        attach(heads, item, i, j, k)
+        count = split(todo, count, item, i, j, k)
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+@kernel(forceinline=True)
+def place_in(rest, x, i, y, j, start, stop, shift):
+    """Return k, start <= k < stop, at which the sum of the products x[i, k] * y[j, k + shift] first exceeds `rest`.
+
+    What rounding leaves over goes to the last positive product: none of 0 is ever taken.
+    """
+    k = start
+    while k < stop - 1:
+        rest = subtract(rest, multiply(get(x, (i, k)), get(y, (j, k + shift))))
+        if is_negative(rest):
+            break
+        k += 1
+    while not is_positive(multiply(get(x, (i, k)), get(y, (j, k + shift)))):
+        k -= 1
+    return k

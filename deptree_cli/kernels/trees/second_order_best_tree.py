@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.trees.second_order_sampler import ARC, COMPLETE, PAIR
+from deptree_cli.kernels.trees.second_order_items import ARC, COMPLETE, all_items, split
 
 
 @kernel
@@ -18,29 +18,18 @@ def follow(weights, chart, single_root, heads):
     n = heads.shape[0]
     by_grandparent = chart.complete.shape[2] > 1
     todo = np.empty((2 * n + 2, 4), np.int64)
-    count = push(todo, 0, COMPLETE, 0, n, 0)
+    count = all_items(n, todo)
     while count > 0:
         count -= 1
         item, i, j, above = todo[count, 0], todo[count, 1], todo[count, 2], todo[count, 3]
-        to = 1 if i < j else -1
         at = i if by_grandparent else 0
         if item == COMPLETE:
             k = last_dependent(chart, i, j, above, at)
-            heads[k - 1] = i
-            count = push(todo, count, COMPLETE, k, j, at)
-            count = push(todo, count, ARC, i, k, above)
         elif item == ARC:
             k = i if single_root and i == 0 else sibling_before(weights, chart, i, j, above, at)
-            if k == i:
-                count = push(todo, count, COMPLETE, j, i + to, at)
-            else:
-                heads[k - 1] = i
-                count = push(todo, count, ARC, i, k, above)
-                count = push(todo, count, PAIR, min(j, k), max(j, k), at)
         else:
             k = division(chart, i, j, above)
-            count = push(todo, count, COMPLETE, i, k, above)
-            count = push(todo, count, COMPLETE, j, k + 1, above)
+        count = split(todo, count, item, i, j, above, at, k, heads)
 
 
 @kernel
@@ -76,12 +65,3 @@ def division(chart, first, last, above):
         if score > chart.complete[first, best, above] + chart.complete[last, best + 1, above]:
             best = r
     return best
-
-
-@kernel
-def push(todo, count, item, i, j, above):
-    """Add an item to those still to be split, unless there is nothing in it; return their number."""
-    if i == j:
-        return count
-    todo[count, 0], todo[count, 1], todo[count, 2], todo[count, 3] = item, i, j, above
-    return count + 1
