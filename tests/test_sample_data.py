@@ -15,7 +15,15 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "sample_data"
-NOT_DATA = {"README.md", "make_sample_data.py", "sample_sentences.py", "paragraphs.txt"}
+NOT_DATA = {
+    "README.md",
+    "make_sample_data.py",
+    "sample_sentences.py",
+    "paragraphs.txt",
+    "treebank.conllu",
+    "raw.conllu",
+    "raw_gold.conllu",
+}
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ COMMANDS = {
     "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
     "convert": "Write scores in another container or layout.",
     "dump": "Run a parser and write its scores.",
+    "hpyp": "Train and use a generative parser, without any other.",
 }
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130

@@ -174,17 +174,19 @@ class NpzOutput:
     Args:
         path: a file, or None or `-` for standard output.
         comment: how the arrays were made; the comment of the zip, so that its keys stay the sentences.
+        compressed: or quicker to write.
     """
 
-    def __init__(self, path: str | None, comment: str = "") -> None:
+    def __init__(self, path: str | None, comment: str = "", compressed: bool = True) -> None:
         self._path = path
         self._comment = comment
+        self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:
             # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
             sink = opened.enter_context(Output(self._path))
-            self._zip = zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED)  # type: ignore[call-overload]
+            self._zip = zipfile.ZipFile(sink, "w", self._method)  # type: ignore[call-overload]
             self._zip.comment = self._comment.encode()
             opened.push(self._close_zip)
             self._opened = opened.pop_all()
@@ -209,7 +211,7 @@ class NpzOutput:
             remedy = "Write JSON Lines, or give every sentence its own sent_id"
             raise DeptreeError("an .npz cannot hold two sentences of one name", remedy, sent_id=key)
         entry = zipfile.ZipInfo(name, _DATE)
-        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.compress_type = self._method
         entry.create_system = _UNIX
         data = io.BytesIO()
         np.lib.format.write_array(data, array, allow_pickle=False)

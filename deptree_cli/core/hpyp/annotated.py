@@ -1,0 +1,97 @@
+"""Sentences as the generative parser takes them: words, tags, and the tree where it is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Heads, Integers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.kernels.text.columns import NO_HEAD
+
+# What stands in the place of a tag or a label that is not known; `NO_HEAD` in that of a head.
+UNKNOWN = "_"
+
+_SEVERAL_ROOTS = "Keep one root: attach the others to it, or leave the sentence out of the training data"
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """A sentence with what is known about it.
+
+    Attributes:
+        sent_id: the name that messages and output use.
+        place: ``file:line``, for messages; empty where the sentence comes from no file.
+        forms: the n words.
+        tags: their n parts of speech, ``_`` where unknown.
+        heads: (n,), 0 for ROOT, -1 where unknown.
+        deprels: the n labels, ``_`` where unknown.
+
+    Raises:
+        DeptreeError: there are no words, the parts differ in length, or a head is no word of the sentence.
+    """
+
+    sent_id: str
+    place: str
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    heads: Heads
+    deprels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        lengths = [len(part) for part in (self.forms, self.tags, self.heads, self.deprels)]
+        if len(set(lengths)) != 1 or not lengths[0]:
+            counts = "{} forms, {} tags, {} heads and {} labels".format(*lengths)
+            raise self._problem(counts, "Give every word one of each, and at least one word")
+        if self.heads.min() < NO_HEAD or self.heads.max() > self.n:
+            problem = f"the heads are {self.heads.min()} to {self.heads.max()}"
+            raise self._problem(problem, f"Give -1 (unknown), 0 (ROOT) or the number of a word, 1 to {self.n}")
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.forms)
+
+    def check_tree(self) -> None:
+        """Make sure that a parser can be trained on the sentence: it has tags, and its heads are a tree with one root.
+
+        Raises:
+            DeptreeError: a head is unknown, words form a cycle, the tree has several roots, or no word has a tag.
+        """
+        unknown = np.flatnonzero(self.heads == NO_HEAD)
+        if len(unknown):
+            problem = "no word has a HEAD" if len(unknown) == self.n else f"word {unknown[0] + 1} has no HEAD"
+            raise self._problem(problem, "Train on sentences with complete trees")
+        roots = int((self.heads == 0).sum())
+        if roots > 1:
+            raise self._problem(f"{roots} words have HEAD 0, and the parser knows trees with one root", _SEVERAL_ROOTS)
+        cycle = _cycle(self.heads)
+        if cycle:
+            words = " -> ".join(map(str, [*cycle, cycle[0]]))
+            raise self._problem(f"the heads are no tree: they lead in a circle, {words}", "Correct HEAD of these words")
+        if set(self.tags) == {UNKNOWN}:
+            raise self._problem("no word has a tag", "Tag the words, or name the other column of tags (upos or xpos)")
+
+    def _problem(self, problem: str, remedy: str) -> DeptreeError:
+        return DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)
+
+
+def _cycle(heads: Integers) -> list[int]:
+    """The words of a cycle of heads (n,), each followed by its head, or nothing if there is none; O(n).
+
+    `are_trees` would say only that there is one.
+    """
+    above = [0, *heads.tolist()]
+    seen_from = [0] * len(above)
+    for start in range(1, len(above)):
+        word = start
+        while word and not seen_from[word]:
+            seen_from[word] = start
+            word = above[word]
+        if word and seen_from[word] == start:
+            cycle = [word]
+            while above[cycle[-1]] != word:
+                cycle.append(above[cycle[-1]])
+            return cycle
+    return []

@@ -1,0 +1,180 @@
+"""Score matrices from arc marginals: projective trees of a particle filter made into an arc-factored distribution.
+
+Of all distributions over projective trees with given arc marginals the one of maximum entropy is arc-factored; its
+scores theta maximise the concave dual  sum of mu * theta - log Z(theta), whose gradient is mu less the marginals of
+theta (Berger et al. 1996; for trees: Smith and Eisner 2008). What a filter knows beyond the marginals of single arcs
+is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float, read_only
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.register import Register
+from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import PROJECTIVE
+
+# How far sums of marginals may be from 1, which rounding explains.
+SUMS_WITHIN = 1e-6
+
+# Steps of L-BFGS: parsers' marginals take 20 to 60 evaluations, five random trees over 150 words 600.
+MOST_STEPS = 3000
+
+# What is added to variances, so that certain arcs and nearly impossible ones do not take steps out of proportion.
+CERTAIN = 0.01
+IMPROBABLE = 1e-5
+
+REMEDY = "Give the marginals of arcs, [head, dependent], of projective single-root trees"
+
+
+def log_scores(mu: Float) -> Float:
+    """The logarithms of the marginals, a heuristic: the marginals of such scores are others, often more peaked.
+
+    Args:
+        mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
+
+    Returns:
+        (n+1, n+1), ``-inf`` where mu is 0.
+
+    Raises:
+        DeptreeError: these are no marginals of arcs in single-root trees.
+    """
+    _check(mu)
+    return _log(mu)
+
+
+def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3) -> Float:
+    """Scores whose projective trees have the given marginals, smoothed: the maximum-entropy distribution.
+
+    They are found by L-BFGS, each evaluation O(n^3). Constants for each word and for ROOT's arcs, which change
+    no distribution, are such that the best of them is 0.
+
+    Args:
+        mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
+        smoothing: the share of the uniform distribution over projective trees that is mixed in. With 0, arcs of
+            marginal 0 are forbidden, and scores may run far apart, as finite ones with these marginals need not exist.
+        tolerance: the largest total variation between a word's distribution over heads and the smoothed one; most
+            words are much closer. Rounding allows 1e-7 and more.
+
+    Returns:
+        (n+1, n+1) log-scores, ``-inf`` in column 0, on the diagonal and for forbidden arcs.
+
+    Raises:
+        DeptreeError: these are no marginals of arcs in projective single-root trees, or the tolerance was not reached.
+    """
+    _check(mu)
+    if not 0.0 <= smoothing <= 1.0:
+        raise DeptreeError(f"the smoothing is {smoothing:g}", "Give a share between 0 and 1")
+    from scipy.optimize import minimize  # half a second, where there is work
+
+    dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(len(mu) - 1))
+
+    def stop_within_tolerance(_: Float) -> None:
+        if dual.distance <= tolerance:
+            raise StopIteration
+
+    # The other criteria are switched off: neither says how close the marginals are.
+    options = {"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": 0.0}
+    minimize(dual, dual.start, jac=True, method="L-BFGS-B", callback=stop_within_tolerance, options=options)
+    if not dual.distance <= tolerance:
+        problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
+        raise DeptreeError(problem, "Smooth more, or take the logarithms of the marginals")
+    return shift(dual.scores, single_root=True).high
+
+
+@lru_cache(maxsize=128)
+def uniform_marginals(n: int) -> Float:
+    """P(head -> dependent) if all projective single-root trees over n words are alike, (n+1, n+1), read-only. O(n^3)"""
+    weights = 1.0 - np.eye(n + 1)
+    weights[:, 0] = 0.0
+    return read_only(PROJECTIVE.factorise(_log(weights)).marginals())
+
+
+class _Dual:
+    """log Z(theta) less the sum of target * theta, with its gradient: a convex function of scaled scores.
+
+    Scores are scaled by the standard deviations of arcs: the diagonal of the Hessian at the minimum becomes 1 almost
+    everywhere, which saves three evaluations of four or more.
+
+    Attributes:
+        start: (arcs,), log of the target.
+        scores: theta of the evaluation that came closest to the target, (n+1, n+1).
+        distance: its total variation from the target, of the worst word.
+    """
+
+    def __init__(self, target: Float) -> None:
+        self._size = len(target)
+        self._arcs = np.nonzero(target)
+        self._target = target[self._arcs]
+        self._unit = 1.0 / np.sqrt(self._target * (1.0 - self._target + CERTAIN) + IMPROBABLE)
+        self.start: Float = np.log(self._target) / self._unit
+        self.scores = _log(target)
+        self.distance = np.inf
+
+    def __call__(self, scaled: Float) -> tuple[float, Float]:
+        """The function and its gradient at scaled scores, (arcs,).
+
+        Raises:
+            DeptreeError: it is negative, so that the target scores higher than the best tree: no average of trees does.
+        """
+        values = scaled * self._unit
+        scores = np.full((self._size, self._size), -np.inf)
+        scores[self._arcs] = values
+        sums = PROJECTIVE.factorise(scores)
+        value = sums.log_z - float(values @ self._target)
+        if value < -SUMS_WITHIN * (1.0 + float(np.abs(values) @ self._target)):
+            raise DeptreeError("no distribution over projective single-root trees has these marginals", REMEDY)
+        excess: Float = sums.marginals()[self._arcs] - self._target
+        distance = 0.5 * float(np.bincount(self._arcs[1], np.abs(excess)).max())
+        if distance < self.distance:
+            self.distance, self.scores = distance, scores
+        return value, excess * self._unit
+
+
+def _log(weights: Float) -> Float:
+    """Logarithms of weights, ``-inf`` for 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(weights)
+
+
+def _check(mu: Float) -> None:
+    """Raise a DeptreeError unless mu has the sums and zeros of marginals of arcs in single-root trees."""
+    if mu.ndim != 2 or mu.shape[0] != mu.shape[1] or len(mu) < 2:
+        raise DeptreeError(f"the marginals have shape {mu.shape}, not (n+1, n+1) for n words", REMEDY)
+    if not (mu >= 0.0).all() or mu[:, 0].any() or mu.diagonal().any():
+        problem = "a marginal is negative or no number, or an arc into ROOT or from a word to itself has one"
+        raise DeptreeError(problem, REMEDY)
+    wrong = np.abs(mu[:, 1:].sum(axis=0) - 1.0) > SUMS_WITHIN
+    if wrong.any():
+        raise DeptreeError(f"the marginals of word {int(wrong.argmax()) + 1}'s heads do not sum to 1", REMEDY)
+    if abs(mu[0].sum() - 1.0) > SUMS_WITHIN:
+        raise DeptreeError("the marginals of ROOT's arcs do not sum to 1", REMEDY)
+
+
+@dataclass(frozen=True)
+class ScoreKind:
+    """An entry of the register: a way from marginals to scores.
+
+    Attributes:
+        function: marginals of arcs (n+1, n+1) -> log-scores of that shape; its docstring begins with a line for users.
+    """
+
+    name: str
+    function: Callable[[Float], Float]
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return (self.function.__doc__ or "").splitlines()[0]
+
+
+# The first is the default.
+SCORE_KINDS: Register[ScoreKind] = Register(
+    "kind of scores", (ScoreKind("maxent", maxent_scores), ScoreKind("log", log_scores))
+)

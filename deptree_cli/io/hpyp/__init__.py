@@ -1,0 +1,1 @@
+"""What the generative parser reads and writes: treebanks and tables of contexts."""

@@ -1,0 +1,1 @@
+"""Kernels of the generative parser: hierarchical Pitman-Yor processes, arc-standard configurations, search, filters."""

@@ -1,0 +1,153 @@
+"""A particle filter over derivations: unbiased evidence of every word, and weighted samples of trees.
+
+Particles shift, make left-arcs and right-arcs in proportion to the probability of all that are legal, and what illegal
+actions would have had is lost from their weights; after every word they are resampled. Labels are in no context, so
+they are summed out, and drawn for trees that are wanted. All draws of one configuration, and of one resampling, are
+systematic: positions of equal distance with one random offset, so that every outcome has its share, rounded up or down.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
+from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.items import new_items, put, resample, total_weight, up_to
+from deptree_cli.kernels.hpyp.model import draw, new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+from deptree_cli.kernels.xoshiro import uniform
+
+
+@kernel
+def run_filter(model, words, tags, predicts, size, state, log_evidence):
+    """Filter a sentence; return the records, the items at the end of it, and how many there are.
+
+    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then); size: how many
+    particles. log_evidence: (n + 1,), written: the logarithm of the mean weight of each word given those before, and of
+    the end. The items carry the weights of the end.
+    """
+    n = words.shape[0]
+    desk, records = new_desk(model), new_records(n)
+    used = begin(records)
+    items, after, waiting = new_items(size), new_items(size), new_items(size)
+    count = put(items, 0, ROOT, size, 1.0)
+    for index in range(1, n + 2):
+        done = 0
+        for i in range(count):
+            waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
+            while waits > 0:
+                waits -= 1
+                top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
+                if index > n and records[top, BELOW] == BOTTOM:
+                    done = put(after, done, top, particles, weight)
+                    continue
+                records = with_room(records, used, 2 + desk.tags.shape[0])
+                waits, used, staying, weight = split_actions(
+                    model, records, used, index <= n, desk, waiting, waits, state
+                )
+                if staying > 0:
+                    word, tag = words[index - 1], tags[index - 1]
+                    if predicts:
+                        done, used = split_tags(
+                            model, records, used, index, word, desk, top, staying, weight, after, done, state
+                        )
+                    else:
+                        shift(records, used, top, index, tag, word)
+                        weight *= tag_and_word(model, records, top, tag, word, desk)
+                        done = put(after, done, used, staying, weight)
+                        used += 1
+        log_evidence[index - 1] = np.log(total_weight(after, done) / size)
+        items, after = after, items
+        count = done if index > n else resample(items, done, size, state)
+    return records, items, count
+
+
+@kernel
+def split_actions(model, records, used, words_left, desk, waiting, waits, state):
+    """Split the last of the waiting items among shift, left-arc and right-arc, each with any label.
+
+    Reductions wait in turn. Returns how many items wait, the number of records, how many particles shift, and their
+    weight, which has lost the share of illegal actions.
+    """
+    top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
+    predict_actions(model, records, top, desk)
+    may_shift, may_left, may_right = legal(records, top, words_left)
+    to_shift = desk.actions[SHIFT] if may_shift else 0.0
+    to_left = total_of(desk.actions, 1, model.labels + 1) if may_left else 0.0
+    to_right = total_of(desk.actions, model.labels + 1, 2 * model.labels + 1) if may_right else 0.0
+    mass = to_shift + to_left + to_right
+    weight *= mass
+    offset = uniform(state)
+    staying = up_to(to_shift, mass, particles, offset)
+    lefts = up_to(to_shift + to_left, mass, particles, offset) - staying
+    rights = particles - staying - lefts
+    if lefts > 0:
+        reduce(records, used, top, 1, model.labels)
+        waits = put(waiting, waits, used, lefts, weight)
+        used += 1
+    if rights > 0:
+        reduce(records, used, top, model.labels + 1, model.labels)
+        waits = put(waiting, waits, used, rights, weight)
+        used += 1
+    return waits, used, staying, weight
+
+
+@kernel
+def total_of(probs, start, stop):
+    """Return the sum of probs[start:stop]."""
+    total = 0.0
+    for i in range(start, stop):
+        total += probs[i]
+    return total
+
+
+@kernel
+def split_tags(model, records, used, index, word, desk, top, particles, weight, after, done, state):
+    """Shift a word with its tags, particles split among them; return how many items are done, and records."""
+    mass = tags_with_word(model, records, top, word, desk)
+    reach, taken, offset = 0.0, 0, uniform(state)
+    for tag in range(desk.tags.shape[0]):
+        reach += desk.tags[tag]
+        number = up_to(reach, mass, particles, offset) - taken
+        if number > 0:
+            taken += number
+            shift(records, used, top, index, tag, word)
+            done = put(after, done, used, number, weight * mass)
+            used += 1
+    return done, used
+
+
+@kernel
+def filter_trees(model, words, tags, predicts, size, draws, state, log_evidence):
+    """Filter a sentence (`run_filter`), and draw some of its trees by weight, with labels.
+
+    Returns the heads and tags of all trees (trees, n) and their weights, whose sum is 1; which trees were drawn,
+    (draws,), and their labels (draws, n), from 0.
+    """
+    n = words.shape[0]
+    records, items, count = run_filter(model, words, tags, predicts, size, state, log_evidence)
+    heads, found_tags, weights = np.empty((count, n), np.int32), np.empty((count, n), np.int32), np.empty(count)
+    total = total_weight(items, count)
+    for i in range(count):
+        read_tree(records, items.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
+        weights[i] = items.particles[i] * items.weights[i] / total
+    drawn, deprels, desk = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_desk(model)
+    for i in range(draws):
+        drawn[i] = draw(weights, 1.0, state)
+        draw_labels(model, records, items.tops[drawn[i]], desk, state, deprels[i])
+    return heads, found_tags, weights, drawn, deprels
+
+
+@kernel
+def draw_labels(model, records, last, desk, state, deprels):
+    """Draw the labels of a derivation given all else: they are in no context, so each is drawn by itself."""
+    at, labels = last, model.labels
+    while at > ROOT:
+        before, action = records[at, PREVIOUS], records[at, ACTION]
+        if action != SHIFT:
+            predict_actions(model, records, before, desk)
+            is_left = action <= labels
+            probs = desk.actions[1 : labels + 1] if is_left else desk.actions[labels + 1 :]
+            dependent = records[before, BELOW] if is_left else before
+            deprels[records[dependent, INDEX] - 1] = draw(probs, probs.sum(), state)
+        at = before

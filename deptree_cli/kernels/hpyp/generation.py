@@ -1,0 +1,73 @@
+"""Sentences with their trees, drawn from the model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, RECORD, ROOT
+from deptree_cli.kernels.hpyp.configurations import ROOT_SYMBOL, SHIFT, begin, read_tree, reduce, shift
+from deptree_cli.kernels.hpyp.model import (
+    TAGS,
+    WORDS,
+    context_for,
+    draw,
+    new_desk,
+    predict_actions,
+)
+from deptree_cli.kernels.hpyp.predictions import predict_dishes
+
+
+@kernel
+def generate(model, longest, words_known, state, words, tags, heads, deprels):
+    """Draw a sentence of at most `longest` words; return how many it has, 0 if it would have had more.
+
+    words_known: how many word symbols there are. words, tags, heads, deprels (labels from 0): (longest,) int32. The
+    sentence ends when ROOT takes its one dependent. Impossible actions and null symbols are not drawn.
+    """
+    desk = new_desk(model)
+    weights = np.empty(words_known)
+    records = np.empty((2 * longest + 3, RECORD), np.int32)
+    used, index = begin(records), 0
+    while True:
+        top = used - 1
+        second = records[top, BELOW]
+        if top > ROOT and second == BOTTOM:
+            read_tree(records, top, model.labels, heads[:index], deprels[:index], tags[:index])
+            return index
+        predict_actions(model, records, top, desk)
+        action = draw_action(model, desk.actions, top == ROOT, records[second, BELOW] == BOTTOM, state)
+        if action != SHIFT:
+            reduce(records, used, top, action, model.labels)
+        elif index == longest:
+            return 0
+        else:
+            tag = draw_symbol(model, TAGS, records, top, 0, desk, desk.tags, state)
+            word = 0
+            if model.roots[WORDS] >= 0:
+                word = draw_symbol(model, WORDS, records, top, tag, desk, weights, state)
+            words[index] = word
+            index += 1
+            shift(records, used, top, index, tag, word)
+        used += 1
+
+
+@kernel
+def draw_action(model, probs, is_alone, is_under_root, state):
+    """Return an action drawn among those that are possible: a word under ROOT is not its head."""
+    if is_alone:
+        return SHIFT
+    if is_under_root:
+        for action in range(1, model.labels + 1):
+            probs[action] = 0.0
+    return draw(probs, probs.sum(), state)
+
+
+@kernel
+def draw_symbol(model, process, records, top, tag, desk, weights, state):
+    """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
+    context = context_for(model, process, records, top, tag, desk)
+    predict_dishes(model.tables, model.roots[process], context, desk.path, weights)
+    for symbol in range(ROOT_SYMBOL + 1):
+        weights[symbol] = 0.0
+    return draw(weights, weights.sum(), state)

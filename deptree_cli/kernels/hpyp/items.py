@@ -1,0 +1,62 @@
+"""Items: configurations that derivations have come to, with their particles and weights."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.xoshiro import uniform
+
+
+class Items(NamedTuple):
+    """Places (size,) for records on top of stacks, numbers of particles, and weights (or logarithms of weights)."""
+
+    tops: Any
+    particles: Any
+    weights: Any
+
+
+@kernel
+def new_items(size):
+    """Return room for so many items."""
+    return Items(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+
+
+@kernel
+def put(items, place, top, particles, weight):
+    """Write an item; return the place behind it."""
+    items.tops[place], items.particles[place], items.weights[place] = top, particles, weight
+    return place + 1
+
+
+@kernel(forceinline=True)
+def up_to(reach, mass, particles, offset):
+    """Return how many of the positions (offset + i) / particles, i = 0, 1, ..., are below reach / mass."""
+    if reach >= mass * (1.0 - 1e-13):  # nothing is left but what sums were rounded by
+        return particles
+    return max(0, min(particles, np.int64(np.ceil(reach / mass * particles - offset))))
+
+
+@kernel
+def total_weight(items, count):
+    """Return the sum of particles times weights."""
+    total = 0.0
+    for i in range(count):
+        total += items.particles[i] * items.weights[i]
+    return total
+
+
+@kernel
+def resample(items, count, size, state):
+    """Share `size` particles of weight 1 out in proportion to weights; return how many items have some."""
+    total = total_weight(items, count)
+    reach, taken, offset, kept = 0.0, 0, uniform(state), 0
+    for i in range(count):
+        reach += items.particles[i] * items.weights[i]
+        number = up_to(reach, total, size, offset) - taken
+        if number > 0:
+            taken += number
+            kept = put(items, kept, items.tops[i], number, 1.0)
+    return kept

@@ -1,0 +1,185 @@
+"""The most probable derivation, looked for by particles (Buys and Blunsom 2015, algorithm 1).
+
+Every derivation under way has a number of particles; at every step they are shared out among shift, left-arc and
+right-arc by probability, and after every word in proportion to the weights of derivations. Weights are logarithms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
+from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.items import new_items, put
+from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+
+# The most tags of a word that are tried, where tags are predicted.
+TRIED = 3
+
+
+@kernel
+def search(model, words, tags, predicts, size):
+    """Return records, the last one of the heaviest derivation found with `size` particles, and its log-probability.
+
+    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then).
+    """
+    n = words.shape[0]
+    desk, records = new_desk(model), new_records(n)
+    used = begin(records)
+    items, shifted, waiting = new_items(size), new_items(size), new_items(size)
+    count = put(items, 0, ROOT, size, 0.0)
+    for index in range(1, n + 1):
+        total = 0
+        for i in range(count):
+            waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
+            while waits > 0:
+                waits -= 1
+                records = with_room(records, used, 2 + TRIED)
+                waits, total, used = expand(
+                    model,
+                    records,
+                    used,
+                    index,
+                    words[index - 1],
+                    tags[index - 1],
+                    predicts,
+                    desk,
+                    waiting,
+                    waits,
+                    shifted,
+                    total,
+                )
+        items, shifted = shifted, items
+        count = select(items, total, size)
+    best, best_weight = 0, -np.inf
+    for i in range(count):
+        records = with_room(records, used, 2 * n)
+        top, weight, used = complete(model, records, used, items.tops[i], items.weights[i], desk)
+        if weight > best_weight:
+            best, best_weight = top, weight
+    return records, best, best_weight
+
+
+@kernel
+def find_tree(model, words, tags, predicts, size, heads, deprels, found_tags):
+    """Write the tree of a `search`: heads, deprels (labels from 0) and tags, (n,) int32; return its log-probability."""
+    records, last, log_prob = search(model, words, tags, predicts, size)
+    read_tree(records, last, model.labels, heads, deprels, found_tags)
+    return log_prob
+
+
+@kernel
+def expand(model, records, used, index, word, tag, predicts, desk, waiting, waits, shifted, total):
+    """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
+    top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
+    predict_actions(model, records, top, desk)
+    _, may_left, _ = legal(records, top, True)
+    staying = np.int64(np.rint(particles * desk.actions[SHIFT])) if may_left else particles
+    if staying < particles:
+        left, left_mass = best_of(desk.actions, 1, model.labels + 1)
+        right, right_mass = best_of(desk.actions, model.labels + 1, 2 * model.labels + 1)
+        going = particles - staying
+        to_left = np.int64(np.rint(going * left_mass / (left_mass + right_mass)))
+        if to_left > 0:
+            reduce(records, used, top, left, model.labels)
+            waits = put(waiting, waits, used, to_left, weight + np.log(desk.actions[left]))
+            used += 1
+        if going > to_left:
+            reduce(records, used, top, right, model.labels)
+            waits = put(waiting, waits, used, going - to_left, weight + np.log(desk.actions[right]))
+            used += 1
+    if staying > 0:
+        weight += np.log(desk.actions[SHIFT])
+        if predicts:
+            tags_with_word(model, records, top, word, desk)
+            total, used = shift_with_tags(records, used, index, word, desk.tags, top, staying, weight, shifted, total)
+        else:
+            weight += np.log(tag_and_word(model, records, top, tag, word, desk))
+            shift(records, used, top, index, tag, word)
+            total = put(shifted, total, used, staying, weight)
+            used += 1
+    return waits, total, used
+
+
+@kernel
+def best_of(probs, start, stop):
+    """Return the index of the largest of probs[start:stop], and their sum."""
+    best, total = start, 0.0
+    for i in range(start, stop):
+        total += probs[i]
+        if probs[i] > probs[best]:
+            best = i
+    return best, total
+
+
+@kernel
+def shift_with_tags(records, used, index, word, weights, top, particles, weight, shifted, total):
+    """Shift a word with each of its best tags, particles shared in proportion; return how many shifted, and records."""
+    best = np.empty(TRIED, np.int64)
+    left = 0.0
+    for place in range(TRIED):
+        best[place] = heaviest_tag(weights, best[:place])
+        left += weights[best[place]]
+    for tag in best:
+        if particles == 0 or weights[tag] <= 0.0:
+            break
+        number = min(np.int64(np.rint(particles * weights[tag] / left)), particles)
+        left -= weights[tag]
+        particles -= number
+        if number > 0:
+            shift(records, used, top, index, tag, word)
+            total = put(shifted, total, used, number, weight + np.log(weights[tag]))
+            used += 1
+    return total, used
+
+
+@kernel
+def heaviest_tag(weights, others):
+    """Return the tag of the largest weight that is none of the others, null if there is none."""
+    heaviest = 0
+    for tag in range(weights.shape[0]):
+        if weights[tag] > weights[heaviest]:
+            known = False
+            for other in others:
+                known = known or other == tag
+            if not known:
+                heaviest = tag
+    return heaviest
+
+
+@kernel
+def select(items, count, size):
+    """Share out `size` particles in proportion to particles and weights, rounded down; return how many items have some.
+
+    Where all would be left without one the heaviest item goes on.
+    """
+    tops, particles, weights = items.tops, items.particles, items.weights
+    heaviest = 0
+    for i in range(count):
+        if weights[i] > weights[heaviest]:
+            heaviest = i
+    highest, total = weights[heaviest], 0.0
+    for i in range(count):
+        total += particles[i] * np.exp(weights[i] - highest)
+    best = tops[heaviest]
+    kept = 0
+    for i in range(count):
+        share = np.int64(size * (particles[i] * np.exp(weights[i] - highest) / total))
+        if share > 0:
+            kept = put(items, kept, tops[i], share, weights[i])
+    return kept if kept > 0 else put(items, 0, best, size, highest)
+
+
+@kernel
+def complete(model, records, used, top, weight, desk):
+    """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight."""
+    while records[top, BELOW] != BOTTOM:
+        predict_actions(model, records, top, desk)
+        _, may_left, _ = legal(records, top, False)
+        action, _ = best_of(desk.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
+        weight += np.log(desk.actions[action])
+        reduce(records, used, top, action, model.labels)
+        top = used
+        used += 1
+    return top, weight, used

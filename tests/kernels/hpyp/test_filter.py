@@ -1,0 +1,155 @@
+"""The particle filter against sums over all derivations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deptree_cli.kernels.hpyp.filter import filter_trees
+from tests.core.hpyp.reference_parser import Enumeration
+from tests.kernels.hpyp.toy_models import Toy, as_arrays
+
+Float = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+FAR = 5.5  # standard errors: a mean is farther from the truth once in 26 million means
+CASES = [
+    pytest.param(0, True, False, id="tags given"),
+    pytest.param(1, True, True, id="tags predicted"),
+    pytest.param(2, False, False, id="unlexicalised"),
+]
+
+
+class Case(NamedTuple):
+    """A model, a sentence with tags, whether these are predicted, and all derivations."""
+
+    toy: Toy
+    words: list[int]
+    tags: list[int]
+    predicts: bool
+    exact: Enumeration
+
+
+def case(seed: int, lexicalised: bool, predicts: bool) -> Case:
+    """Four words, or three if their tags are predicted."""
+    toy = Toy(seed, lexicalised=lexicalised)
+    words, tags = toy.sentence(3 if predicts else 4)
+    candidates = toy.candidates(len(words)) if predicts else [[tag] for tag in tags]
+    return Case(toy, words, tags, predicts, Enumeration(toy.reference, words, candidates))
+
+
+class Run(NamedTuple):
+    """What a filter finds: log-evidences (n + 1,), trees (trees, n) with their weights, and which of them were drawn
+    (draws,), with labels from 0 (draws, n)."""
+
+    log_evidence: Float
+    heads: Numbers
+    tags: Numbers
+    weights: Float
+    drawn: Numbers
+    deprels: Numbers
+
+    def marginals(self) -> Float:
+        """The weights of trees with an arc, (n + 1, n + 1)."""
+        n = self.heads.shape[1]
+        found = np.zeros((n + 1, n + 1))
+        for heads, weight in zip(self.heads, self.weights, strict=True):
+            found[heads, np.arange(1, n + 1)] += weight
+        return found
+
+    def labelled(self, labels: int) -> Float:
+        """The share of draws with a labelled arc, (n + 1, n + 1, L + 1)."""
+        n = self.heads.shape[1]
+        found = np.zeros((n + 1, n + 1, labels + 1))
+        for heads, deprels in zip(self.heads[self.drawn], self.deprels, strict=True):
+            found[heads, np.arange(1, n + 1), deprels + 1] += 1 / len(self.drawn)
+        return found
+
+
+def run(of: Case, size: int, state: NDArray[np.uint64], draws: int = 2) -> Run:
+    """Filter the sentence of a case."""
+    log_evidence = np.full(len(of.words) + 1, np.nan)
+    words, tags = as_arrays(of.words, of.tags)
+    return Run(log_evidence, *filter_trees(of.toy.model, words, tags, of.predicts, size, draws, state, log_evidence))
+
+
+def check_unbiased(samples: list[Float], expected: Float) -> None:
+    """H0: the samples' mean is what is expected; where they do not vary they are it."""
+    values = np.array(samples)
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    assert (np.abs(values.mean(axis=0) - expected) <= FAR * error + 1e-12 * np.abs(expected)).all()
+
+
+@pytest.mark.parametrize(("seed", "lexicalised", "predicts"), CASES)
+@pytest.mark.parametrize("size", [3, 9, 40])
+def test_evidences_are_unbiased(seed: int, lexicalised: bool, predicts: bool, size: int, draws, state) -> None:
+    """H0: the product of mean weights up to each word, and to the end, has the exact evidence as its mean.
+
+    The same for the evidence times the weights of all trees with an arc, and times the share of draws with a labelled
+    arc, for marginals above 0.1 (means of rarer ones are far from normal). Every mean is of 5,000 filters (150 in plain
+    Python), and farther than 5.5 standard errors away by chance once in 26 million means; a test has at most 40.
+    """
+    of = case(seed, lexicalised, predicts)
+    runs = [run(of, size, state) for _ in range(draws // 4)]
+    exact, marginals = np.array([*of.exact.prefix_evidences, of.exact.evidence]), of.exact.marginals()
+    check_unbiased([np.exp(np.cumsum(one.log_evidence)) / exact for one in runs], np.ones(len(exact)))
+    shares = [np.exp(one.log_evidence.sum()) / of.exact.evidence for one in runs]
+    for expected, found in [
+        (marginals.sum(axis=2), [one.marginals() for one in runs]),
+        (marginals, [one.labelled(of.toy.labels) for one in runs]),
+    ]:
+        frequent = expected > 0.1
+        assert 4 < frequent.sum() <= 17
+        weighted = [share * one[frequent] for share, one in zip(shares, found, strict=True)]
+        check_unbiased(weighted, expected[frequent])
+
+
+@pytest.mark.parametrize(("seed", "lexicalised", "predicts"), CASES)
+def test_many_particles_come_close(seed: int, lexicalised: bool, predicts: bool, draws: int, state) -> None:
+    """Surprisals within 0.05 bits, marginals and weights of trees within 0.02; drawn labels as far as draws tell."""
+    of = case(seed, lexicalised, predicts)
+    found = run(of, 20_000, state, draws)
+    np.testing.assert_allclose(-found.log_evidence[:-1] / np.log(2), of.exact.surprisals(), atol=0.05)
+    assert found.log_evidence.sum() == pytest.approx(np.log(of.exact.evidence), abs=0.05)
+    np.testing.assert_allclose(found.marginals(), of.exact.marginals().sum(axis=2), atol=0.02)
+    np.testing.assert_allclose(found.labelled(of.toy.labels), of.exact.marginals(), atol=0.02 + 2 / np.sqrt(draws))
+    expected: defaultdict[tuple[tuple[int, ...], ...], float] = defaultdict(float)
+    for one in of.exact.derivations:
+        expected[tuple(head for head, _ in one.tree), one.tags] += one.prob / of.exact.evidence
+    weights: defaultdict[tuple[tuple[int, ...], ...], float] = defaultdict(float)
+    for heads, tags, weight in zip(found.heads.tolist(), found.tags.tolist(), found.weights, strict=True):
+        weights[tuple(heads), tuple(tags)] += weight
+    assert set(weights) <= set(expected)
+    assert max(abs(weights[tree] - prob) for tree, prob in expected.items()) < 0.02
+    assert found.weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_a_wrong_evidence_is_noticed(draws, state) -> None:
+    """The law above fails if the evidence were a fifth larger."""
+    of = case(0, True, False)
+    evidences = [np.exp(run(of, 100, state).log_evidence.sum()) for _ in range(draws // 4)]
+    with pytest.raises(AssertionError):
+        check_unbiased(evidences, np.array(1.2 * of.exact.evidence))
+
+
+@pytest.mark.parametrize("predicts", [False, True])
+@pytest.mark.parametrize("size", [1, 500])
+def test_long_sentences(predicts: bool, size: int, draws: int, state) -> None:
+    """Records move to larger arrays; trees have a single root, evidence is finite."""
+    toy = Toy(1)
+    words, tags = toy.sentence(120 if draws > 1000 else 15)
+    log_evidence = np.full(len(words) + 1, np.nan)
+    heads, found_tags, weights, drawn, deprels = filter_trees(
+        toy.model, *as_arrays(words, tags), predicts, size, 5, state, log_evidence
+    )
+    assert np.isfinite(log_evidence).all()
+    assert ((heads == 0).sum(axis=1) == 1).all()
+    assert ((drawn >= 0) & (drawn < len(heads))).all()
+    assert ((deprels >= 0) & (deprels < toy.labels)).all()
+    assert predicts or (found_tags == tags).all()
+    assert ((found_tags >= 2) & (found_tags < toy.tags)).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-12)

@@ -1,0 +1,60 @@
+"""Derivations drawn given their tree, against all derivations of the tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.audit import chi_square
+from deptree_cli.kernels.hpyp.latent import draw_derivation
+from tests.core.hpyp.reference_parser import Enumeration, Tree, oracle_derivations
+from tests.kernels.hpyp.toy_models import Toy, as_arrays
+
+# Of four words, with three derivations, three, two and one.
+TREES: list[Tree] = [
+    ((2, 1), (0, 2), (2, 1), (2, 2)),
+    ((3, 1), (3, 2), (0, 1), (3, 2)),
+    ((2, 1), (0, 1), (4, 2), (2, 2)),
+    ((4, 2), (3, 1), (1, 1), (0, 2)),
+]
+
+
+def drawn(toy: Toy, words: list[int], tags: list[int], tree: Tree, size: int, state) -> tuple[int, ...]:
+    """The actions of a derivation."""
+    heads, deprels = zip(*((head, label - 1) for head, label in tree), strict=True)
+    actions = np.full(2 * len(tree), 77, dtype=np.int32)
+    codes = tuple(toy.contexts.codes(name) for name in ("action", "tag", "word"))
+    arrays = as_arrays(words, tags, list(heads), list(deprels))
+    draw_derivation(toy.restaurants, codes, *arrays, toy.labels, size, state, actions)
+    return tuple(actions.tolist())
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
+def test_derivations_have_their_posterior(tree: Tree, lexicalised: bool, draws, state) -> None:
+    """H0: derivations are drawn by their probabilities given the tree.
+
+    2,500 draws (75 in plain Python) with 1,000 particles each, so that what resampling distorts is far below what could
+    be noticed; chi-square, derivations expected fewer than five times pooled; p < 1e-6 by chance.
+    """
+    toy = Toy(3, lexicalised=lexicalised)
+    words, tags = toy.sentence(4)
+    exact = Enumeration(toy.reference, words, [[tag] for tag in tags])
+    probs = {one.actions: one.prob for one in exact.derivations if one.tree == tree}
+    assert set(probs) == {tuple(actions) for actions in oracle_derivations(tree, toy.labels)}
+    found = Counter(drawn(toy, words, tags, tree, 1000, state) for _ in range(draws // 8))
+    assert set(found) <= set(probs)
+    expected = np.array(list(probs.values()))
+    assert chi_square(np.array([found[actions] for actions in probs]), expected / expected.sum())[2] > 1e-6
+
+
+@pytest.mark.parametrize("size", [1, 2, 10])
+def test_with_few_particles(size: int, state) -> None:
+    """Whatever is drawn derives the tree."""
+    toy = Toy(4)
+    for tree in TREES:
+        words, tags = toy.sentence(4)
+        derivations = {tuple(actions) for actions in oracle_derivations(tree, toy.labels)}
+        assert {drawn(toy, words, tags, tree, size, state) for _ in range(20)} <= derivations
