@@ -1,1 +1,254 @@
-"""The generative parser as a library: train it on a treebank, parse, sample, and measure surprisal."""
+"""The generative parser of Buys and Blunsom (2015) as a library: train it on a treebank, parse, sample, measure.
+
+>>> from deptree_cli.hpyp import Parser
+>>> parser = Parser.train("treebank.conllu", seed=1)
+>>> parser.parse((["The", "dog", "sleeps"], ["DET", "NOUN", "VERB"])).heads
+array([2, 3, 0], dtype=int32)
+
+A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, where tags are predicted, a
+list of words. Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed,
+which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from deptree_cli.core.distribution import Randomness, TreeDistribution
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
+from deptree_cli.core.hpyp.given import Sentence, as_annotated
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.io.hpyp.treebank import Tags, read_treebank
+from deptree_cli.io.signature import signature
+
+if TYPE_CHECKING:
+    from deptree_cli.core.hpyp.evidence import Evidence
+    from deptree_cli.core.hpyp.parsing import Filtered, Parse
+    from deptree_cli.core.hpyp.trained import Progress, Trained
+    from deptree_cli.core.hpyp.training import Training
+
+__all__ = ["Annotated", "Contexts", "Parser"]
+
+Treebank = str | Path | Iterable[str | Path | Annotated]
+
+
+class Parser:
+    """A trained parser. `Parser.train` and `Parser.load` make one; nothing changes it, and it pickles.
+
+    Attributes:
+        trained: its symbols, its processes, and how it was trained.
+        signature: how it was made, in one line.
+    """
+
+    def __init__(self, trained: Trained, signature: str) -> None:
+        self.trained = trained
+        self.signature = signature
+
+    @classmethod
+    def train(
+        cls,
+        treebank: Treebank,
+        *,
+        tags: Tags = "upos",
+        lexicalised: bool = True,
+        contexts: Contexts | None = None,
+        iterations: int = 10,
+        oracle: Literal["static", "sampled"] = "static",
+        unlabelled: Treebank = (),
+        passes: int = 1,
+        seed: int | None = None,
+        on_iteration: Callable[[int, float], object] | None = None,
+    ) -> Parser:
+        """Train a parser on trees by Gibbs sampling.
+
+        Args:
+            treebank: paths of CoNLL-U files, or sentences with their trees.
+            tags: the column that tags are read from.
+            lexicalised: whether words are generated; without them parsing goes by tags alone.
+            contexts: what actions, tags and words are conditioned on, in place of the defaults.
+            oracle: whether derivations are fixed (every arc as soon as possible) or sampled too.
+            unlabelled: paths or sentences, read `passes` times in the end to learn their words; tags are predicted.
+            seed: of all random numbers; a fresh one if None.
+            on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
+
+        Raises:
+            DeptreeError: there is no sentence, a sentence has no tree with one root or no tags, a file cannot be read.
+        """
+        from deptree_cli.core.hpyp import training  # loads kernels: when there is work
+
+        sentences, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
+        contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
+        _check(sentences, text, contexts, iterations)
+        settings = training.Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
+        trainee = training.Training.of(sentences, contexts, settings, text)
+        _run(trainee, iterations, passes if text else 0, on_iteration)
+        return cls(trainee.trained(), _signature(trainee.progress))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Parser:
+        """Read a parser from a file that `save` or ``deptree hpyp train`` wrote.
+
+        Raises:
+            DeptreeError: the file is none, of another version, or damaged.
+        """
+        from deptree_cli.io.hpyp.model_file import read_model
+
+        return cls(*read_model(str(path)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the parser to a file, which appears under its name when it is whole."""
+        from deptree_cli.io.hpyp.model_file import write_model
+
+        write_model(str(path), self.trained, self.signature)
+
+    def __repr__(self) -> str:
+        symbols, progress = self.trained.symbols, self.trained.progress
+        words = f"{len(symbols.lexicon.vocabulary.symbols)} words" if symbols.is_lexicalised else "no words"
+        numbers = f"{words}, {len(symbols.tags.symbols)} tags, {len(symbols.labels)} labels"
+        return f"<Parser: {numbers}; {progress.sentences} sentences, {progress.iterations} iterations>"
+
+    @property
+    def tagset(self) -> Tags:
+        """The column that its tags were read from."""
+        return "xpos" if self.trained.progress.tagset == "xpos" else "upos"
+
+    def read(self, *paths: str | Path) -> Iterator[Annotated]:
+        """The sentences of CoNLL-U files, one in memory at a time, with tags from the parser's column.
+
+        Raises:
+            DeptreeError: a file cannot be read, or a sentence is malformed.
+        """
+        yield from _read(map(str, paths), self.tagset)
+
+    def parse(self, sentence: Sentence, particles: int = 1000, predict_tags: bool = False) -> Parse:
+        """Find the best derivation that a search with so many particles comes to: `heads`, `deprels`, `tags`.
+
+        Raises:
+            DeptreeError: the sentence has no tags and none are predicted, or the parser cannot predict any.
+        """
+        from deptree_cli.core.hpyp.parsing import parse
+
+        return parse(self.trained, as_annotated(sentence, predict_tags), particles, predict_tags)
+
+    def filter(
+        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, draws: int = 0
+    ) -> Filtered:
+        """Filter a sentence: its weighted trees, `marginals` of arcs, and the evidence of its words.
+
+        Args:
+            draws: how many trees to draw by weight.
+        """
+        from deptree_cli.core.hpyp.parsing import filtered
+
+        found = as_annotated(sentence, predict_tags)
+        return filtered(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, draws)
+
+    def sample(
+        self, sentence: Sentence, k: int, rng: Randomness, particles: int = 1000, predict_tags: bool = False
+    ) -> Heads:
+        """Draw k trees, (k, n), from those that a filter ends with: equal ones where these are few."""
+        found = self.filter(sentence, rng, particles, predict_tags, draws=k)
+        return found.heads[found.drawn]
+
+    def evidence(
+        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, filters: int = 2
+    ) -> Evidence:
+        """Estimate the probability of a sentence word by word: `surprisals` in bits, and their errors.
+
+        Args:
+            filters: how many independent ones; from two on errors are known.
+        """
+        from deptree_cli.core.hpyp.evidence import evidence
+
+        found = as_annotated(sentence, predict_tags)
+        return evidence(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, filters)
+
+    def surprisal(
+        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, filters: int = 2
+    ) -> Float:
+        """Return the surprisals of the words in bits, and that of the end of the sentence: (n+1,).
+
+        They are of words and tags together, of words alone where tags are predicted.
+        """
+        return self.evidence(sentence, rng, particles, predict_tags, filters).surprisals
+
+    def scores(
+        self,
+        sentence: Sentence,
+        rng: Randomness,
+        kind: str = "maxent",
+        particles: int = 1000,
+        predict_tags: bool = False,
+    ) -> TreeDistribution:
+        """Return an arc-factored distribution over projective trees, made of a filter's marginals.
+
+        Args:
+            kind: ``maxent`` for the one of maximum entropy with these marginals (nearly: they are smoothed), ``log``
+                for their logarithms as scores, a heuristic.
+        """
+        from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS
+
+        found = as_annotated(sentence, predict_tags)
+        marginals = self.filter(found, rng, particles, predict_tags).marginals
+        return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
+
+    def generate(self, k: int, rng: Randomness, longest: int = 200) -> list[Annotated]:
+        """Draw k sentences with their trees, of at most `longest` words; rare words come as their classes.
+
+        Raises:
+            DeptreeError: the parser hardly ever makes sentences so short.
+        """
+        from deptree_cli.core.hpyp.generating import generated
+
+        names = [f"gen-{number}" for number in range(1, k + 1)]
+        return [generated(self.trained, name, _stream(rng, name), longest) for name in names]
+
+
+def _run(training: Training, iterations: int, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
+    for number in range(1, iterations + 1):
+        log_likelihood = training.iterate()
+        if on_iteration is not None:
+            on_iteration(number, log_likelihood)
+    for _ in range(passes):
+        training.read()
+
+
+def _signature(progress: Progress) -> str:
+    fields = {"tags": progress.tagset, "oracle": progress.oracle, "iterations": progress.iterations}
+    return signature("hpyp.Parser.train", fields | {"passes": progress.passes or None, "seed": progress.seed})
+
+
+def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
+    for part in [treebank] if isinstance(treebank, str | Path) else treebank:
+        yield from [part] if isinstance(part, Annotated) else _read([str(part)], tags)
+
+
+def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, iterations: int) -> None:
+    """Raise a DeptreeError if a parser cannot be trained on these."""
+    if iterations < 1:
+        raise DeptreeError(f"{iterations} iterations train nothing", "Give 1 or more")
+    if not treebank:
+        raise DeptreeError("there are no sentences to train on", "Give a treebank with trees")
+    if text and not contexts.word:
+        raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
+    for sentence in treebank:
+        sentence.check_tree()
+
+
+def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
+    for sentence in read_treebank(paths, tags):
+        if isinstance(sentence, DeptreeError):
+            raise sentence
+        yield sentence
+
+
+def _stream(rng: Randomness, sent_id: str) -> np.random.Generator:
+    return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, sent_id)

@@ -64,7 +64,7 @@ def on_floor(floor: str) -> list[str]:
 def test_there_are_modules_on_every_floor() -> None:
     """Else the tests below would look at nothing."""
     assert all(len(on_floor(floor)) > 3 for floor in FORBIDDEN)
-    assert {module.split(".")[1] for module in FILES if "." in module} == {*FORBIDDEN, "__main__", "version"}
+    assert {module.split(".")[1] for module in FILES if "." in module} == {*FORBIDDEN, "__main__", "hpyp", "version"}
     assert "deptree_cli.core.arc_factored.ArcFactored" in set(imports_of("deptree_cli.core.distribution"))
 
 
@@ -206,6 +206,7 @@ def loaded_after(statement: str, candidates: tuple[str, ...]) -> list[str]:
     [
         ("import deptree_cli", ("numba", "scipy", "numpy", "click", "rich")),
         ("import deptree_cli.cli.app", ("numba", "scipy", "numpy")),
+        ("import deptree_cli.hpyp", ("numba", "scipy", "click", "rich")),
         ("import deptree_cli.core.arc_factored, deptree_cli.core.spaces", ("numba", "scipy", "click", "rich")),
         ("import deptree_cli.core.samplers, deptree_cli.core.swor", ("numba", "scipy", "click", "rich")),
         ("import deptree_cli.core.expectations, deptree_cli.core.estimate", ("numba", "scipy", "click", "rich")),

@@ -16,14 +16,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deptree_cli.cli import app as cli
+from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.hpyp import Parser
+from tests.every_command import COMMANDS, GROUPS, NAMES, command
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "sample_data"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def command(name: str) -> click.Command:
-    return cli.deptree.get_command(click.Context(cli.deptree), name)
 
 
 def help_of(*args: str) -> str:
@@ -33,33 +32,50 @@ def help_of(*args: str) -> str:
     return ran.output
 
 
-OPTIONS = [(name, parameter) for name in cli.COMMANDS for parameter in command(name).params]
+OPTIONS = [(name, parameter) for name in NAMES for parameter in command(name).params]
 IDS = [f"{name} {parameter.opts[-1]}" for name, parameter in OPTIONS]
 
 
-def test_every_command_has_a_module_and_every_module_a_command():
-    modules = {path.stem for path in (ROOT / "deptree_cli/commands").glob("*.py")}
-    assert {name.replace("-", "_") for name in cli.COMMANDS} <= modules
-    for module in modules:
-        found = getattr(import_module(f"deptree_cli.commands.{module}"), module, None)
-        assert not isinstance(found, click.Command) or module.replace("_", "-") in cli.COMMANDS
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_every_command_has_a_module_and_every_module_a_command(group):
+    package, table = group_of(group).package, group_of(group).table
+    found = {path.stem for path in (ROOT / package.replace(".", "/")).glob("*.py")} - {"__init__"}
+    assert {name.replace("-", "_") for name in table if name not in GROUPS} <= found
+    for module in found:
+        inside = getattr(import_module(f"{package}.{module}"), module, None)
+        assert not isinstance(inside, click.Command) or module.replace("_", "-") in table
 
 
-def test_the_help_lists_every_command():
-    listed = re.findall(r"^  ([a-z-]+)  ", help_of().partition("Commands:")[2], re.MULTILINE)
-    assert listed == list(cli.COMMANDS)
-    assert all(line and line.endswith(".") for line in cli.COMMANDS.values())
+def group_of(name: str) -> LazyGroup:
+    """A group by its name; the whole program by the empty one."""
+    found = command(name)
+    assert isinstance(found, LazyGroup)
+    return found
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_the_help_lists_every_command(group):
+    table = group_of(group).table
+    listed = re.findall(r"^  ([a-z-]+)  ", help_of(*group.split()).partition("Commands:")[2], re.MULTILINE)
+    assert listed == list(table)
+    assert all(line and line.endswith(".") for line in table.values())
+
+
+ARGUMENTS = r"((QUANTITY )?(SCORES\.\.\.|DRAWS)|SCORES OTHER|PARSER \[INPUT\])"
+OF_HPYP = r"(TREEBANK\.\.\.|MODEL( SENTENCES\.\.\.)?)"
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_help(name):
-    text = help_of(name)
-    arguments = r"((QUANTITY )?(SCORES\.\.\.|DRAWS)|SCORES OTHER|PARSER \[INPUT\])"
+    text = help_of(*name.split())
+    arguments = r"COMMAND \[ARGS\]\.\.\." if name in GROUPS else OF_HPYP if name.startswith("hpyp ") else ARGUMENTS
     assert re.match(rf"Usage: deptree {name} \[OPTIONS\] {arguments}\n", text)
     assert len(command(name).help.split()) > 10
-    assert (
-        CliRunner().invoke(cli.deptree, [name, "-h"]).output == CliRunner().invoke(cli.deptree, [name, "--help"]).output
-    )
+    assert CliRunner().invoke(cli.deptree, [*name.split(), "-h"]).output == help_of_any_width(name)
+
+
+def help_of_any_width(name: str) -> str:
+    return CliRunner().invoke(cli.deptree, [*name.split(), "--help"]).output
 
 
 @pytest.mark.parametrize(("name", "parameter"), OPTIONS, ids=IDS)
@@ -67,22 +83,24 @@ def test_every_option_has_help(name, parameter):
     if isinstance(parameter, click.Option):
         assert parameter.help
         assert parameter.help[0].isupper()
-        assert max(parameter.opts, key=len) in help_of(name)
+        assert max(parameter.opts, key=len) in help_of(*name.split())
 
 
 SECTIONS = ["Options", "Reading", "Writing", "Running"]
 HEADING = re.compile(r"^(\w+):\n", re.MULTILINE)
 
-# What every command takes, whatever it reads.
+# What every command takes that works on sentences, one by one.
 EVERYWHERE = {
     "Writing": ["--output"],
     "Running": ["--jobs", "--engine", "--scheduler", "--shard", "--on-error", "--quiet", "--help"],
 }
+ALL_AT_ONCE = ("hpyp train", "hpyp describe")
+NO_SCORES = ("dump", "estimate", *(name for name in COMMANDS if name.startswith("hpyp ")))
 
 
 def sections_of(name: str) -> dict[str, list[str]]:
     """The rows of each section of a command's help: what stands at the beginning of a line and what follows it."""
-    prose, *parts = HEADING.split(help_of(name).rpartition("\n\n")[0])
+    prose, *parts = HEADING.split(help_of(*name.split()).rpartition("\n\n")[0])
     assert prose.startswith("Usage: ")
     return {
         title: re.split(r"\n(?=  \S)", rows.strip("\n")) for title, rows in zip(parts[::2], parts[1::2], strict=True)
@@ -94,28 +112,28 @@ def rows_with(option: str, rows: list[str]) -> list[str]:
     return [row for row in rows if re.match(rf"  (-\w, )?{option}(?![\w-])", row)]
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(name):
     sections, parameters = sections_of(name), [each for each in command(name).params if isinstance(each, click.Option)]
     own = [each for each in parameters if not each.section]
     assert list(sections) == [title for title in SECTIONS if title in sections]
     assert ("Options" in sections) == bool(own)
-    assert ("Reading" in sections) == (name not in ("dump", "estimate"))
+    assert "Reading" in sections or name in NO_SCORES
     for each in parameters:
         explained = {title: len(rows_with(max(each.opts, key=len), rows)) for title, rows in sections.items()}
         assert explained == {title: title == (each.section or "Options") for title in sections}
-    for title, options in EVERYWHERE.items():
+    for title, options in EVERYWHERE.items() if name not in ALL_AT_ONCE else ():
         assert all(len(rows_with(option, sections[title])) == 1 for option in options)
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_sections_have_nothing_but_options_that_are_explained(name):
     for row in (row for rows in sections_of(name).values() for row in rows):
         assert row.startswith("  -")
         assert re.search(r"\S  +[A-Z]|\n +[A-Z]", row)
 
 
-@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+@pytest.mark.parametrize("name", ["", *NAMES])
 def test_the_help_is_not_torn(name):
     """A docstring that lost its indentation shows as gaps inside lines and as paragraphs that stand apart."""
     prose = HEADING.split(help_of(*name.split()).partition("\n\n")[2])[0]
@@ -127,16 +145,24 @@ def last_line(name: str) -> str:
     return help_of(*name.split()).rstrip().splitlines()[-1].strip()
 
 
-@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+@pytest.mark.parametrize("name", ["", *NAMES])
 def test_the_help_ends_with_a_line_to_paste(name):
     assert last_line(name).startswith("Try: deptree ")
     assert f"deptree {name}" in last_line(name)
 
 
-@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
-def test_the_pasted_line_runs(name, tmp_path):
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> Path:
+    """A trained parser, model.npz, for commands that read one."""
+    path = tmp_path_factory.mktemp("trained") / "model.npz"
+    Parser.train(DATA / "treebank.conllu", iterations=2, seed=1).save(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["", *NAMES])
+def test_the_pasted_line_runs(name, tmp_path, model):
     """In a folder with files of the names that it says; a bias that check-bias finds is a result too."""
-    for path in DATA.iterdir():
+    for path in [*DATA.iterdir(), model]:
         shutil.copy(path, tmp_path)
     line = last_line(name).removeprefix("Try: ")
     if shutil.which("jq") is None:
@@ -146,7 +172,7 @@ def test_the_pasted_line_runs(name, tmp_path):
     ran = subprocess.run(shell, capture_output=True, text=True, cwd=tmp_path, env=env, check=False)
     assert ran.returncode in ((0, 1) if name == "check-bias" else (0,)), ran.stderr
     assert "Traceback" not in ran.stderr
-    wanted = re.findall(r"(?:-o|--output) (\S+)", line)
+    wanted = re.findall(r"(?:-o|-m|--output) (\S+)", line)
     assert all((tmp_path / file).stat().st_size for file in wanted) if wanted else ran.stdout
 
 
@@ -184,7 +210,7 @@ def readme() -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_readme_mentions_every_command(readme, name):
     assert f"deptree {name}" in readme
 

@@ -29,19 +29,27 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("command", "shown"), examples())
-def test_example_prints_what_the_readme_shows(command: str, shown: str) -> None:
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash in a folder."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    result = subprocess.run(
-        ["bash", "-c", command],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-        check=False,
-        encoding="utf-8",
-    )
-    assert rounded(result.stdout) == rounded(shown)
+    options = {"capture_output": True, "text": True, "check": False, "encoding": "utf-8"}
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, **options)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where examples run: the sample data, and the model that all pages train by one and the same line."""
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "sample_data").symlink_to(ROOT / "sample_data")
+    (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -m model.npz .*)$", TEXT, re.MULTILINE))
+    trained = run(train, folder)
+    assert (trained.returncode, trained.stdout) == (0, ""), trained.stderr
+    return folder
+
+
+@pytest.mark.parametrize(("command", "shown"), examples())
+def test_example_prints_what_the_readme_shows(command: str, shown: str, folder: Path) -> None:
+    assert rounded(run(command, folder).stdout) == rounded(shown)
 
 
 def rounded(text: str) -> str:

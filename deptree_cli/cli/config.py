@@ -1,13 +1,16 @@
 """Defaults of options from a file: `deptree.toml` in the working folder, or the one that DEPTREE_CONFIG names.
 
 Keys are the long names of options, at the top for every command that has such an option, or in a table of one command's
-own, which has precedence::
+own, which has precedence; `[hpyp]` is for all commands of `deptree hpyp`::
 
     from = "natasha"
     jobs = 4
 
     [sample]
     size = 100
+
+    [hpyp.train]
+    iterations = 20
 
 What writes files, or has somebody else's code run, is not taken from a file that may have come with a folder.
 """
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ import click
 from deptree_cli.cli.sections import RUNNING, Option
 from deptree_cli.cli.unsaid import ANYTHING, mark_unsaid
 from deptree_cli.core.errors import DeptreeError
+
+Table = dict[str, Any]
 
 FILE, VARIABLE = "deptree.toml", "DEPTREE_CONFIG"
 
@@ -36,16 +41,89 @@ def use_defaults(context: click.Context) -> None:
     """Let the command that is about to run have the defaults of the file, if there is one.
 
     Raises:
-        DeptreeError: the file cannot be read, or names what there is not.
+        DeptreeError: the file cannot be read.
     """
     path = os.environ.get(VARIABLE) or FILE
-    name, group = context.invoked_subcommand, context.command
-    if name is None or not isinstance(group, click.Group) or (path == FILE and not Path(path).is_file()):
+    group = context.command
+    if (
+        context.invoked_subcommand is None
+        or not isinstance(group, click.Group)
+        or (path == FILE and not Path(path).is_file())
+    ):
         return
     try:
-        context.default_map = {name: _defaults(group, context, name, _read(path))}
+        context.default_map = Defaults(context, [(group, _read(path))], path)  # type: ignore[assignment]  # click only reads
     except DeptreeError as error:
         raise error.at(path) from None
+
+
+class Defaults(Mapping[str, Any]):
+    """The defaults of a group's commands, by name: those of a command by its parameters, worked out when it is called.
+
+    Args:
+        levels: the groups from the outermost to this one, each with the table of the file that is for all its commands.
+        place: the file.
+    """
+
+    def __init__(self, context: click.Context, levels: list[tuple[click.Group, Table]], place: str) -> None:
+        self._context, self._levels, self._place = context, levels, place
+        self._group, self._table = levels[-1]
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """Work out the defaults of a command, or of the commands of a group.
+
+        Raises:
+            DeptreeError: a table that concerns it names what there is not.
+            KeyError: there is no such command.
+        """
+        command = self._group.get_command(self._context, name)
+        if command is None:
+            raise KeyError(name)
+        own = self._table.get(name, {})
+        try:
+            self._check_tables()
+            if not isinstance(own, dict):
+                table = ".".join([*(group.name or "" for group, _ in self._levels[1:]), name])
+                raise DeptreeError(f"{name!r} is a command, not an option", f"Write a table, [{table}]")
+            if isinstance(command, click.Group):
+                return Defaults(self._context, [*self._levels, (command, own)], self._place)
+            return self._of_command(command, name, own)
+        except DeptreeError as error:
+            raise error.at(self._place) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._group.list_commands(self._context))
+
+    def __len__(self) -> int:
+        return len(self._group.list_commands(self._context))
+
+    def _check_tables(self) -> None:
+        names = list(self)
+        for key, value in self._table.items():
+            if isinstance(value, dict) and key not in names:
+                raise DeptreeError(f"there is no command {key!r}", _did_you_mean(key, names))
+
+    def _of_command(self, command: click.Command, name: str, own: Table) -> dict[str, Any]:
+        options = _options(command)
+        chosen: dict[str, Any] = {}
+        for group, table in self._levels:
+            general = {key: value for key, value in table.items() if not isinstance(value, dict)}
+            self._check_general(group, general.keys() - options.keys())
+            chosen |= {key: value for key, value in general.items() if key in options}
+        for key in own.keys() - options.keys():
+            path = " ".join([*(group.name or "" for group, _ in self._levels), name])
+            raise DeptreeError(f"{path} has no option {key!r}", _did_you_mean(key, options))
+        chosen |= own
+        if any(options[key].section != RUNNING for key in chosen):
+            mark_unsaid(self._context, ANYTHING)
+        return {options[key].name or "": _checked(options[key], key, value) for key, value in chosen.items()}
+
+    def _check_general(self, group: click.Group, keys: Iterable[str]) -> None:
+        """Make sure that keys for all commands of a group are options of some, if not of this one."""
+        for key in keys:
+            known = set(_all_options(group, self._context))
+            if key not in known:
+                raise DeptreeError(f"there is no option {key!r}", _did_you_mean(key, known))
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -58,34 +136,19 @@ def _read(path: str) -> dict[str, Any]:
         raise DeptreeError(f"cannot be read as TOML ({reason})", f"Repair it, or set {VARIABLE}") from None
 
 
-def _defaults(group: click.Group, context: click.Context, name: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by the names of the command's parameters."""
-    tables = {key: value for key, value in found.items() if isinstance(value, dict)}
-    names = group.list_commands(context)
-    for key in tables:
-        if key not in names:
-            raise DeptreeError(f"there is no command {key!r}", _did_you_mean(key, names))
-    options = _options(group, context, name)
-    general = {key: value for key, value in found.items() if key not in tables}
-    for key in general.keys() - options.keys():
-        if not any(key in _options(group, context, other) for other in names):
-            known = {option for other in names for option in _options(group, context, other)}
-            raise DeptreeError(f"there is no option {key!r}", _did_you_mean(key, known))
-    own = tables.get(name, {})
-    for key in own.keys() - options.keys():
-        raise DeptreeError(f"deptree {name} has no option {key!r}", _did_you_mean(key, options))
-    chosen = {key: value for key, value in general.items() if key in options} | own
-    values = {options[key].name or "": _checked(options[key], key, value) for key, value in chosen.items()}
-    if any(options[key].section != RUNNING for key in chosen):
-        mark_unsaid(context, ANYTHING)
-    return values
-
-
-def _options(group: click.Group, context: click.Context, name: str) -> dict[str, Option]:
+def _options(command: click.Command) -> dict[str, Option]:
     """The options of a command by their long names."""
-    command = group.get_command(context, name)
-    found = [each for each in command.params if isinstance(each, Option)] if command else []
+    found = [each for each in command.params if isinstance(each, Option)]
     return {opt[2:]: each for each in found for opt in each.opts if opt.startswith("--")}
+
+
+def _all_options(command: click.Command | None, context: click.Context) -> Iterator[str]:
+    """The long names of the options of a command, or of all commands of a group."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            yield from _all_options(command.get_command(context, name), context)
+    elif command:
+        yield from _options(command)
 
 
 def _checked(option: Option, key: str, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import count
@@ -12,8 +12,9 @@ import click
 
 from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.sections import Decorator, apply, files, option
+from deptree_cli.cli.unseen_tags import UnseenTags
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.hpyp.treebank import Tags, annotated
 from deptree_cli.io.streams import STDIN, open_input, share_read
@@ -30,11 +31,14 @@ class ReadSentence:
 
     Attributes:
         sent_id: its own, or its running number.
+        notice: what the user must hear of its tags, or nothing.
+        gold: the same sentence with its known tree, if there is one.
     """
 
     block: Block
     sent_id: str
     notice: str = ""
+    gold: Block | None = None
 
     @property
     def place(self) -> str:
@@ -42,12 +46,16 @@ class ReadSentence:
         return self.block.place
 
 
+Reading = Iterator[ReadSentence | DeptreeError]
+
+
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to be parsed: its bytes, and its words and tags."""
+    """A sentence to be parsed: its bytes, its words and tags, and the known tree if there is one."""
 
     block: Block
     annotated: Annotated
+    gold: Annotated | None = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +63,31 @@ class AsAnnotated:
     """Takes the words and tags out of a sentence's block; it travels to worker processes."""
 
     tagset: Tags
+    needs_tags: bool
 
     def __call__(self, read: ReadSentence) -> Sentence:
-        """The sentence with its words."""
-        return Sentence(read.block, annotated(read.block, read.sent_id, self.tagset))
+        """The sentence with its words.
+
+        Raises:
+            DeptreeError: it has no tags, and none are predicted.
+        """
+        found = annotated(read.block, read.sent_id, self.tagset)
+        if self.needs_tags and set(found.tags) == {UNKNOWN}:
+            raise DeptreeError(f"no word has a tag in {self.tagset.upper()}", "Tag the words, or say --tags predict")
+        gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
+        return Sentence(read.block, found, gold)
+
+
+def read_trained(path: str) -> Any:
+    """The parser in a file (`core/hpyp/trained.py`); its tables are there before workers share them."""
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
+    from deptree_cli.io.hpyp.model_file import read_model  # loads kernels: when there is work
+
+    trained = read_model(path)[0]
+    _ = trained.model
+    return trained
 
 
 @dataclass(frozen=True)
@@ -79,28 +108,33 @@ class ParserOptions:
 
     @cached_property
     def trained(self) -> Any:
-        """The parser (`core/hpyp/trained.py`), read once."""
-        from deptree_cli.io.hpyp.model_file import read_model  # loads kernels: when there is work
-
-        return read_model(self.model)[0]
+        """The parser, read once."""
+        return read_trained(self.model)
 
     @property
     def prepare(self) -> AsAnnotated:
         """What a worker makes of a sentence before the work proper."""
-        return AsAnnotated(self.trained.progress.tagset)
+        return AsAnnotated(self.trained.progress.tagset, not self.predicts_tags)
 
-    def source(self) -> Sized[ReadSentence | DeptreeError]:
-        """The sentences of all files in order, with what is known of their number."""
+    def source(self, paired: Callable[[Reading], Reading] = iter) -> Sized[ReadSentence | DeptreeError]:
+        """The sentences of all files in order, with what is known of their number.
+
+        paired: gives them what belongs to them, their known trees for example.
+        """
         share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Sized(self._read(), share=share)
+        return Sized(paired(self._read()), share=share)
 
-    def _read(self) -> Iterator[ReadSentence | DeptreeError]:
+    def _read(self) -> Reading:
         numbers = count(1)
+        notice = UnseenTags(self.trained.symbols.tags, self.trained.progress.tagset)
         for path in self.sentences:
             with open_input(path) as file:
                 for block in read_blocks_or_errors(file.stream, file.place):
                     number = str(next(numbers))
-                    yield block if isinstance(block, DeptreeError) else ReadSentence(block, block.sent_id or number)
+                    if isinstance(block, DeptreeError):
+                        yield block
+                        continue
+                    yield ReadSentence(block, block.sent_id or number, "" if self.predicts_tags else notice(block))
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -118,6 +152,14 @@ particles_option = option(
     help=f"More are slower and closer to the exact result.  [default: {PARTICLES}]",
 )
 
+filters_option = option(
+    "--filters",
+    type=click.IntRange(1, 1000),
+    default=2,
+    metavar="R",
+    help="Independent filters; from two on, their spread shows how far the mean is off.  [default: 2]",
+)
+
 _OPTIONS: list[Decorator[Any]] = [
     model_argument,
     click.argument("sentences", metavar="SENTENCES...", nargs=-1, required=True, shell_complete=files),
@@ -131,13 +173,18 @@ _OPTIONS: list[Decorator[Any]] = [
 ]
 
 
+def check_read_once(paths: Sequence[str]) -> None:
+    """Raise where standard input is named twice."""
+    if paths.count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+
+
 def parser_options(function: Function) -> Function:
     """Give a command a model and sentences; it receives them as one `parser: ParserOptions`."""
 
     @wraps(function)
     def with_parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int, **others: Any) -> Any:
-        if [model, *sentences].count(STDIN) > 1:
-            raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+        check_read_once([model, *sentences])
         return function(parser=ParserOptions(model, sentences, tags == "predict", particles), **others)
 
     decorated: Function = apply(_OPTIONS, with_parser)

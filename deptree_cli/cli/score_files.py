@@ -11,7 +11,7 @@ import click
 
 from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.gold import with_gold
+from deptree_cli.io.scores.gold import records_with_gold
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.pairing import read_both, read_records
@@ -53,7 +53,7 @@ class ScoreFiles:
             records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
         else:
             records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
-        return with_gold(records, self.gold, layout) if self.gold else records
+        return records_with_gold(records, self.gold, layout) if self.gold else records
 
     @property
     def share(self) -> float | None:

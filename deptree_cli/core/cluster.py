@@ -129,6 +129,7 @@ def _set_up(remote: bool) -> None:
     for name in [*TALKERS, *logging.root.manager.loggerDict]:  # dask gives some of its loggers levels of their own
         if name.partition(".")[0] in TALKERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})  # a model is large, and travels once
     if remote:
         dask.config.set({"distributed.comm.timeouts.connect": f"{PATIENCE}s", "distributed.comm.retry.count": 0})
     # multiprocessing's tracker of semaphores, which outlives us for a moment, would report those of killed workers.

@@ -29,6 +29,10 @@ class DeptreeError(Exception):
         return printable(f"{line} {_sentence(self.remedy)}" if self.remedy else line)
 
 
+class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)
+    """Two files that are paired by order do not agree: pairs behind it would be wrong, so this is never skipped."""
+
+
 def printable(text: str) -> str:
     """The text with what a terminal would obey written out: names come from files, and a line must stay a line."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -89,3 +89,41 @@ def test_a_file_that_is_not_there(deptree, config, monkeypatch):
     assert ran.code == 2
     assert "nowhere.toml: cannot be read as TOML (No such file or directory)" in ran.err
     assert deptree("--help").code == 0
+
+
+@pytest.fixture
+def train(deptree, config):
+    """Train with a configuration; the signature says with which options."""
+
+    def run(text: str, *args: object):
+        config(text)
+        return deptree("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", *args)
+
+    return run
+
+
+def test_subcommands_of_a_group(train):
+    text = 'seed = 3\niterations = 1\n[hpyp]\niterations = 2\ntags = "xpos"\n[hpyp.train]\noracle = "sampled"\n'
+    assert "|tags:xpos|words:yes|iterations:2|oracle:sampled|seed:3|" in train(text).signature
+    assert "|iterations:1|" in train(text, "--iterations", 1, "--tags", "xpos").signature
+    assert "|iterations:1|oracle:static|seed:3|" in train("seed = 3\niterations = 1\n[sample]\nsize = 3\n").signature
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[hpyp.trian]\nseed = 1\n", "there is no command 'trian'. Did you mean train?"),
+        ("[hpyp.train]\niteration = 1\n", "deptree hpyp train has no option 'iteration'. Did you mean iterations?"),
+        ("[hpyp]\niteration = 1\n", "there is no option 'iteration'. Did you mean iterations?"),
+        ("[hpyp]\nsampler = 1\n", "there is no option 'sampler'"),
+        ("[hpyp.train]\niterations = 0\n", "iterations = 0: "),
+        ('[hpyp.train]\nmodel = "x"\n', "'model' cannot have a default here"),
+        ('[hpyp]\nmodel = "x"\n', "'model' cannot have a default here"),
+        ("hpyp = 1\n", "'hpyp' is a command, not an option. Write a table, [hpyp]."),
+        ("[hpyp]\ntrain = 1\n", "'train' is a command, not an option. Write a table, [hpyp.train]."),
+    ],
+)
+def test_what_is_wrong_with_it_for_subcommands(train, text, said):
+    ran = train(text)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1), ran.err
+    assert f"deptree: deptree.toml: {said}" in ran.err

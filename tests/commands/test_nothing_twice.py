@@ -146,4 +146,5 @@ def test_kernels_are_called_as_often_as_needed(
 
 
 def test_no_command_is_missing() -> None:
-    assert {line.split()[0] for line, *_ in CASES} == set(COMMANDS)
+    """But for those of the generative parser, which read no scores."""
+    assert {line.split()[0] for line, *_ in CASES} == set(COMMANDS) - {"hpyp"}

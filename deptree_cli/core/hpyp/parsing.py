@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,9 +91,25 @@ def parse(trained: Trained, sentence: Annotated, particles: int = PARTICLES, pre
     """
     from deptree_cli.kernels.hpyp.search import find_tree  # loads kernels: when there is work
 
+    return _found(find_tree, trained, sentence, particles, predicts_tags)
+
+
+def parse_by_beam(trained: Trained, sentence: Annotated, size: int, predicts_tags: bool = False) -> Parse:
+    """The most probable derivation that is found with a beam of fixed size (`kernels/hpyp/beam.py`).
+
+    Raises:
+        DeptreeError: tags are to be predicted by a parser without words.
+    """
+    from deptree_cli.kernels.hpyp.beam import find_tree_by_beam
+
+    return _found(find_tree_by_beam, trained, sentence, size, predicts_tags)
+
+
+def _found(find: Callable[..., float], trained: Trained, sentence: Annotated, size: int, predicts_tags: bool) -> Parse:
+    """What a kernel finds with so many particles, or a beam of this size."""
     words, tags = _numbers(trained, sentence, predicts_tags)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
-    log_prob = find_tree(trained.model, words, tags, predicts_tags, particles, heads, deprels, found_tags)
+    log_prob = find(trained.model, words, tags, predicts_tags, size, heads, deprels, found_tags)
     symbols = trained.symbols
     return Parse(
         heads,

@@ -13,6 +13,9 @@ from deptree_cli.kernels.hpyp.restaurants import BITS, NONE
 
 Int32 = NDArray[np.int32]
 
+# Over all levels; kernels count them in int32.
+MOST_CUSTOMERS = 2**31 - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -45,17 +48,12 @@ class Snapshot:
 
     @cached_property
     def levels(self) -> Int:
-        """The level of every node, the root's being 0."""
+        """The level of every node, the root's being 0; of nodes that are too deep, the number of levels."""
         levels = np.zeros(len(self.parents), dtype=np.int64)
-        below = np.flatnonzero(self.parents == 0)
-        level = 1
-        known = np.zeros(len(self.parents), dtype=np.bool_)
-        while below.size:
-            levels[below] = level
-            known[:] = False
-            known[below] = True
-            below = np.flatnonzero((self.parents >= 0) & known[self.parents])
-            level += 1
+        above = self.parents
+        for _ in range(len(self.discounts)):
+            levels += above >= 0
+            above = np.where(above >= 0, self.parents[above], NONE)
         return levels
 
     @cached_property
@@ -82,28 +80,74 @@ class Snapshot:
         return np.bincount(self.places, counts, len(self.parents)).astype(np.int64)
 
     def is_sound(self, dishes: int) -> bool:
-        """Whether every number is in its range, dishes being below a number: kernels would not look."""
-        nodes, entries = len(self.parents), len(self.places)
-        lengths = {nodes: [self.symbols], entries: [self.dishes, self.seated, self.served]}
-        if any(len(array) != length for length, arrays in lengths.items() for array in arrays):
-            return False
-        if not nodes or self.parents[0] != NONE or len(self.sizes) != len(self.counts):
-            return False
-        several = np.where(self.served > 1, self.served, 0)
+        """Whether every number is in its range, dishes being below a number: kernels would not look.
+
+        Whether the tables of a restaurant are customers in the one above, which they rely on when customers leave, is
+        another matter (`core/hpyp/resuming.py`).
+        """
+        return (
+            self._has_right_shapes()
+            and self._has_sound_nodes()
+            and self._has_sound_entries(dishes)
+            and self._has_sound_tables()
+            and bool(np.isfinite(self.strengths).all())
+            and bool(((self.discounts > 0) & (self.discounts < 1) & (self.strengths > -self.discounts)).all())
+        )
+
+    def _has_right_shapes(self) -> bool:
+        groups: list[tuple[Array, ...]] = [
+            (self.parents, self.symbols),
+            (self.places, self.dishes, self.seated, self.served),
+            (self.sizes, self.counts),
+            (self.discounts, self.strengths),
+        ]
+        flat = all(array.ndim == 1 and array.shape == group[0].shape for group in groups for array in group)
+        return flat and len(self.parents) > 0
+
+    def _has_sound_nodes(self) -> bool:
+        parents, symbols, nodes = self.parents[1:], self.symbols[1:], len(self.parents)
         return bool(
-            ((self.parents[1:] >= 0) & (self.parents[1:] < np.arange(1, nodes))).all()
-            and ((self.symbols[1:] >= 0) & (self.symbols[1:] < 1 << BITS)).all()
-            and ((self.places >= 0) & (self.places < nodes) & (self.dishes >= 0) & (self.dishes < dishes)).all()
-            and ((self.served >= 0) & (self.served <= self.seated) & ((self.served > 0) | (self.seated == 0))).all()
-            and ((self.sizes > 0) & (self.counts > 0)).all()
-            and self.counts.sum() == several.sum()
+            self.parents[0] == NONE
+            and ((parents >= 0) & (parents < np.arange(1, nodes))).all()
+            and ((symbols >= 0) & (symbols < 1 << BITS)).all()
             and (self.levels < len(self.discounts)).all()
-            and ((self.discounts > 0) & (self.discounts < 1) & (self.strengths > -self.discounts)).all()
+            and _are_distinct(self.node_keys)
+        )
+
+    def _has_sound_entries(self, dishes: int) -> bool:
+        return bool(
+            ((self.places >= 0) & (self.places < len(self.parents))).all()
+            and ((self.dishes >= 0) & (self.dishes < dishes)).all()
+            and ((self.served >= 0) & (self.served <= self.seated) & ((self.served > 0) | (self.seated == 0))).all()
+            and self.seated.sum(dtype=np.int64) <= MOST_CUSTOMERS
+            and _are_distinct(self.entry_keys)
+        )
+
+    def _has_sound_tables(self) -> bool:
+        """Whether the bins of every dish that is served at several tables have as many tables, and its customers."""
+        if not ((self.sizes > 0) & (self.counts > 0)).all():
+            return False
+        several = self.served > 1
+        tables = np.cumsum(self.counts, dtype=np.int64)
+        customers = np.cumsum(self.sizes.astype(np.int64) * self.counts)
+        ends = np.searchsorted(tables, np.cumsum(self.served[several], dtype=np.int64))
+        if not several.any():
+            return not len(tables)
+        return bool(
+            ends[-1] == len(tables) - 1
+            and np.array_equal(np.diff(tables[ends], prepend=0), self.served[several])
+            and np.array_equal(np.diff(customers[ends], prepend=0), self.seated[several])
         )
 
     def arrays(self) -> dict[str, Array]:
         """All of it by name."""
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+
+
+def _are_distinct(keys: Int) -> bool:
+    """Whether no key is there twice."""
+    keys = np.sort(keys)
+    return bool((keys[1:] != keys[:-1]).all())
 
 
 def _keys(numbers: Int32, symbols: Int32) -> Int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,10 @@ from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.kernels.hpyp.model import WORDS, Model
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, NONE
 
+# What derivations of trees are made by: always the same, or drawn anew in every iteration but the first.
+STATIC, SAMPLED = "static", "sampled"
+ORACLES = STATIC, SAMPLED
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -22,11 +26,13 @@ class Progress:
 
     Attributes:
         seed: of all random numbers.
-        oracle: `static` or `sampled` (`core/hpyp/training.py`).
+        oracle: one of `ORACLES`.
         tagset: the column that tags came from, `upos` or `xpos`.
         digest: of the treebank, which is needed again to go on (`Corpus.digest`).
         sentences, lifted: of the treebank; how many had crossing arcs, which were lifted.
         log_likelihoods: of every iteration, in nats.
+        text_digest, text_sentences: of the text without trees (`Text.digest`); empty and 0 if there is none.
+        text_log_likelihoods: of the words of the text, in every pass over it, in nats.
     """
 
     seed: int
@@ -36,11 +42,27 @@ class Progress:
     sentences: int
     lifted: int
     log_likelihoods: tuple[float, ...] = ()
+    text_digest: str = ""
+    text_sentences: int = 0
+    text_log_likelihoods: tuple[float, ...] = ()
 
     @property
     def iterations(self) -> int:
         """How many iterations there were."""
         return len(self.log_likelihoods)
+
+    @property
+    def passes(self) -> int:
+        """How often the text without trees was read."""
+        return len(self.text_log_likelihoods)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Tags (words,) and actions (2 words,) int32 that were found for a text without trees, sentences end to end."""
+
+    tags: Heads
+    actions: Heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +73,15 @@ class Trained:
         symbols: what its numbers mean.
         processes: of actions and tags and, if words are generated, of words.
         progress: how it was trained.
-        derivations: (2 words,) int32, the actions of all trees of the treebank where they are sampled; else empty.
+        derivations: (2 words,) int32, the actions of all trees of the treebank, where they are sampled.
+        readings: by which the words of text without trees are seated, where there is any.
     """
 
     symbols: Symbols
     processes: tuple[Snapshot, ...]
     progress: Progress
-    derivations: Heads = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    derivations: Heads | None = None
+    readings: Readings | None = None
 
     @cached_property
     def model(self) -> Model:

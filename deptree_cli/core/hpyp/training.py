@@ -1,110 +1,196 @@
-"""Training: Gibbs sampling of who sits where, given the derivations of a treebank's trees."""
+"""Training: Gibbs sampling of who sits where, given the derivations of a treebank's trees, or of these too."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.contexts import Contexts
 from deptree_cli.core.hpyp.corpus import Corpus
-from deptree_cli.core.hpyp.process import Process
+from deptree_cli.core.hpyp.derivations import Derivations
+from deptree_cli.core.hpyp.process import Paths, Process
+from deptree_cli.core.hpyp.resuming import check_resumable, check_seated
+from deptree_cli.core.hpyp.sweeping import index, sweep
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import Progress, Trained
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Trained
+from deptree_cli.core.hpyp.unlabelled import Reader, Text
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.kernels.hpyp.hyperparameters import resample_levels
-from deptree_cli.kernels.hpyp.oracle import derive_all, record_all_events
+from deptree_cli.kernels.hpyp.model import WORDS
 
-# Discounts and strengths are drawn anew after every iteration but the first; where derivations are sampled too, which
+# Discounts and strengths are drawn anew after every iteration but the first; where derivations are drawn too, which
 # need time to settle, after every fifth.
-EVERY = {"static": 1, "sampled": 5}
+EVERY = 5
 
-ORACLES = tuple(EVERY)
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes:
+        seed: of all random numbers.
+        oracle: one of `ORACLES`.
+        tagset: the column that tags came from, `upos` or `xpos`.
+    """
+
+    seed: int
+    oracle: str = STATIC
+    tagset: str = "upos"
 
 
 class Training:
-    """A treebank on its way to a parser, iteration by iteration.
+    """A treebank on its way to a parser, iteration by iteration; then, if there is any, text without trees.
 
     Args:
-        symbols: of the treebank.
+        symbols: of the treebank and the text.
         corpus: the treebank.
         progress: the seed, the oracle, ...; and how many iterations there were, if training goes on.
-        trained: where it goes on from.
+        trained: where it goes on from (`core/hpyp/resuming.py`).
+        text: sentences without trees.
 
     Raises:
-        DeptreeError: `trained` is of another treebank.
+        DeptreeError: `trained` does not hold what its progress says.
     """
 
-    def __init__(self, symbols: Symbols, corpus: Corpus, progress: Progress, trained: Trained | None = None) -> None:
-        if trained is not None and trained.progress.digest != corpus.digest:
-            remedy = "Give the treebank, tags and contexts that it was trained on, or train anew without --resume"
-            raise DeptreeError("the model was trained on another treebank", remedy)
-        self._symbols = symbols
-        self._corpus = corpus
-        self._progress = progress
-        self._events = Events(symbols, corpus, None if trained is None else trained.derivations)
+    def __init__(
+        self,
+        symbols: Symbols,
+        corpus: Corpus,
+        progress: Progress,
+        trained: Trained | None = None,
+        text: Text | None = None,
+    ) -> None:
+        self._symbols, self._corpus, self._progress, self._text = symbols, corpus, progress, text
         if trained is None:
             sizes = zip(symbols.codes, symbols.choices, strict=False)
             self._processes = [Process(len(codes), choices) for codes, choices in sizes]
         else:
             self._processes = [Process.restored(snapshot) for snapshot in trained.processes]
-        self._paths = [
-            process.index(contexts, dishes)
-            for process, contexts, dishes in zip(
-                self._processes, self._events.contexts, self._events.dishes, strict=False
-            )
-        ]
+        try:
+            self._index(trained)
+        except ValueError as error:
+            raise DeptreeError(f"the model is damaged ({error})", "Train anew without --resume") from None
+
+    @classmethod
+    def of(
+        cls,
+        treebank: Sequence[Annotated],
+        contexts: Contexts,
+        settings: Settings,
+        text: Sequence[Annotated] = (),
+        trained: Trained | None = None,
+    ) -> Training:
+        """Begin, or go on from a parser.
+
+        Args:
+            treebank: sentences whose trees were checked (`Annotated.check_tree`), one at least.
+            text: sentences of which only the words count.
+            trained: where to go on from.
+
+        Raises:
+            DeptreeError: `trained` was trained with other settings or on other data, or is damaged.
+        """
+        symbols = Symbols.of(treebank, contexts, text)
+        corpus, read = Corpus.of(treebank, symbols), Text.of(text, symbols) if text else None
+        progress = Progress(
+            *(settings.seed, settings.oracle, settings.tagset),
+            *(corpus.digest, corpus.size, corpus.lifted),
+            text_digest=read.digest if read else "",
+            text_sentences=len(text),
+        )
+        if trained is None:
+            return cls(symbols, corpus, progress, text=read)
+        check_resumable(trained, symbols, progress)
+        return cls(symbols, corpus, trained.progress, trained, read)
+
+    def _index(self, trained: Trained | None) -> None:
+        """Look up all events; they are seated already if `trained` is not None.
+
+        Raises:
+            ValueError: they are not.
+        """
+        processes = self._processes
+        self._derivations = Derivations(self._symbols, self._corpus, trained.derivations if trained else None)
+        events = self._derivations.events()[: len(processes)]
+        self._paths = [index(process, *each) for process, each in zip(processes, events, strict=True)]
+        self._reader = None
+        if self._text is not None:
+            readings = trained.readings if trained else None
+            self._reader = Reader(self._symbols, self._text, processes[WORDS], readings)
+        if trained is not None and trained.progress.iterations:
+            seated: list[Sequence[Paths]] = [[each] for each in self._paths]
+            if self._reader and self._reader.paths:
+                seated[WORDS] = [*seated[WORDS], self._reader.paths]
+            for snapshot, paths in zip(trained.processes, seated, strict=True):
+                check_seated(snapshot, paths)
 
     @property
     def progress(self) -> Progress:
         """How far it has come."""
         return self._progress
 
+    @property
+    def words(self) -> int:
+        """How many words the treebank has."""
+        return len(self._corpus.words)
+
     def iterate(self) -> float:
         """Seat every event anew, once; return the sum of their log-probabilities as they were seated, in nats."""
         done = self._progress.iterations
-        log_likelihood = 0.0
-        for number, (process, paths) in enumerate(zip(self._processes, self._paths, strict=True)):
-            rng = sentence_stream(self._progress.seed, f"iteration {done} of process {number}")
-            cuts = self._events.cuts[number]
-            order = rng.permutation(self._corpus.size)
-            log_likelihood += process.sweep(paths, cuts, order, done > 0, kernel_state(rng))
-            if done > 0 and done % EVERY[self._progress.oracle] == 0:
-                resample_levels(process.restaurants, kernel_state(rng))
+        samples = done > 0 and self._progress.oracle == SAMPLED
+        log_likelihood = self._sample(done) if samples else self._sweep(done)
         so_far = self._progress.log_likelihoods
         self._progress = replace(self._progress, log_likelihoods=(*so_far, log_likelihood))
         return log_likelihood
 
+    def _sweep(self, done: int) -> float:
+        """Seat the events of given derivations."""
+        log_likelihood = 0.0
+        for number, (process, paths) in enumerate(zip(self._processes, self._paths, strict=True)):
+            rng = self._stream(f"iteration {done} of process {number}")
+            order = rng.permutation(self._corpus.size)
+            cuts, state = self._derivations.cuts[number], kernel_state(rng)
+            log_likelihood += sweep(process, paths, cuts, order, done > 0, state)
+            if done > 0:
+                resample_levels(process.restaurants, kernel_state(rng))
+        return log_likelihood
+
+    def _sample(self, done: int) -> float:
+        """Draw derivations, and seat their events."""
+        rng = self._stream(f"iteration {done}")
+        order = rng.permutation(self._corpus.size)
+        log_likelihood = self._derivations.resample(self._processes, self._paths, order, kernel_state(rng))
+        if done % EVERY == 0:
+            for process in self._processes:
+                resample_levels(process.restaurants, kernel_state(rng))
+        return log_likelihood
+
+    def read(self) -> float:
+        """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities, in nats.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self._reader is None:
+            raise ValueError("there is no text to read")
+        so_far = self._progress.text_log_likelihoods
+        rng = self._stream(f"pass {len(so_far)}")
+        order = rng.permutation(self._text.size if self._text else 0)
+        log_likelihood = self._reader.read(self.trained(), order, kernel_state(rng))
+        resample_levels(self._processes[WORDS].restaurants, kernel_state(rng))
+        self._progress = replace(self._progress, text_log_likelihoods=(*so_far, log_likelihood))
+        return log_likelihood
+
+    def _stream(self, name: str) -> np.random.Generator:
+        return sentence_stream(self._progress.seed, name)
+
     def trained(self) -> Trained:
         """The parser as it is now."""
         at_rest = tuple(process.at_rest() for process in self._processes)
-        return Trained(self._symbols, at_rest, self._progress)
-
-
-class Events:
-    """What happens in the derivations of a treebank's trees: dishes in contexts, for actions, tags and words.
-
-    Attributes:
-        actions: (2 words,) int32, the derivations.
-        contexts: of each process, (events, length) int32.
-        dishes: of each process, (events,) int32.
-        cuts: of each process, (sentences + 1,), where each sentence's events begin.
-    """
-
-    def __init__(self, symbols: Symbols, corpus: Corpus, actions: Heads | None = None) -> None:
-        words = len(corpus.words)
-        if actions is None or not len(actions):
-            actions = np.empty(2 * words, dtype=np.int32)
-            derived = np.empty(corpus.size, dtype=np.bool_)
-            derive_all(corpus.cuts, corpus.heads, corpus.deprels, len(symbols.labels), actions, derived)
-        self.actions = actions
-        self.contexts = tuple(
-            np.empty((events, len(codes)), dtype=np.int32)
-            for events, codes in zip((2 * words, words, words), symbols.codes, strict=True)
-        )
-        record_all_events(
-            corpus.cuts, corpus.words, corpus.tags, len(symbols.labels), actions, symbols.codes, self.contexts
-        )
-        self.dishes = (actions, corpus.tags, corpus.words)
-        self.cuts = (2 * corpus.cuts, corpus.cuts, corpus.cuts)
+        derivations = self._derivations.actions.copy() if self._progress.oracle == SAMPLED else None
+        readings = self._reader.readings if self._reader else None
+        return Trained(self._symbols, at_rest, self._progress, derivations, readings)

@@ -168,8 +168,17 @@ class Block:
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
         """The block as it is, plus comments, and `noting` some words; notes of earlier commands go."""
+        return self.fresh().with_notes(word_to_misc, comments)
+
+    def with_notes(
+        self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
+    ) -> bytes:
+        """The block as it is, plus comments, and `noting` some words; older comments of their keys, and of others, go.
+
+        instead: keys of comments that go whether or not there are new ones.
+        """
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.fresh().noting(word_to_misc).without({_key(line) for line in added})
+        noted = self.noting(word_to_misc).without({*instead, *map(_key, added)})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
     def noting(self, word_to_misc: Mapping[int, str]) -> Block:
@@ -179,6 +188,16 @@ class Block:
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [line.split(b"\t") for line in self._rows]
         lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        return self._with(self._rows_start, lines, self._rows_end)
+
+    def with_column(self, name: str, values: Sequence[str]) -> Block:
+        """The block with other values, n of them, in a column of the words, which is neither the first nor the last."""
+        index, texts = COLUMNS.index(name), iter(values)
+        rows = [line.split(b"\t") for line in self._rows]
+        lines = [
+            b"\t".join([*row[:index], next(texts).encode(), *row[index + 1 :]] if row[0].isdigit() else row)
+            for row in rows
+        ]
         return self._with(self._rows_start, lines, self._rows_end)
 
     def fresh(self) -> Block:

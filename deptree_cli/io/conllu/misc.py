@@ -1,4 +1,4 @@
-"""Values in MISC that differ from tree to tree: places for them are spliced along, and filled in at the end."""
+"""Values in MISC and other columns that differ from tree to tree: places for them are spliced along and then filled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ def with_places(block: Block, keys: Sequence[str]) -> tuple[Block, bytes]:
 
     Notes of earlier commands go.
     """
+    mark = unused_mark(block)
+    entry = "|".join(f"{key}={mark.decode()}" for key in keys)
+    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry)), mark
+
+
+def unused_mark(block: Block) -> bytes:
+    """Bytes that do not occur in a block, so that they can stand for places in it."""
     mark = b"\0"
     while mark in block.raw:
         mark += b"\1"
-    entry = "|".join(f"{key}={mark.decode()}" for key in keys)
-    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry)), mark
+    return mark
 
 
 def probability(value: float, digits: int = 4) -> str:

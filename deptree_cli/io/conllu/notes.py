@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 # Comments `# key = ...`; and where the file says what made it.
-COMMENTS = frozenset({b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"})
+COMMENTS = frozenset(
+    {
+        *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
+        *(b"derivation_logprob", b"effective_size", b"particles"),
+    }
+)
 COMMENT_PREFIX = b"swor_"
 GENERATOR = b"generator"
 

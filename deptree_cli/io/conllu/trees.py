@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import repeat
 from math import isfinite
 from typing import Any
@@ -13,6 +14,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.misc import filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
 
@@ -44,6 +46,21 @@ class Note:
         return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
 
 
+@dataclass(frozen=True, eq=False)
+class Tags:
+    """The parts of speech of k trees.
+
+    Attributes:
+        column: that of CoNLL-U, ``upos`` or ``xpos``.
+        names: the names of tags.
+        index: (k, n), the number of each word's name.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    index: Heads
+
+
 @dataclass(frozen=True)
 class Trees:
     """A sentence's trees.
@@ -55,6 +72,7 @@ class Trees:
         notes: on each tree.
         closing: notes on the last tree, on behalf of all.
         deprels: the labels, if they are known.
+        tags: parts of speech, if they differ from those of the sentence.
     """
 
     sent_id: str
@@ -63,6 +81,7 @@ class Trees:
     notes: Sequence[Note]
     closing: Sequence[Note] = ()
     deprels: Deprels | None = None
+    tags: Tags | None = None
 
 
 @dataclass(frozen=True)
@@ -105,22 +124,23 @@ def log_prob_note(log_probs: Float) -> Note:
 
 
 def to_jsonl(trees: Trees, style: Style = USUAL, ranked: bool = True) -> bytes:
-    """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels if there are labels, and the notes.
+    """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, and the notes.
 
     Without a call of a JSON encoder for every tree, which would cost more than drawing it.
     """
     notes = [note for note in trees.notes if note.field]
     numerals = [str(node) for node in range(trees.heads.shape[1] + 1)]
-    columns = [_lists(numerals, trees.heads)]
-    if trees.deprels:
-        columns.append(_lists([_json(name) for name in trees.deprels.names], trees.deprels.index))
+    columns = {"heads": _lists(numerals, trees.heads)}
+    for field, named in (("deprels", trees.deprels), ("tags", trees.tags)):
+        if named:
+            columns[field] = _lists(_quoted(named.names), named.index)
     sample = ',"sample":{}' if ranked else ""
-    template = '{{"sent_id":{}' + sample + ',"heads":[{}]' + ',"deprels":[{}]' * (len(columns) - 1)
+    template = '{{"sent_id":{}' + sample + "".join(f',"{field}":[{{}}]' for field in columns)
     lines = map(
         (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
         repeat(_json(trees.sent_id)),
         *([range(1, len(trees.heads) + 1)] if ranked else []),
-        *columns,
+        *columns.values(),
         *(_each(note.values) for note in notes),
     )
     closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in trees.closing)
@@ -130,6 +150,11 @@ def to_jsonl(trees: Trees, style: Style = USUAL, ranked: bool = True) -> bytes:
 def _lists(names: Sequence[str], numbers: Heads) -> Iterator[str]:
     """What stands in the list of each tree: numbers (k, n) by their names."""
     return (",".join(map(names.__getitem__, row)) for row in numbers.tolist())
+
+
+@cache
+def _quoted(names: tuple[str, ...]) -> list[str]:
+    return [_json(name) for name in names]
 
 
 def _json(value: object) -> str:
@@ -150,7 +175,11 @@ def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
     closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
     comments = {note.key: note.texts for note in trees.notes if note.key}
-    return with_trees(trees.block.fresh(), trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    block, tags, mark = trees.block.fresh(), trees.tags, unused_mark(trees.block)
+    if tags:
+        block = block.with_column(tags.column, [mark.decode()] * block.n)
+    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    return filled(data, mark, (tags.names[tag] for tag in tags.index.ravel().tolist())) if tags else data
 
 
 TO_BYTES: dict[str, Callable[[Trees, Style], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array
+from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.contexts import NAMES, Contexts
 from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import Progress, Trained
+from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, Trained
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
+from deptree_cli.io.hpyp.treebank import Tags
 from deptree_cli.io.output import NpzOutput
 from deptree_cli.io.scores.containers.npz import Archive, open_npz
 from deptree_cli.io.streams import open_input
+from deptree_cli.kernels.hpyp.restaurants import BITS
 
 # The kind of file and its version; what other versions wrote is refused.
 FORMAT, VERSION = "deptree-hpyp", 1
@@ -28,6 +30,11 @@ ABOUT = "about"
 
 # Arrays of numbers that mostly grow by little: their steps take less space.
 _GROWING = ("parents", "places")
+
+# Integers in files are below this.
+_MOST = 2**31
+
+_TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
 
 _REMEDY = "Write it again with deptree hpyp train"
 
@@ -52,7 +59,16 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
             for key, array in process.arrays().items():
                 steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
                 out.write(f"{name}.{key}", _small(steps))
-        out.write("derivations", _small(trained.derivations))
+        for key, array in _drawn(trained).items():
+            out.write(key, _small(array))
+
+
+def _drawn(trained: Trained) -> dict[str, Array]:
+    """What training needs to go on, where derivations were drawn."""
+    found = {} if trained.derivations is None else {"derivations": trained.derivations}
+    if trained.readings is not None:
+        found |= {"text.tags": trained.readings.tags, "text.actions": trained.readings.actions}
+    return found
 
 
 def _small(array: Array) -> Array:
@@ -77,7 +93,7 @@ def read_model(path: str) -> tuple[Trained, str]:
             return _trained(about, arrays), opened.signature
         except DeptreeError as error:
             raise error.at(place) from None
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=place) from None
 
@@ -100,19 +116,66 @@ def _about(data: Array, place: str) -> Mapping[str, Any]:
 
 
 def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
-    words, tags, labels = (tuple(map(str, about[name])) for name in ("words", "tags", "labels"))
-    contexts = Contexts(*(tuple(about["contexts"][name]) for name in NAMES))
+    words, tags, labels = (_names(about, name) for name in ("words", "tags", "labels"))
+    contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
     symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
-    progress = dict(about["progress"])
-    progress["log_likelihoods"] = tuple(map(float, progress["log_likelihoods"]))
     processes = [
         _process(archive, name, len(codes) + 1, dishes, choices)
         for name, codes, dishes, choices in zip(
             symbols.names, symbols.codes, symbols.dishes, symbols.choices, strict=False
         )
     ]
-    derivations = archive.load("derivations").astype(np.int32)
-    return Trained(symbols, tuple(processes), Progress(**progress), derivations)
+    progress, derivations, readings = _progress(about["progress"]), None, None
+    if progress.oracle == SAMPLED:
+        derivations = _integers(archive, "derivations")
+    if progress.passes:
+        readings = Readings(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
+        if readings.tags.size and not 0 <= readings.tags.min() <= readings.tags.max() < symbols.tags.size:
+            raise ValueError("the tags of the text are out of range")
+    return Trained(symbols, tuple(processes), progress, derivations, readings)
+
+
+def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A list of text.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    names = found[key]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) >= 1 << BITS:
+        raise ValueError(f"{key} is not a list of names")
+    return tuple(names)
+
+
+def _progress(found: Mapping[str, Any]) -> Progress:
+    """How training went.
+
+    Raises:
+        TypeError, ValueError: a value is missing, unknown, or of another type.
+    """
+    values = dict(found)
+    for field in fields(Progress):
+        value = values.get(field.name, field.default)
+        if field.type == "tuple[float, ...]":
+            values[field.name] = value = tuple(map(float, value))
+        if type(value) is not _TYPES[str(field.type)] or (isinstance(value, int) and value < 0):
+            raise ValueError(f"{field.name} is out of range")
+    progress = Progress(**values)
+    if progress.tagset not in get_args(Tags) or progress.oracle not in ORACLES:
+        raise ValueError("tagset or oracle is unknown")
+    return progress
+
+
+def _integers(archive: Archive, key: str) -> Heads:
+    """An array of integers as kernels take them.
+
+    Raises:
+        ValueError: it has other numbers.
+    """
+    array = archive.load(key)
+    if array.dtype.kind not in "iu" or (array.size and not -_MOST <= array.min() <= array.max() < _MOST):
+        raise ValueError(f"the numbers of {key} are out of range")
+    return array.astype(np.int32)
 
 
 def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int) -> Snapshot:
@@ -123,15 +186,15 @@ def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int
     """
     arrays: dict[str, Any] = {}
     for field in fields(Snapshot):
-        array = archive.load(f"{name}.{field.name}")
-        if field.name in _GROWING:
-            array = np.cumsum(array, dtype=np.int64)
-        arrays[field.name] = array.astype(np.float64 if field.type == "Float" else np.int32)
-    choices_found = int(arrays.pop("choices"))
-    found = Snapshot(**arrays, choices=choices_found)
-    sound = (
-        choices_found == choices and len(found.discounts) == len(found.strengths) == levels and found.is_sound(dishes)
-    )
-    if not sound:
+        key = f"{name}.{field.name}"
+        if field.type == "Float":
+            arrays[field.name] = archive.load(key).astype(np.float64)
+        elif field.name in _GROWING:
+            arrays[field.name] = np.cumsum(_integers(archive, key), dtype=np.int64).astype(np.int32)
+        else:
+            arrays[field.name] = _integers(archive, key)
+    arrays["choices"] = int(arrays["choices"])
+    found = Snapshot(**arrays)
+    if found.choices != choices or found.discounts.shape != (levels,) or not found.is_sound(dishes):
         raise ValueError(f"numbers of the process {name} are out of range")
     return found

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.layout import Layout, cut, words_in
-from deptree_cli.io.scores.raw import OutOfStep, Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
 from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import open_input

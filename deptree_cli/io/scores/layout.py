@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.raw import OutOfStep, numeric
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.scores.raw import numeric
 
 CHOICES = {
     "orient": ("head-dep", "dep-head"),

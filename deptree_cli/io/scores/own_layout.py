@@ -5,11 +5,11 @@ from __future__ import annotations
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.presets import layout
 
-# The commands that write scores; what others write are none.
 # A field of signatures: the sentences were read from a container that may have sorted them by name.
 ORDER, UNKNOWN = "order", "unknown"
 
-_WRITERS = ("dump", "convert")
+# The commands that write scores; what others write are none.
+_WRITERS = ("dump", "convert", "hpyp parse")
 
 
 def knows_order(signature: str) -> bool:

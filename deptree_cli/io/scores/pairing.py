@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
-from deptree_cli.io.scores.raw import OutOfStep, Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource

@@ -59,10 +59,6 @@ class RawScores:
     parts: SecondOrderParts | None = None
 
 
-class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)
-    """Two files that are paired by order do not agree: pairs behind it would be wrong, so this is never skipped."""
-
-
 # A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.
 Raw = RawScores | DeptreeError
 

@@ -31,8 +31,8 @@ from deptree_cli.kernels.xoshiro import uniform
 # A discount is between these.
 SMALLEST, LARGEST = 1e-6, 1.0 - 1e-6
 
-# The width of a step out, and the most steps.
-WIDTH, MOST_STEPS = 0.2, 50
+# The width of a step out, and the most steps, those to the left and to the right together.
+WIDTH, MOST_STEPS = 0.2, 100
 
 
 @kernel
@@ -96,11 +96,12 @@ def slice_sample(which, discount, strength, counts, state):
     height = likelihood_at(which, start, discount, strength, counts) + math.log(1.0 - uniform(state))
     low = start - WIDTH * uniform(state)
     high = low + WIDTH
-    for _ in range(MOST_STEPS):
+    lefts = np.int64(MOST_STEPS * uniform(state))
+    for _ in range(lefts):
         if likelihood_at(which, low, discount, strength, counts) <= height:
             break
         low -= WIDTH
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_STEPS - 1 - lefts):
         if likelihood_at(which, high, discount, strength, counts) <= height:
             break
         high += WIDTH

@@ -11,8 +11,11 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, INDEX, RECORD, ROOT
 from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, read_actions, reduce, shift, with_room
 from deptree_cli.kernels.hpyp.items import new_items, put, resample, total_weight, up_to
-from deptree_cli.kernels.hpyp.oracle import allowed, rightmost_dependents
+from deptree_cli.kernels.hpyp.oracle import allowed, record_events, rightmost_dependents
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, predict
+from deptree_cli.kernels.hpyp.seating import has_room, remove
+from deptree_cli.kernels.hpyp.seating import index as look_up
+from deptree_cli.kernels.hpyp.seating import resample as seat
 from deptree_cli.kernels.xoshiro import uniform
 
 
@@ -39,9 +42,8 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
                 waits -= 1
                 top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
                 second = records[top, BELOW]
-                third = records[second, BELOW]
-                stack = records[top, INDEX], records[second, INDEX], records[third, INDEX]
-                may_shift, may_left, may_right = allowed(stack[0], stack[1], stack[2], index - 1, heads, rightmost)
+                stack = records[top, INDEX], records[second, INDEX]
+                may_shift, may_left, may_right = allowed(stack[0], stack[1], index - 1, heads, rightmost)
                 records = with_room(records, used, 2)
                 staying, reduction = particles, 0
                 if may_left:
@@ -90,3 +92,81 @@ def drawn(items, count, state):
         if rest < 0.0:
             return items.tops[i]
     return items.tops[count - 1]
+
+
+@kernel
+def resample_derivations(
+    processes, count, codes, labels, treebank, paths, order, start, log_prob, size, actions, state
+):
+    """Draw the derivations of sentences in this order anew, from place `start` on, each given all else.
+
+    processes, codes: the restaurants of actions, tags and words, of which the first `count` are there; labels: how many
+    there are; treebank: cuts, words, tags, heads, deprels, sentences end to end; paths: nodes and entries of the events
+    of each process, overwritten, as are the actions (2 words,). Returns the place up to which there was room, and
+    log_prob with the log-probabilities of events, as they were seated, added.
+    """
+    cuts, words, tags, heads, deprels = treebank
+    for place in range(start, order.shape[0]):
+        first, last = cuts[order[place]], cuts[order[place] + 1]
+        for number in range(count):
+            events = 2 * (last - first) if number == 0 else last - first
+            if not has_room(processes[number], events * paths[number][0].shape[1]):
+                return place, log_prob
+        for number in range(count):
+            nodes, entries = paths[number]
+            begin, end = events_of(number, first, last)
+            for event in range(begin, end):
+                remove(processes[number], nodes[event], entries[event], state)
+        own = words[first:last], tags[first:last]
+        derivation = actions[2 * first : 2 * last]
+        draw_derivation(
+            processes, codes, own[0], own[1], heads[first:last], deprels[first:last], labels, size, state, derivation
+        )
+        contexts = (
+            np.empty((2 * (last - first), codes[0].shape[0]), np.int32),
+            np.empty((last - first, codes[1].shape[0]), np.int32),
+            np.empty((last - first, codes[2].shape[0]), np.int32),
+        )
+        record_events(own[0], own[1], labels, derivation, codes, contexts)
+        dishes = derivation, own[1], own[0]
+        for number in range(count):
+            nodes, entries = paths[number]
+            begin, end = events_of(number, first, last)
+            look_up(
+                processes[number],
+                contexts[number],
+                dishes[number],
+                np.arange(end - begin),
+                0,
+                nodes[begin:end],
+                entries[begin:end],
+            )
+            log_prob += seat(processes[number], nodes, entries, begin, end, False, state)
+    return order.shape[0], log_prob
+
+
+@kernel
+def events_of(number, first, last):
+    """Return where the events of the words first..last-1 begin and end: two actions, a tag and a word each."""
+    return (2 * first, 2 * last) if number == 0 else (first, last)
+
+
+@kernel
+def are_derivations(cuts, labels, actions):
+    """Return whether the actions (2 words,) of every sentence lead from ROOT alone to ROOT alone, words all shifted."""
+    for sentence in range(cuts.shape[0] - 1):
+        first, last = cuts[sentence], cuts[sentence + 1]
+        on_stack, shifted = 0, 0
+        for step in range(2 * first, 2 * last):
+            action = actions[step]
+            if action == SHIFT:
+                on_stack += 1
+                shifted += 1
+            else:
+                lowest = 2 if action <= labels or shifted < last - first else 1  # ROOT has no head, and one dependent
+                if not 0 < action <= 2 * labels or on_stack < lowest:
+                    return False
+                on_stack -= 1
+        if on_stack != 0 or shifted != last - first:
+            return False
+    return True

@@ -19,15 +19,15 @@ def rightmost_dependents(heads, rightmost):
 
 
 @kernel(forceinline=True)
-def allowed(top, second, third, shifted, heads, rightmost):
+def allowed(top, second, shifted, heads, rightmost):
     """Return whether a derivation of a projective tree may go on with a shift, a left-arc, a right-arc.
 
-    top, second, third: the positions of the words on the stack, -1 for none; shifted: how many words are. A word that
-    lacks a dependent has it next to it on the stack, or not shifted yet. A left-arc may wait while its head lacks
-    dependents on the right; a right-arc may not (Buys and Blunsom 2015, section 2).
+    top, second: the positions of the words on top of the stack, -1 for none; shifted: how many words are. A left-arc
+    may wait while its head lacks dependents on the right; a right-arc may not (Buys and Blunsom 2015, section 2). So
+    the second word lacks none on the left, and none on the right once the last of them is shifted and not the top.
     """
     if second > 0 and heads[second - 1] == top:
-        if rightmost[second] <= shifted and not (third > 0 and heads[third - 1] == second):
+        if rightmost[second] <= shifted:
             return rightmost[top] > shifted, True, False
     elif second >= 0 and heads[top - 1] == second and rightmost[top] <= shifted:
         return False, False, True
@@ -42,13 +42,13 @@ def derive(heads, deprels, labels, actions):
     with ROOT alone on the stack, so n words are shifted and n arcs made. Returns whether the tree has a derivation.
     """
     n = heads.shape[0]
-    stack = np.full(n + 3, -1, dtype=np.int32)  # with two places that stay empty at the bottom
+    stack = np.full(n + 2, -1, dtype=np.int32)  # with a place that stays empty at the bottom
     rightmost = np.empty(n + 1, dtype=np.int32)
     rightmost_dependents(heads, rightmost)
-    stack[2], at, index = 0, 2, 0
+    stack[1], at, index = 0, 1, 0
     for step in range(2 * n):
         top, second = stack[at], stack[at - 1]
-        may_shift, may_left, may_right = allowed(top, second, stack[at - 2], index, heads, rightmost)
+        may_shift, may_left, may_right = allowed(top, second, index, heads, rightmost)
         if may_left:
             actions[step] = 1 + deprels[second - 1]
             at -= 1

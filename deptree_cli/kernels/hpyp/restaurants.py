@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.hashing import EMPTY, slot_of
 
@@ -57,9 +59,15 @@ class Restaurants(NamedTuple):
 
 
 @kernel(forceinline=True)
+def key_of(number, symbol):
+    """Return the key of a node's number and a symbol in hash tables."""
+    return (np.int64(number) << BITS) | symbol
+
+
+@kernel(forceinline=True)
 def find(table, number, symbol):
     """Return what a table holds for a node's number and a symbol, or NONE."""
-    slot = slot_of(table, (number << BITS) | symbol)
+    slot = slot_of(table, key_of(number, symbol))
     return table[slot, 1] if table[slot, 0] != EMPTY else NONE
 
 
@@ -67,7 +75,7 @@ def find(table, number, symbol):
 def node_for(restaurants, parent, symbol):
     """Return the child of a node, made if there is none."""
     table, used, nodes = restaurants.children, restaurants.used, restaurants.nodes
-    key = (parent << BITS) | symbol
+    key = key_of(parent, symbol)
     slot = slot_of(table, key)
     if table[slot, 0] == EMPTY:
         node = used[NODES]
@@ -82,7 +90,7 @@ def node_for(restaurants, parent, symbol):
 def entry_for(restaurants, node, dish):
     """Return the entry of a dish in a restaurant, made if there is none."""
     table, used, entries = restaurants.served, restaurants.used, restaurants.entries
-    key = (node << BITS) | dish
+    key = key_of(node, dish)
     slot = slot_of(table, key)
     if table[slot, 0] == EMPTY:
         entry = used[ENTRIES]

@@ -52,13 +52,7 @@ def search(model, words, tags, predicts, size):
                 )
         items, shifted = shifted, items
         count = select(items, total, size)
-    best, best_weight = 0, -np.inf
-    for i in range(count):
-        records = with_room(records, used, 2 * n)
-        top, weight, used = complete(model, records, used, items.tops[i], items.weights[i], desk)
-        if weight > best_weight:
-            best, best_weight = top, weight
-    return records, best, best_weight
+    return heaviest_completed(model, records, used, n, items, count, desk)
 
 
 @kernel
@@ -117,16 +111,15 @@ def best_of(probs, start, stop):
 def shift_with_tags(records, used, index, word, weights, top, particles, weight, shifted, total):
     """Shift a word with each of its best tags, particles shared in proportion; return how many shifted, and records."""
     best = np.empty(TRIED, np.int64)
-    left = 0.0
+    mass = 0.0
     for place in range(TRIED):
         best[place] = heaviest_tag(weights, best[:place])
-        left += weights[best[place]]
+        mass += weights[best[place]]
+    reach, taken = 0.0, 0
     for tag in best:
-        if particles == 0 or weights[tag] <= 0.0:
-            break
-        number = min(np.int64(np.rint(particles * weights[tag] / left)), particles)
-        left -= weights[tag]
-        particles -= number
+        reach += weights[tag]
+        number = min(np.int64(np.ceil(particles * reach / mass)), particles) - taken  # rounded in favour of the better
+        taken += number
         if number > 0:
             shift(records, used, top, index, tag, word)
             total = put(shifted, total, used, number, weight + np.log(weights[tag]))
@@ -183,3 +176,15 @@ def complete(model, records, used, top, weight, desk):
         top = used
         used += 1
     return top, weight, used
+
+
+@kernel
+def heaviest_completed(model, records, used, n, items, count, desk):
+    """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
+    best, best_weight = 0, -np.inf
+    for i in range(count):
+        records = with_room(records, used, 2 * n)
+        top, weight, used = complete(model, records, used, items.tops[i], items.weights[i], desk)
+        if weight > best_weight:
+            best, best_weight = top, weight
+    return records, best, best_weight

@@ -70,7 +70,7 @@ class Run(NamedTuple):
         return found
 
 
-def run(of: Case, size: int, state: NDArray[np.uint64], draws: int = 2) -> Run:
+def run(of: Case, size: int, state: NDArray[np.uint64], draws: int = 10) -> Run:
     """Filter the sentence of a case."""
     log_evidence = np.full(len(of.words) + 1, np.nan)
     words, tags = as_arrays(of.words, of.tags)

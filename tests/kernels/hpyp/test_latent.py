@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.audit import chi_square
-from deptree_cli.kernels.hpyp.latent import draw_derivation
-from tests.core.hpyp.reference_parser import Enumeration, Tree, oracle_derivations
+from deptree_cli.kernels.hpyp.latent import are_derivations, draw_derivation
+from tests.core.hpyp.reference_parser import Configuration, Enumeration, Tree, oracle_derivations
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
 
 # Of four words, with three derivations, three, two and one.
@@ -58,3 +59,31 @@ def test_with_few_particles(size: int, state) -> None:
         words, tags = toy.sentence(4)
         derivations = {tuple(actions) for actions in oracle_derivations(tree, toy.labels)}
         assert {drawn(toy, words, tags, tree, size, state) for _ in range(20)} <= derivations
+
+
+def is_derivation(n: int, labels: int, actions: tuple[int, ...]) -> bool:
+    """Whether every action is legal when its turn comes, and none is left at the end."""
+    configuration = Configuration(n, labels)
+    for action in actions:
+        if action not in configuration.legal():
+            return False
+        configuration = configuration.after(action)
+    return not configuration.legal()
+
+
+@pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 1), (2, 2), (3, 1)])
+def test_what_is_a_derivation(n: int, labels: int) -> None:
+    """Every sequence of 2 n actions, and numbers that are none."""
+    cuts, found = np.array([0, n]), 0
+    for actions in product(range(-1, 2 * labels + 2), repeat=2 * n):
+        expected = is_derivation(n, labels, actions)
+        assert are_derivations(cuts, labels, np.array(actions, dtype=np.int32)) == expected, actions
+        found += expected
+    assert found > 0
+
+
+def test_derivations_of_several_sentences() -> None:
+    """Each by itself: what one shifts too often another cannot make up for."""
+    cuts = np.array([0, 1, 3])
+    for actions, expected in {(0, 2, 0, 0, 1, 2): True, (0, 0, 2, 2, 0, 2): False, (0, 2, 0, 0, 1, 1): False}.items():
+        assert are_derivations(cuts, 1, np.array(actions, dtype=np.int32)) == expected

@@ -65,8 +65,8 @@ def allowed_derivations(tree: Tree) -> set[tuple[int, ...]]:
         if not configuration.legal():
             found.add(actions)
             continue
-        third, second, top = (-1, -1, *configuration.stack)[-3:]
-        kinds = allowed(top, second, third, configuration.shifted, heads, rightmost)
+        second, top = (-1, *configuration.stack)[-2:]
+        kinds = allowed(top, second, configuration.shifted, heads, rightmost)
         assert any(kinds)
         waiting += [(configuration.after(action), (*actions, action)) for action in range(3) if kinds[action]]
     return found

@@ -1,0 +1,69 @@
+"""Sentences to be parsed, each with its known tree, and the options that name these and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from deptree_cli.cli.parser_options import Reading, ReadSentence
+from deptree_cli.cli.sections import apply, option, reading_option
+from deptree_cli.io.conllu.gold import Partner, with_gold
+from deptree_cli.io.pictures.plots import check_plot
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class GoldOptions:
+    """Known trees, and how parsed ones are compared with them.
+
+    Attributes:
+        paths: of files with the sentences in their order; none if nothing is compared.
+        as_json: whether what is found is the command's result.
+        plot: the path of a picture of calibration, None for no picture.
+    """
+
+    paths: tuple[str, ...]
+    as_json: bool
+    plot: str | None
+
+    def of(self, read: Reading) -> Reading:
+        """The sentences, each with its known tree if there is one."""
+        return with_gold(read, self.paths, _partner, "words") if self.paths else read
+
+
+_OPTIONS = [
+    reading_option(
+        "--gold",
+        metavar="FILE",
+        multiple=True,
+        help="Known trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
+        " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"
+        " probabilities.",
+    ),
+    option("--json", "as_json", is_flag=True, help="What --gold finds as JSON on standard output, trees only to -o."),
+    option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf)."),
+]
+
+
+def gold_options(function: Function) -> Function:
+    """Give a command options of known trees; it receives them as one `gold: GoldOptions`."""
+
+    @wraps(function)
+    def with_options(*, gold: tuple[str, ...], as_json: bool, plot: str | None, **others: Any) -> Any:
+        if (plot or as_json) and not gold:
+            raise click.UsageError(f"{'--plot draws' if plot else '--json writes'} what --gold FILE finds.")
+        if plot:
+            check_plot(plot)
+        return function(gold=GoldOptions(gold, as_json, plot), **others)
+
+    decorated: Function = apply(_OPTIONS, with_options)
+    return decorated
+
+
+def _partner(sentence: ReadSentence) -> Partner:
+    return Partner(sentence.block.sent_id, sentence.block.n)

@@ -1,0 +1,88 @@
+"""How parsed trees compare with known ones: accuracy, calibration and speed, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from deptree_cli.cli.gold_sentences import GoldOptions
+from deptree_cli.cli.parsed import Parsed
+from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.core.calibration import Calibration
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.output import Output
+from deptree_cli.io.pictures.plots import plot_calibration
+
+
+class Report:
+    """Everything that is counted while sentences pass."""
+
+    def __init__(self) -> None:
+        self._accuracy = Accuracy()
+        self._calibration = Calibration()
+        self._sentences = 0
+        self._seconds = 0.0
+
+    def counted(self, parsed: Iterator[Parsed]) -> Iterator[Parsed]:
+        """The sentences as they pass.
+
+        Raises:
+            DeptreeError: at the end, if no head is known.
+        """
+        start = 0.0
+        for each in parsed:
+            start = start or monotonic()  # with the first result: what is loaded and compiled before it is no parsing
+            self._sentences += 1
+            self._seconds = monotonic() - start
+            if each.compared:
+                accuracy, probs, right = each.compared
+                self._accuracy += accuracy
+                if len(probs):
+                    self._calibration.add(probs, right)
+            yield each
+        if not self._accuracy.words[ALL]:
+            raise DeptreeError("no word of --gold has a known head", "Give sentences with HEADs")
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers by name but the speed, which would be another in the next run."""
+        found = {"sentences": self._sentences, **self._accuracy.attachment()}
+        found["without_punctuation"] = self._accuracy.attachment(WORDS_ONLY)
+        if self._accuracy.tag_accuracy is not None:
+            found["tag_accuracy"] = self._accuracy.tag_accuracy
+        if self._calibration.words.any():
+            found["calibration"] = self._calibration.summary()
+        return found
+
+    def show(self, gold: GoldOptions, run: RunOptions) -> None:
+        """All that is asked for: JSON on standard output or tables on stderr, and a picture."""
+        if gold.as_json:
+            with Output(None) as out:
+                out.write(dump(self.summary()))
+        elif not run.quiet:
+            self._talk()
+        if gold.plot:
+            found = self._calibration
+            plot_calibration(found.rows(), f"expected calibration error {found.error:.3f}", gold.plot)
+
+    def _talk(self) -> None:
+        rows = [("all words", ALL), ("without those of label punct", WORDS_ONLY)]
+        shares = [(title, self._accuracy.attachment(which)) for title, which in rows]
+        table(
+            "attachment scores",
+            ["", "words", "UAS", "LAS"],
+            ([title, found["words"], f"{found['uas']:.4f}", f"{found['las']:.4f}"] for title, found in shares),
+        )
+        found = self._calibration
+        if found.words.any():
+            columns = ["probability", "words", "confidence", "accuracy"]
+            table("calibration of heads", columns, found.rows())
+            words = int(found.words.sum())
+            talk(f"expected calibration error {found.error:.4f} over {words} words (probabilities by the filter)")
+        if self._accuracy.tag_accuracy is not None:
+            talk(f"tag accuracy {self._accuracy.tag_accuracy:.4f} over {self._accuracy.tagged} words")
+        if self._sentences > 1:
+            talk(f"{self._sentences} sentences, {(self._sentences - 1) / max(self._seconds, 1e-9):.3g} a second")

@@ -1,0 +1,126 @@
+"""A training that keeps what it has: a model after every iteration, a line for each, and one where it is cut short."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from deptree_cli.cli.progress import Sized, progress
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.unsaid import says_more
+from deptree_cli.core.undo import undone_at_once
+
+if TYPE_CHECKING:
+    from deptree_cli.core.hpyp.trained import Progress
+    from deptree_cli.core.hpyp.training import Training
+
+
+@dataclass(frozen=True)
+class Targets:
+    """How many iterations over the treebank there shall be in all, and passes over text."""
+
+    iterations: int
+    passes: int
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What is told on stderr: nothing but errors, or also the signature in any case."""
+
+    quiet: bool
+    verbose: bool
+
+
+def run_training(
+    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], told: Talk
+) -> None:
+    """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed.
+
+    Args:
+        made_by: the signature of a model that has come so far.
+    """
+    from deptree_cli.io.hpyp.model_file import write_model
+
+    kept = Kept(path, training.progress, told.quiet)
+    steps = _steps(training, targets)
+    source: Sized[str] = Sized((), total=lambda: _left(training.progress, targets) + kept.steps, noun="iteration")
+    with undone_at_once(kept.tell):
+        for line in progress(steps, source, output=path, quiet=told.quiet):
+            write_model(path, training.trained(), made_by(training.progress), compressed=False)
+            kept.moved_to(training.progress)
+            if not (told.quiet or sys.stderr.isatty()):
+                talk(line)
+        write_model(path, training.trained(), made_by(training.progress))
+    if not told.quiet:
+        signature = made_by(training.progress)
+        if told.verbose or says_more(signature):
+            talk(signature)
+        talk(_summary(training, path))
+
+
+def _left(done: Progress, targets: Targets) -> int:
+    return targets.iterations - done.iterations + targets.passes - done.passes
+
+
+def _steps(training: Training, targets: Targets) -> Iterator[str]:
+    """Train; after every step what there is to tell of it."""
+    for number in range(training.progress.iterations + 1, targets.iterations + 1):
+        start = monotonic()
+        told = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate():.1f}"
+        yield f"{told}, {monotonic() - start:.1f} s"
+    for number in range(training.progress.passes + 1, targets.passes + 1):
+        start = monotonic()
+        told = f"pass {number} of {targets.passes}: log-likelihood of its words {training.read():.1f}"
+        yield f"{told}, {monotonic() - start:.1f} s"
+
+
+def _summary(training: Training, path: str) -> str:
+    """What was learned, and from what."""
+    trained = training.trained()
+    had, symbols = trained.progress, trained.symbols
+    words = f"{symbols.lexicon.vocabulary.size - 2} words and classes, " if symbols.is_lexicalised else ""
+    text = f" and {had.text_sentences} without trees" if had.text_sentences else ""
+    return (
+        f"{had.sentences} sentences ({training.words} words){text}: {words}{len(symbols.tags.symbols)} tags, "
+        f"{len(symbols.labels)} labels; {had.lifted} trees made projective; {path}: {_bytes(Path(path).stat().st_size)}"
+    )
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+
+
+class Kept:
+    """What is there when training is cut short.
+
+    Attributes:
+        steps: how many iterations and passes this run has finished.
+    """
+
+    def __init__(self, path: str, before: Progress, quiet: bool) -> None:
+        self.steps = 0
+        self._path, self._progress = path, before
+        self._waiting = [] if quiet else [self._line]
+
+    def moved_to(self, progress: Progress) -> None:
+        """Note how far the model in the file has come."""
+        self.steps += 1
+        self._progress = progress
+
+    def tell(self) -> None:
+        """Write it on stderr, once, past streams, which a signal may have interrupted."""
+        if self._waiting:
+            os.write(2, f"deptree: {self._waiting.pop()()}\n".encode())
+
+    def _line(self) -> str:
+        if not self._progress.iterations:
+            return "interrupted before the first iteration was done: there is no model"
+        done = f"iteration {self._progress.iterations}"
+        if self._progress.passes:
+            done = f"pass {self._progress.passes}"
+        return f"interrupted; {self._path} is as it was after {done}. Repeat the command with --resume to go on"

@@ -1,0 +1,81 @@
+"""``deptree hpyp describe``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from deptree_cli.cli.flat import JSON, TABLE, Flat, flat_options, write_rows
+from deptree_cli.cli.parser_options import model_argument
+from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.sections import command, writing_option
+
+if TYPE_CHECKING:
+    from deptree_cli.core.hpyp.trained import Trained
+
+# Of a process and a level; tables of one process leave out the first two.
+LEVEL = ("process", "level", "context", "restaurants", "customers", "tables", "entries", "discount", "strength")
+
+
+@command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
+@model_argument
+@flat_options
+@writing_option("--output", "-o", metavar="FILE", writes=True, help="Where to write; renamed into place when whole.")
+def describe(model: str, flat: Flat, output: str | None) -> int:
+    """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
+
+    A process has a level for every length of context, from the empty one on; each line shows which element is added to
+    those above. Every distinct context is a restaurant, and its entries are the actions, tags or words seen there. The
+    customers of the deepest level are the events of the training data; those of any other level are the tables of the
+    next. A table on a terminal, else one JSON object; --tsv has the levels only.
+    """
+    from deptree_cli.core.hpyp.levels import levels  # these load kernels: when there is work
+    from deptree_cli.io.hpyp.model_file import read_model
+
+    trained, made_by = read_model(model)
+    fmt, run = flat.form(output, single=True), RunOptions(output)
+    summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
+    if fmt == TABLE:
+        talk(made_by)
+        table(model, ("what", "value"), ((name, _shown(value)) for name, value in summary.items()), sys.stdout)
+        for process in trained.symbols.names:
+            own = ([row[name] for name in LEVEL[2:]] for row in rows if row["process"] == process)
+            table(process, LEVEL[2:], own, sys.stdout)
+    elif fmt == JSON:
+        contexts = asdict(trained.symbols.contexts)
+        write_rows(
+            [{"signature": made_by, **summary, "contexts": contexts, "levels": rows}], (), fmt, made_by, None, run
+        )
+    else:
+        write_rows(rows, LEVEL, fmt, made_by, None, run)
+    return 0
+
+
+def _summary(trained: Trained) -> dict[str, Any]:
+    """One line per fact."""
+    had, symbols = trained.progress, trained.symbols
+    words = symbols.lexicon.vocabulary.symbols
+    classes = sum(word == "UNK" or word.startswith("UNK-") for word in words)
+    text = {"text_sentences": had.text_sentences, "passes": had.passes} if had.text_digest else {}
+    return {
+        "tagset": had.tagset,
+        "oracle": had.oracle,
+        "seed": had.seed,
+        "sentences": had.sentences,
+        "projectivised": had.lifted,
+        **text,
+        "iterations": had.iterations,
+        "log_likelihood_first": had.log_likelihoods[0] if had.iterations else None,
+        "log_likelihood_last": had.log_likelihoods[-1] if had.iterations else None,
+        "words": len(words) - classes,
+        "word_classes": classes,
+        "tags": len(symbols.tags.symbols),
+        "labels": len(symbols.labels),
+    }
+
+
+def _shown(value: object) -> object:
+    """A value for the table: log-likelihoods with more digits than other numbers have there."""
+    return f"{value:.1f}" if isinstance(value, float) else value

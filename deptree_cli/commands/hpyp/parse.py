@@ -1,0 +1,140 @@
+"""``deptree hpyp parse``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+import click
+
+from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
+from deptree_cli.cli.options import (
+    entry_option,
+    format_option,
+    header_option,
+    seed_option,
+    size_option,
+    style_fields,
+    style_options,
+)
+from deptree_cli.cli.parsed import Parsed, ParseSentence, Task
+from deptree_cli.cli.parser_options import ParserOptions, check_read_once, parser_options
+from deptree_cli.cli.parser_report import Report
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import choose_format, signed, write_chunks
+from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, ScoreKind
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.scores.containers import Write, container_for, write_scores
+from deptree_cli.io.signature import signature
+
+HELP = """Parse sentences: the best tree of each, or K trees drawn from the posterior, or matrices of scores.
+
+Writes the sentences with HEAD and DEPREL (and with --tags predict their tags: UPOS or XPOS, whichever the model was
+trained on) and all else as it was, and the comment derivation_logprob: the log-probability, in nats, of the tree's
+derivation together with the words. The best tree is the best one that is found, by algorithm 1 of Buys and Blunsom
+(2015) with --particles, or with a beam of fixed size (--beam).
+
+With -k K each sentence is written K times, as X/sample_1 ..., with trees drawn by a particle filter: an approximation
+that is the better the more --particles there are. Comments on the last of them say how many there were, and the
+effective_size: how many trees of equal weight would vary as much as those that the filter ended with.
+
+With --scores FILE the filter's probabilities of arcs become matrices of scores, which the other commands read without
+--from. They are approximations too, and what the parser knows beyond single arcs is lost. Its trees are projective, and
+so are those of its scores: read them with --projective (deptree sample scores.npz --projective). Kinds of scores:
+
+"""
+
+# A single tree keeps the sentence's name.
+_UNNAMED = "{id}"
+
+
+def _described(kind: ScoreKind) -> str:
+    return f"{kind.name}: {kind.summary}"
+
+
+@command(
+    help=HELP,
+    listing=lambda: SCORE_KINDS.listing(_described),
+    epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
+)
+@parser_options
+@option("--beam", type=click.IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
+@size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
+@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .npy, .jsonl, .safetensors.")
+@entry_option(
+    SCORE_KINDS, "--score-kind", "kind", default=None, help=f"See above.  [default: {SCORE_KINDS.known[0].name}]"
+)
+@seed_option
+@gold_options
+@format_option("conllu", "jsonl")
+@header_option
+@style_options
+@run_options
+def parse(
+    parser: ParserOptions,
+    run: RunOptions,
+    beam: int | None,
+    size: int | None,
+    scores: str | None,
+    kind: ScoreKind | None,
+    seed: int,
+    gold: GoldOptions,
+    fmt: str | None,
+    header: bool | None,
+    style: Style,
+) -> int:
+    """Parse sentences."""
+    _check(beam, size, scores, kind, gold)
+    check_read_once([parser.model, *parser.sentences, *gold.paths])
+    fmt = choose_format(fmt, run.output, parser.sentences[0], "conllu", "jsonl")
+    kind = (kind or SCORE_KINDS.known[0]) if scores else None
+    fields = {**parser.signature_fields, "beam": beam, "size": size, **run.signature_fields, **style_fields(style)}
+    style = style if size else replace(style, sent_id_format=_UNNAMED)
+    task = Task(parser.particles, parser.predicts_tags, beam, size, kind, bool(gold.plot), fmt, style)
+    fields["seed"] = seed if task.filters else None
+    pipeline = Pipeline(parser.source(gold.of), parser.prepare, run)
+    report = Report()
+    with ExitStack() as opened:
+        parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
+        if scores and kind:
+            made_by = signature("hpyp parse", fields | {"scores": kind.name, "orient": "head-dep", "scale": "log"})
+            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)))
+        parsed = report.counted(parsed) if gold.paths else parsed
+        _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
+    if gold.paths:
+        report.show(gold, run)
+    return pipeline.exit_code
+
+
+def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, gold: GoldOptions) -> None:
+    """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
+    if beam and size:
+        raise click.UsageError("--beam finds the best tree; -k draws trees, by particles.")
+    if kind and not scores:
+        raise click.UsageError("--score-kind is for --scores FILE.")
+    if size and gold.paths:
+        raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
+    if scores:
+        container_for(scores)
+
+
+def _write(
+    parsed: Iterator[Parsed], fmt: str, made_by: str, header: bool | None, run: RunOptions, only_files: bool
+) -> None:
+    """Write the trees; to a file or not at all if standard output is for something else."""
+    if only_files and run.output is None:
+        deque(signed(parsed, made_by, run), 0)
+    else:
+        write_chunks((each.chunk for each in parsed), fmt, made_by, header, run)
+
+
+def _scored(parsed: Iterator[Parsed], write: Write) -> Iterator[Parsed]:
+    """The sentences as they pass, their scores written."""
+    for each in parsed:
+        if each.scores is not None:
+            write(each.sent_id, each.scores, each.forms)
+        yield each

@@ -1,0 +1,72 @@
+"""``deptree hpyp perplexity``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.cli.flat import Flat, flat_options, write_rows
+from deptree_cli.cli.options import header_option, seed_option
+from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.signature import signature
+
+
+@command(epilog="\b\nTry: deptree hpyp perplexity model.npz gold.conllu --seed 1")
+@parser_options
+@filters_option
+@seed_option
+@flat_options
+@header_option
+@run_options
+def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, flat: Flat, header: bool | None) -> int:
+    """Compute the perplexity of sentences: one row for all of them together, JSON or, on a terminal, a table.
+
+    evidence_perplexity is 2 to the power of evidence_bits / tokens, where tokens are the words and the ends of
+    sentences. The evidence is the probability of words and tags (--tags given) or of words alone (--tags predict), all
+    trees summed out by --filters particle filters of --particles each. The estimate of a probability is unbiased, that
+    of its bits therefore too high on average: the perplexity is an upper bound, closer with more particles.
+    evidence_error is the standard error of the bits.
+
+    With --tags given, sentences with trees (HEAD, DEPREL) also have joint_bits and joint_perplexity: of words, tags and
+    the actions that build the tree, each arc as soon as it can be. action_, tag_ and word_perplexity are those of its
+    parts per event (there are two actions a word), action_bits_per_word and so on what they add to a word. Crossing
+    arcs are lifted (lifted: in how many trees). Left out and counted are sentences without a tree that has one root
+    (no_tree) and those with a label on which the model was not trained (unseen_label).
+
+    words_as_classes is the share of words that are not in the vocabulary and are predicted as classes (UNK-LC-ing,
+    ...): the perplexity is that of a text with classes in their places, to be compared only with one that has the same.
+    """
+    from deptree_cli.core.hpyp.perplexity import Perplexity  # loads kernels: when there is work
+
+    fmt = flat.form(run.output, single=True)
+    pipeline = Pipeline(parser.source(), parser.prepare, run)
+    found = Perplexity(parser.trained.symbols.names)
+    for scored in pipeline.map(Score(parser, filters), seed):
+        found.add(scored)
+    if not found.sentences:
+        raise DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
+    row = found.row(parser.predicts_tags)
+    fields = {**parser.signature_fields, "filters": filters, **run.signature_fields, "seed": seed}
+    write_rows([row], tuple(row), fmt, signature("hpyp perplexity", fields), header, run, parser.model)
+    return pipeline.exit_code
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a sentence costs; it travels to worker processes."""
+
+    parser: ParserOptions
+    filters: int
+
+    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Any:
+        """The work on one sentence."""
+        from deptree_cli.core.hpyp.perplexity import score
+
+        parser = self.parser
+        return score(parser.trained, sentence.annotated, rng, parser.particles, parser.predicts_tags, self.filters)

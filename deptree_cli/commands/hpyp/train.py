@@ -1,0 +1,244 @@
+"""``deptree hpyp train``."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
+from deptree_cli.cli.training_run import Talk, Targets, run_training
+from deptree_cli.cli.unsaid import mark_unsaid
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.io.hpyp.treebank import Tags, read_treebank
+from deptree_cli.io.signature import signature
+from deptree_cli.io.streams import STDIN
+
+if TYPE_CHECKING:
+    from deptree_cli.core.hpyp.contexts import Contexts
+    from deptree_cli.core.hpyp.trained import Progress, Trained
+
+
+@command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz --seed 7")
+@click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, shell_complete=files)
+@option(
+    "--model",
+    "-m",
+    metavar="FILE",
+    required=True,
+    writes=True,
+    section=WRITING,
+    help="Where to write the model, renamed into place when whole; and again after every iteration.",
+)
+@reading_option(
+    "--tags", type=click.Choice(["upos", "xpos"]), default="upos", help="The column of tags.  [default: upos]"
+)
+@reading_option(
+    "--unlabelled",
+    metavar="FILE",
+    multiple=True,
+    help="Sentences without trees, to learn words from; tags are predicted. May be repeated.",
+)
+@reading_option("--contexts", metavar="FILE", help="TOML with lists `action`, `tag`, `word`; see the manual.")
+@option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
+@option("--iterations", type=click.IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@option(
+    "--passes",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="Over --unlabelled, after the iterations: the first parses, others draw a derivation.  [default: 1]",
+)
+@option(
+    "--oracle",
+    type=click.Choice(["static", "sampled"]),
+    default="static",
+    help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration.  [default: static]",
+)
+@option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
+@option(
+    "--seed",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Same seed, same bytes.  [default: a fresh one, shown on stderr; with --resume that of the model]",
+)
+@running_option(
+    "--on-error",
+    type=click.Choice(["fail", "skip"]),
+    default="fail",
+    help="Stop at a sentence that is no tree to train on, or skip, name and count it.  [default: fail]",
+)
+@running_option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors.")
+@running_option("--verbose", "-v", is_flag=True, help="The signature on stderr in any case; not with -q.")
+def train(**options: Any) -> int:
+    """Train a parser on a treebank: CoNLL-U with tags and trees, several files one after another.
+
+    Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn. Arcs
+    that cross others are lifted first. The model is saved after every iteration: after an interruption, repeat the
+    command with --resume, and the result has the same bytes as that of an uninterrupted run.
+
+    With --unlabelled, the trained parser then reads sentences without trees, predicting their tags, and adds their
+    words to its word model; transitions and tags stay as they were. In each pass, all sentences are parsed by the
+    parser as it was when the pass began.
+    """
+    return _train(Options(**options))
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line."""
+
+    treebank: tuple[str, ...]
+    model: str
+    tags: Tags
+    unlabelled: tuple[str, ...]
+    contexts: str | None
+    lexicalised: bool
+    iterations: int
+    passes: int
+    oracle: str
+    resume: bool
+    seed: int | None
+    on_error: str
+    quiet: bool
+    verbose: bool
+
+
+def _train(options: Options) -> int:
+    _check(options)
+    skipped: list[str] = []
+    contexts = _contexts(options)
+    treebank = list(_usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_tree))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped))
+    if not treebank:
+        raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
+    if options.unlabelled and not text:
+        raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
+    _start(options.quiet)
+    from deptree_cli.core.hpyp.resuming import check_targets
+    from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
+
+    before = _before(options)
+    settings = Settings(_seed(options, before), options.oracle, options.tags)
+    training = Training.of(treebank, contexts, settings, text, before)
+    targets = Targets(options.iterations, options.passes if text else 0)
+    check_targets(training.progress, targets.iterations, targets.passes)
+    run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
+    if skipped:
+        talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
+    return 1 if skipped else 0
+
+
+def _check(options: Options) -> None:
+    """Find what is wrong with the command line before anything is read.
+
+    Raises:
+        DeptreeError: standard input is named twice, or the model is no file that can be written again and again.
+        click.UsageError: options contradict each other.
+    """
+    if [*options.treebank, *options.unlabelled, options.contexts].count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+    path = Path(options.model)
+    if options.model == STDIN or (path.exists() and not path.is_file()):
+        problem = "the model is written after every iteration, so it must be a file"
+        raise DeptreeError(problem, "Name one with -m", place=options.model)
+    source = click.get_current_context().get_parameter_source("passes")
+    if source is ParameterSource.COMMANDLINE and not options.unlabelled:
+        raise click.UsageError("--passes is for --unlabelled.")
+
+
+def _contexts(options: Options) -> Contexts:
+    """The contexts of the file, or those of the paper."""
+    from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED
+    from deptree_cli.io.hpyp.contexts_file import read_contexts
+
+    default = LEXICALISED if options.lexicalised else UNLEXICALISED
+    contexts = read_contexts(options.contexts, default) if options.contexts else default
+    if options.unlabelled and not contexts.word:
+        raise DeptreeError("a parser without words learns nothing from text", "Leave out --unlabelled")
+    return contexts
+
+
+def _usable(
+    found: Iterable[Annotated | DeptreeError],
+    options: Options,
+    skipped: list[str],
+    check: Callable[[Annotated], object] = lambda sentence: None,
+) -> Iterator[Annotated]:
+    """The sentences that pass a check; names of the others are added to `skipped`, if errors are."""
+    for sentence in found:
+        try:
+            if isinstance(sentence, DeptreeError):
+                raise sentence
+            check(sentence)
+            yield sentence
+        except DeptreeError as error:
+            if options.on_error == "fail":
+                raise
+            skipped.append(error.sent_id)
+            talk(f"skipped: {error}")
+
+
+def _start(quiet: bool) -> None:
+    """Load numba; say so where there is more to wait for than that."""
+    from deptree_cli.kernels.cache import is_filled
+    from deptree_cli.kernels.flags import start_quickly
+
+    if not (quiet or is_filled()):
+        talk("compiling the kernels, this once: half a minute")
+    start_quickly()
+
+
+def _before(options: Options) -> Trained | None:
+    """The model to go on with, if there is one."""
+    from deptree_cli.io.hpyp.model_file import read_model
+
+    if not options.resume:
+        return None
+    if Path(options.model).exists():
+        return read_model(options.model)[0]
+    if not options.quiet:
+        talk(f"{options.model} is not there yet: training begins from the start")
+    return None
+
+
+def _seed(options: Options, before: Trained | None) -> int:
+    """The seed given, that of the model to go on with, or a fresh one."""
+    if options.seed is not None:
+        return options.seed
+    mark_unsaid(click.get_current_context(), "seed")
+    return before.progress.seed if before else secrets.randbits(32)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How a model was made that has come so far."""
+
+    contexts: Contexts
+    options: Options
+
+    def __call__(self, progress: Progress) -> str:
+        """The signature."""
+        return signature(
+            "hpyp train",
+            {
+                "tags": progress.tagset,
+                "words": "yes" if self.contexts.word else "no",
+                "contexts": self._contexts(),
+                "iterations": progress.iterations,
+                "oracle": progress.oracle,
+                "passes": progress.passes or None,
+                "seed": progress.seed,
+            },
+        )
+
+    def _contexts(self) -> str | None:
+        """Those of a file, without spaces."""
+        return " ".join(self.contexts.to_toml().replace(" ", "").split()) if self.options.contexts else None

@@ -1,0 +1,83 @@
+"""Training that goes on where it stopped: only with the same data and settings, and from a model that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.hpyp.process import Paths
+from deptree_cli.core.hpyp.snapshot import Snapshot
+from deptree_cli.core.hpyp.symbols import Symbols
+from deptree_cli.core.hpyp.trained import Progress, Trained
+from deptree_cli.kernels.hpyp.restaurants import BITS
+
+_ANEW = "or train anew without --resume"
+
+
+def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
+    """Make sure that training can go on from a parser.
+
+    Args:
+        symbols: of the treebank and the text that are given now.
+        wanted: the seed, the oracle, ... that are asked for now.
+
+    Raises:
+        DeptreeError: the parser was trained with other settings, or on other data.
+    """
+    had = trained.progress
+    for name, before, now in [
+        ("--tags", had.tagset, wanted.tagset),
+        ("--oracle", had.oracle, wanted.oracle),
+        ("--seed", had.seed, wanted.seed),
+    ]:
+        if before != now:
+            raise DeptreeError(f"the model was trained with {name} {before}", f"Use that, {_ANEW}")
+    if trained.symbols.contexts != symbols.contexts:
+        raise DeptreeError("the model was trained with other contexts", f"Use the same ones, {_ANEW}")
+    if bool(had.text_digest) != bool(wanted.text_digest):
+        how = "with" if had.text_digest else "without"
+        raise DeptreeError(f"the model was trained {how} --unlabelled", f"Do the same, {_ANEW}")
+    if had.digest != wanted.digest or had.text_digest != wanted.text_digest or not _same(trained.symbols, symbols):
+        raise DeptreeError("the model was trained on other data", f"Give the treebank and text of before, {_ANEW}")
+
+
+def check_targets(progress: Progress, iterations: int, passes: int) -> None:
+    """Make sure that there is a way from where training is to so many iterations and passes.
+
+    Raises:
+        DeptreeError: it has already gone farther, or has left the treebank behind.
+    """
+    for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
+        if done > wanted:
+            problem = f"the model has gone farther than that: --{option} {done}"
+            raise DeptreeError(problem, f"Ask for as many at least, {_ANEW}")
+    if progress.passes and progress.iterations < iterations:
+        problem = f"the model has read its text after --iterations {progress.iterations}, and none can follow"
+        raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
+
+
+def _same(one: Symbols, other: Symbols) -> bool:
+    return (one.lexicon.vocabulary, one.tags, one.labels) == (other.lexicon.vocabulary, other.tags, other.labels)
+
+
+def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
+    """Make sure that exactly the customers of these events are seated: kernels send away whom they are told to.
+
+    Raises:
+        ValueError: others are, or restaurants do not have the tables of those below as customers.
+    """
+    size = len(process.places)
+    expected = np.zeros(size)
+    for paths in seated:
+        deepest = paths.entries[:, -1]
+        expected += np.bincount(deepest, minlength=size)[:size] if deepest.max() < size else np.nan
+    below = np.flatnonzero(process.places > 0)
+    above = (process.parents[process.places[below]].astype(np.int64) << BITS) | process.dishes[below]
+    order = np.argsort(process.entry_keys)
+    keys = process.entry_keys[order]
+    places = np.minimum(np.searchsorted(keys, above), size - 1)
+    expected += np.bincount(order[places], process.served[below], size)
+    if not np.array_equal(keys[places], above) or not np.array_equal(expected, process.seated):
+        raise ValueError("its customers are not those of the treebank")

@@ -1,0 +1,59 @@
+"""Readings of unlabelled sentences: tags and derivations that a parser gives them, and their words seated by these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.hpyp.columns import INDEX, PREVIOUS, ROOT, TAG
+from deptree_cli.kernels.hpyp.configurations import read_actions
+from deptree_cli.kernels.hpyp.filter import run_filter
+from deptree_cli.kernels.hpyp.latent import drawn
+from deptree_cli.kernels.hpyp.restaurants import BINS
+from deptree_cli.kernels.hpyp.search import search
+from deptree_cli.kernels.hpyp.seating import remove, resample
+
+
+@kernel
+def read_best(model, words, size, tags, actions):
+    """Write the tags (n,) and the derivation (2 n,) that a search with `size` particles finds."""
+    records, last, _ = search(model, words, tags, True, size)
+    write_reading(records, last, tags, actions)
+
+
+@kernel
+def read_sampled(model, words, size, state, tags, actions):
+    """Write the tags (n,) and the derivation (2 n,) of a particle, one of `size`, drawn by weight.
+
+    Labels are in no context, and are all the first.
+    """
+    records, items, count = run_filter(model, words, tags, True, size, state, np.empty(words.shape[0] + 1))
+    write_reading(records, drawn(items, count, state), tags, actions)
+
+
+@kernel
+def write_reading(records, last, tags, actions):
+    """Write the tags of words and the actions that led to a record."""
+    read_actions(records, last, actions)
+    at = last
+    while at > ROOT:
+        if records[at, INDEX] > 0:
+            tags[records[at, INDEX] - 1] = records[at, TAG]
+        at = records[at, PREVIOUS]
+
+
+@kernel
+def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, order, start, log_prob, state):
+    """Send the customers of sentences away and seat those of their new readings, from place `start` of the order on.
+
+    cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
+    sizes of tables, and log_prob with the log-probabilities of words added.
+    """
+    for place in range(start, order.shape[0]):
+        first, last = cuts[order[place]], cuts[order[place] + 1]
+        if restaurants.used[BINS] + 2 * (last - first) * new_nodes.shape[1] > restaurants.bins.shape[0]:
+            return place, log_prob
+        for event in range(first, last):
+            remove(restaurants, old_nodes[event], old_entries[event], state)
+        log_prob += resample(restaurants, new_nodes, new_entries, first, last, False, state)
+    return order.shape[0], log_prob

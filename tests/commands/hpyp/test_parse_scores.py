@@ -1,0 +1,47 @@
+"""`deptree hpyp parse --scores`: matrices that other commands read, with the marginals of the particle filter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.hpyp.parsing import filtered
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.hpyp import Parser
+from deptree_cli.io.hpyp.treebank import read_treebank
+from tests.commands.hpyp.texts import RAW
+
+
+@pytest.mark.parametrize("name", ["s.npz", "s.jsonl", "s.safetensors"])
+def test_scores_are_read_without_a_word_on_their_layout(done, model, tmp_path, monkeypatch, name: str) -> None:
+    """The maximum-entropy scores have the filter's marginals, but for 1 % of smoothing and a tolerance of 0.001."""
+    monkeypatch.chdir(tmp_path)
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", name, "--quiet")
+    parser = Parser.load(model)
+    rows = {row["sent_id"]: row for row in done("marginals", name, "--projective").rows}
+    sentences = list(read_treebank([str(RAW)], "upos"))
+    assert len(rows) == len(sentences)
+    for sentence in sentences:
+        mu = filtered(parser.trained, sentence, sentence_stream(3, sentence.sent_id), 50).marginals
+        off = 0.5 * np.abs(np.array(rows[sentence.sent_id]["marginals"]) - mu)[:, 1:].sum(axis=0)
+        assert off.max() < 0.0111
+        assert off.max() > 0
+
+
+def test_scores_as_logarithms(done, model, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    args = ("--particles", 50, "--seed", 3, "--scores", "s.npz", "--score-kind", "log", "--quiet")
+    done("hpyp", "parse", model, RAW, *args)
+    parser = Parser.load(model)
+    with np.load("s.npz") as scores:
+        for sentence in read_treebank([str(RAW)], "upos"):
+            mu = filtered(parser.trained, sentence, sentence_stream(3, sentence.sent_id), 50).marginals
+            assert np.exp(scores[sentence.sent_id]) == pytest.approx(mu)
+
+
+def test_sample_reads_the_scores(shell, model) -> None:
+    line = f"deptree hpyp parse {model} $DATA/raw.conllu --scores s.npz --particles 30 --seed 1 -o p.conllu"
+    ran = shell(f"{line} && deptree sample s.npz --projective -k 5 --seed 1")
+    assert (ran.code, len(ran.rows)) == (0, 60)
+    assert "orient:head-dep|scale:log" in ran.err
+    assert "reading square matrices" not in ran.err

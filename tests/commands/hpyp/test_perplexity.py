@@ -1,0 +1,128 @@
+"""`deptree hpyp perplexity`: what it adds up, what it leaves out, and formats."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parents[3] / "sample_data"
+GOLD = DATA / "raw_gold.conllu"
+RAW = DATA / "raw.conllu"
+
+
+@pytest.fixture
+def row(done, model):
+    """Call with sentences and more arguments: the one row."""
+
+    def run(*args):
+        (found,) = done("hpyp", "perplexity", model, *args, "--particles", 50, "--seed", 3).rows
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("tags", ["given", "predict"])
+def test_the_evidence_is_that_of_surprisal(row, done, model, tags) -> None:
+    args = "--tags", tags, "--particles", 50, "--seed", 3
+    sentences = done("hpyp", "surprisal", model, GOLD, *args, "--format", "jsonl").rows
+    found = row(GOLD, "--tags", tags)
+    assert found["evidence_bits"] == pytest.approx(-sum(each["evidence_log2"] for each in sentences))
+    off = np.sqrt(sum(each["evidence_error"] ** 2 for each in sentences))
+    assert found["evidence_error"] == pytest.approx(off)
+    assert found["evidence_perplexity"] == pytest.approx(2 ** (found["evidence_bits"] / found["tokens"]))
+    assert found["evidence_of"] == {"given": "tags and words", "predict": "words"}[tags]
+
+
+def test_a_tree_and_its_parts(row) -> None:
+    """A tree is one of many, so it costs more than the evidence, in which all are added up."""
+    found = row(GOLD)
+    assert (found["sentences"], found["trees"]) == (12, 12)
+    assert found["tokens"] == found["words"] + 12
+    parts = [found[f"{part}_bits"] for part in ("action", "tag", "word")]
+    assert found["joint_bits"] == pytest.approx(sum(parts))
+    assert found["joint_bits"] > found["evidence_bits"]
+    assert found["action_perplexity"] == pytest.approx(2 ** (parts[0] / (2 * found["words"])))
+    assert found["word_bits_per_word"] == pytest.approx(parts[2] / found["words"])
+
+
+def test_predicted_tags_have_no_joint(row) -> None:
+    assert not any(name.startswith(("joint", "action", "trees")) for name in row(GOLD, "--tags", "predict"))
+
+
+def test_sentences_without_trees(row) -> None:
+    found, with_trees = row(RAW), row(GOLD)
+    assert (found["trees"], found["no_tree"]) == (0, 12)
+    assert found["evidence_bits"] == with_trees["evidence_bits"]
+    assert "joint_bits" not in found
+
+
+def test_several_files_are_one_text(row) -> None:
+    found = row(GOLD, RAW)
+    assert (found["sentences"], found["trees"], found["no_tree"]) == (24, 12, 12)
+
+
+def test_a_label_that_was_never_seen(row, put) -> None:
+    name = put("odd.conllu", GOLD.read_bytes().replace(b"\tnsubj\t", b"\tnsubj:odd\t", 1))
+    assert (row(name)["unseen_label"], row(name)["trees"]) == (1, 11)
+
+
+def test_words_in_place_of_which_classes_are_predicted(row, put, parser) -> None:
+    text = GOLD.read_text(encoding="utf-8")
+    forms = re.findall(r"^\d+\t([^\t]+)", text, re.MULTILINE)
+    classed = sum(form not in parser.trained.symbols.lexicon.vocabulary for form in forms)
+    assert row(GOLD)["words_as_classes"] == classed / len(forms)
+
+
+def test_a_parser_without_words(done, unlexicalised_model) -> None:
+    (found,) = done("hpyp", "perplexity", unlexicalised_model, GOLD, "--seed", 1).rows
+    assert found["evidence_of"] == "tags"
+    assert found["words_as_classes"] is None
+    assert "word_bits" not in found
+
+
+@pytest.mark.parametrize("how", [("-j", 2), ("-j", 2, "--engine", "threads")])
+def test_the_same_bytes(done, model, how) -> None:
+    args = "hpyp", "perplexity", model, GOLD, "--particles", 50, "--seed", 3
+    assert done(*args, *how).out == done(*args).out
+
+
+def test_a_single_filter_has_no_error(row) -> None:
+    assert row(GOLD, "--filters", 1)["evidence_error"] is None
+
+
+def test_formats(done, model, put) -> None:
+    args = "hpyp", "perplexity", model, GOLD, "--particles", 5, "--seed", 3
+    names, values = done(*args, "--tsv").out.decode().splitlines()
+    (found,) = done(*args, "--header").rows[1:]
+    assert names.split("\t") == list(found)
+    assert values.split("\t")[0] == "12"
+    put("empty", "")
+    done(*args, "-o", "row.json")
+    assert Path("row.json").read_bytes() == done(*args).out
+
+
+def test_a_table_on_a_terminal(terminal, model) -> None:
+    code, shown = terminal("hpyp", "perplexity", model, GOLD, "--particles", 5, "--seed", 3)
+    assert code == 0
+    assert re.search(r"evidence_of +tags and words", shown)
+    assert "joint_perplexity" in shown
+
+
+def test_sentences_that_are_skipped(deptree, model, put) -> None:
+    """The first has no tags."""
+    first, rest = GOLD.read_bytes().split(b"\n\n", 1)
+    untagged = re.sub(rb"(?m)^(\d+\t\S+\t\S+)\t\S+", rb"\1\t_", first)
+    args = "hpyp", "perplexity", model, put("some.conllu", untagged + b"\n\n" + rest), "--seed", 1, "--particles", 5
+    ran = deptree(*args, "--on-error", "skip")
+    assert ran.code == 1
+    assert ran.rows[0]["sentences"] == 11
+    assert "skipped: some.conllu:1 (raw-01): no word has a tag in UPOS." in ran.err
+    assert deptree(*args).code == 2
+
+
+def test_nothing_to_measure(deptree, model, put) -> None:
+    ran = deptree("hpyp", "perplexity", model, put("none.conllu", "\n"))
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)

@@ -1,0 +1,18 @@
+"""Sentences for the tests of `deptree hpyp`, and what a command wrote of them, read again."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from deptree_cli.io.conllu.blocks import Block, read_blocks
+
+DATA = Path(__file__).parents[3] / "sample_data"
+
+# Twelve sentences with tags and without trees, and with both.
+RAW, GOLD = DATA / "raw.conllu", DATA / "raw_gold.conllu"
+
+
+def blocks_of(data: bytes) -> list[Block]:
+    """The sentences of CoNLL-U."""
+    return list(read_blocks(io.BytesIO(data), "output"))

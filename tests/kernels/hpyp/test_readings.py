@@ -1,0 +1,102 @@
+"""Readings of sentences without trees: those that are drawn have their posterior, and words move from old to new."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.audit import chi_square
+from deptree_cli.kernels.hpyp.latent import are_derivations
+from deptree_cli.kernels.hpyp.readings import exchange, read_best, read_sampled
+from deptree_cli.kernels.hpyp.search import find_tree
+from tests.core.hpyp.reference_parser import Configuration, Enumeration
+from tests.kernels.hpyp.processes import Process, random_events
+from tests.kernels.hpyp.toy_models import Toy, as_arrays
+
+Reading = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def unlabelled(actions: list[int], labels: int) -> tuple[int, ...]:
+    """Actions without labels: 0 shifts, 1 is a left-arc, 2 a right-arc."""
+    return tuple((action > 0) + (action > labels) for action in actions)
+
+
+def read(toy: Toy, words: list[int], size: int, state) -> Reading:
+    """The tags and the derivation of a reading that is drawn."""
+    (numbers,) = as_arrays(words)
+    tags, actions = np.full(len(words), 77, np.int32), np.full(2 * len(words), 77, np.int32)
+    read_sampled(toy.model, numbers, size, state, tags, actions)
+    assert are_derivations(np.array([0, len(words)]), toy.labels, actions)
+    return tuple(tags.tolist()), unlabelled(actions.tolist(), toy.labels)
+
+
+def test_readings_have_their_posterior(draws, state) -> None:
+    """H0: tags and derivations, labels summed out, are drawn by their probabilities given three words.
+
+    5,000 draws (150 in plain Python) with 3,000 particles each, so that what resampling distorts is far below what
+    could be noticed; chi-square, readings expected fewer than five times pooled; p < 1e-6 by chance.
+    """
+    toy = Toy(5)
+    words, _ = toy.sentence(3)
+    probs: defaultdict[Reading, float] = defaultdict(float)
+    for one in Enumeration(toy.reference, words, toy.candidates(3)).derivations:
+        probs[one.tags, unlabelled(list(one.actions), toy.labels)] += one.prob
+    found = Counter(read(toy, words, 3000, state) for _ in range(draws // 4))
+    assert set(found) <= set(probs)
+    expected = np.array(list(probs.values()))
+    assert chi_square(np.array([found[reading] for reading in probs]), expected / expected.sum())[2] > 1e-6
+
+
+@pytest.mark.parametrize("size", [1, 2, 10])
+def test_few_particles_read_too(size: int, state) -> None:
+    """`read` checks what is drawn."""
+    toy = Toy(6)
+    assert len({read(toy, toy.sentence(n)[0], size, state) for n in (1, 2, 5, 9) for _ in range(5)}) > 4
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 8])
+def test_the_best_reading_is_that_of_the_search(n: int) -> None:
+    toy = Toy(7)
+    (words,) = as_arrays(toy.sentence(n)[0])
+    tags, actions = np.full(n, 77, np.int32), np.full(2 * n, 77, np.int32)
+    read_best(toy.model, words, 50, tags, actions)
+    heads, deprels, expected = np.empty((3, n), np.int32)
+    find_tree(toy.model, words, np.zeros(n, np.int32), True, 50, heads, deprels, expected)
+    configuration = Configuration(n, toy.labels)
+    for action in actions.tolist():
+        configuration = configuration.after(action)
+    assert configuration.tree() == tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True))
+    assert tags.tolist() == expected.tolist()
+
+
+def test_words_move_from_old_readings_to_new_ones(state) -> None:
+    """Six sentences of ten events each: of the old ones none is left, of the new ones all are seated."""
+    events = random_events(120, 4, 3, 6, seed=3)
+    process = Process(6, [0.5] * 4, [0.3] * 4, events)
+    for event in range(60):
+        process.add(event, state)
+    old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
+    cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
+    done, _ = exchange(process.restaurants, *old, *new, cuts, order, 0, 0.0, state)
+    assert done == 6
+    process.franchise(range(60, 120))
+
+
+def test_the_log_probability_is_added() -> None:
+    """What one call adds to nothing is what two calls for halves add to each other's."""
+    events, sums = random_events(40, 3, 3, 6, seed=4), []
+    for stops in ([4], [2, 4]):
+        process, state = Process(6, [0.5] * 3, [0.3] * 3, events), np.arange(1, 5, dtype=np.uint64)
+        for event in range(20):
+            process.add(event, state)
+        old, new = (process.nodes[:20], process.entries[:20]), (process.nodes[20:], process.entries[20:])
+        place, log_prob = 0, 0.0
+        for stop in stops:
+            order = np.arange(stop)
+            place, log_prob = exchange(
+                process.restaurants, *old, *new, np.arange(0, 21, 5), order, place, log_prob, state
+            )
+        sums.append(log_prob)
+    assert sums[0] == sums[1] < 0
