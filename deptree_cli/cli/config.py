@@ -17,7 +17,6 @@ What writes files, or has somebody else's code run, is not taken from a file tha
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ import click
 from deptree_cli.cli.sections import RUNNING, Option
 from deptree_cli.cli.unsaid import ANYTHING, mark_unsaid
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean
 
 Table = dict[str, Any]
 
@@ -174,5 +174,4 @@ def _checked(option: Option, key: str, value: Any) -> Any:
 
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(names), 1)
-    return f"Did you mean {near[0]}?" if near else "Keys are long names of options, tables names of commands"
+    return did_you_mean(name, names, "Keys are long names of options, tables names of commands")

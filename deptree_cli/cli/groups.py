@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+from deptree_cli.core.nearest import nearest
 
 
 class LazyGroup(click.Group):
@@ -43,9 +44,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command as click does, or say which one may have been meant."""
-        near = difflib.get_close_matches(args[0], self.table, 1)
+        near = nearest(args[0], self.table)
         if near and args[0] not in self.table:
-            raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near[0]}?", ctx)
+            raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near}?", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

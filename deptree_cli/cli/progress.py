@@ -33,6 +33,7 @@ class Sized(Generic[Item]):
         total: the exact number, None if it is not known (yet).
         share: how much of the input has been read, from 0 to 1; None if that is not known.
         noun: what one item is called.
+        note: what to show behind the numbers.
     """
 
     def __init__(
@@ -41,11 +42,13 @@ class Sized(Generic[Item]):
         total: Callable[[], int | None] = lambda: None,
         share: Callable[[], float | None] = lambda: None,
         noun: str = "sentence",
+        note: Callable[[], str] = str,
     ) -> None:
         self._items = iter(items)
         self._total = total
         self._share = share
         self.noun = noun
+        self.note = note
         self.read = 0
 
     def __iter__(self) -> Iterator[Item]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 import sys
@@ -24,6 +23,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.output import Output
@@ -142,8 +142,7 @@ class Wanted:
 def _unknown(wanted: str | None, names: Sequence[str], sentences: int) -> DeptreeError:
     if wanted is None:
         return DeptreeError("there are no sentences to draw", "Check the file")
-    near = difflib.get_close_matches(wanted, names, 1)
-    remedy = f"Did you mean {near[0]}?" if near else f"Give a sent_id, or a number from 1 to {sentences}"
+    remedy = did_you_mean(wanted, names, f"Give a sent_id, or a number from 1 to {sentences}")
     return DeptreeError(f"there is no sentence {wanted!r}", remedy)
 
 

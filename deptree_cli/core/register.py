@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean
 
 
 class Named(Protocol):
@@ -70,8 +70,7 @@ class Register(Generic[Entry]):
             problem, where = self._broken[name]
             raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
         if name not in self._entries:
-            near = difflib.get_close_matches(name, self._entries, 1)
-            remedy = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self._entries)}"
+            remedy = did_you_mean(name, self._entries, f"Choose one of {', '.join(self._entries)}")
             raise DeptreeError(f"there is no {self.noun} {name!r}", remedy)
         return self._entries[name]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import io
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import nearest
 
 STDIN = "-"
 
@@ -155,8 +155,8 @@ def _did_you_mean(path: Path) -> str:
         names = [sibling.name for sibling in path.parent.iterdir()]
     except OSError:
         return f"There is no folder {path.parent} either"
-    near = difflib.get_close_matches(path.name, names, 1)
-    return f"Did you mean {path.with_name(near[0])}?" if near else "Check the name"
+    near = nearest(path.name, names)
+    return f"Did you mean {path.with_name(near)}?" if near else "Check the name"
 
 
 @contextmanager

@@ -5,7 +5,6 @@ The elements are those of Buys and Blunsom (2015), Table 1, and more of the same
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.kernels.hpyp.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
 
 # Each further element is a level of the hierarchy of restaurants.
@@ -121,8 +121,7 @@ def _listed(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _did_you_mean(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, 1)
-    return f"Did you mean {near[0]}?" if near else f"Choose from {', '.join(names)}"
+    return did_you_mean(name, names, f"Choose from {', '.join(names)}")
 
 
 _TAGS = ("s1.t", "s2.t", "rc(s1).t", "lc(s1).t", "s3.t", "rc(s2).t")

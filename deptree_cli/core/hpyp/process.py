@@ -138,7 +138,7 @@ class Process:
         paths = Paths(np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32))
         done = 0
         while done < len(order):
-            self.make_room(*[max(len(order) - done, self.levels)] * 3)
+            self.make_room(*[max(len(order) - done, self.levels)] * 2)
             done = index(self.restaurants, contexts, dishes, order, done, paths.nodes, paths.entries)
         return paths
 
@@ -146,8 +146,8 @@ class Process:
         """Seat the events of sentences anew, in this order (see the kernel); return their log-probability."""
         done, log_prob = 0, 0.0
         while done < len(order):
-            done, more = sweep(self.restaurants, paths.nodes, paths.entries, cuts, order, done, seated, state)
-            log_prob += more
+            where = paths.nodes, paths.entries, cuts, order, done
+            done, log_prob = sweep(self.restaurants, *where, seated, log_prob, state)
             if done < len(order):
                 self.make_room(bins=2 * self.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
         return log_prob

@@ -14,7 +14,6 @@ from deptree_cli.core.hpyp.corpus import Corpus
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.resuming import check_resumable, check_seated
-from deptree_cli.core.hpyp.sweeping import index, sweep
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Trained
 from deptree_cli.core.hpyp.unlabelled import Reader, Text
@@ -116,7 +115,7 @@ class Training:
         processes = self._processes
         self._derivations = Derivations(self._symbols, self._corpus, trained.derivations if trained else None)
         events = self._derivations.events()[: len(processes)]
-        self._paths = [index(process, *each) for process, each in zip(processes, events, strict=True)]
+        self._paths = [process.index(*each) for process, each in zip(processes, events, strict=True)]
         self._reader = None
         if self._text is not None:
             readings = trained.readings if trained else None
@@ -154,7 +153,7 @@ class Training:
             rng = self._stream(f"iteration {done} of process {number}")
             order = rng.permutation(self._corpus.size)
             cuts, state = self._derivations.cuts[number], kernel_state(rng)
-            log_likelihood += sweep(process, paths, cuts, order, done > 0, state)
+            log_likelihood += process.sweep(paths, cuts, order, done > 0, state)
             if done > 0:
                 resample_levels(process.restaurants, kernel_state(rng))
         return log_likelihood

@@ -18,7 +18,6 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.derivations import check_derivations, recorded
 from deptree_cli.core.hpyp.process import Paths, Process
-from deptree_cli.core.hpyp.sweeping import index, sweep
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Readings, Trained
 from deptree_cli.kernels.hpyp.model import WORDS
@@ -88,7 +87,7 @@ class Reader:
         old, new = self._paths, self._paths_of(readings)
         self.readings, self._paths = readings, new
         if old is None:
-            return sweep(self._process, new, self._text.cuts, order, False, state)
+            return self._process.sweep(new, self._text.cuts, order, False, state)
         return self._exchange(old, new, order, state)
 
     def _read(self, trained: Trained, state: NDArray[np.uint64]) -> Readings:
@@ -108,7 +107,7 @@ class Reader:
         if readings.tags.shape != text.words.shape:
             raise ValueError("the readings are damaged")
         contexts = recorded(self._symbols, text.cuts, text.words, readings.tags, readings.actions)[WORDS]
-        return index(self._process, contexts, text.words)
+        return self._process.index(contexts, text.words)
 
     def _exchange(self, old: Paths, new: Paths, order: Int, state: NDArray[np.uint64]) -> float:
         done, log_prob, cuts = 0, 0.0, self._text.cuts

@@ -110,7 +110,8 @@ def resample_derivations(
         first, last = cuts[order[place]], cuts[order[place] + 1]
         for number in range(count):
             events = 2 * (last - first) if number == 0 else last - first
-            if not has_room(processes[number], events * paths[number][0].shape[1]):
+            rows = events * paths[number][0].shape[1]
+            if not has_room(processes[number], rows, 2 * rows):
                 return place, log_prob
         for number in range(count):
             nodes, entries = paths[number]

@@ -9,9 +9,8 @@ from deptree_cli.kernels.hpyp.columns import INDEX, PREVIOUS, ROOT, TAG
 from deptree_cli.kernels.hpyp.configurations import read_actions
 from deptree_cli.kernels.hpyp.filter import run_filter
 from deptree_cli.kernels.hpyp.latent import drawn
-from deptree_cli.kernels.hpyp.restaurants import BINS
 from deptree_cli.kernels.hpyp.search import search
-from deptree_cli.kernels.hpyp.seating import remove, resample
+from deptree_cli.kernels.hpyp.seating import has_room, remove, resample
 
 
 @kernel
@@ -51,7 +50,7 @@ def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, 
     """
     for place in range(start, order.shape[0]):
         first, last = cuts[order[place]], cuts[order[place] + 1]
-        if restaurants.used[BINS] + 2 * (last - first) * new_nodes.shape[1] > restaurants.bins.shape[0]:
+        if not has_room(restaurants, 0, 2 * (last - first) * new_nodes.shape[1]):
             return place, log_prob
         for event in range(first, last):
             remove(restaurants, old_nodes[event], old_entries[event], state)

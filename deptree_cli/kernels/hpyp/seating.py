@@ -32,13 +32,13 @@ from deptree_cli.kernels.xoshiro import uniform
 
 
 @kernel
-def has_room(restaurants, levels):
-    """Return whether so many nodes, entries and bins can be added."""
+def has_room(restaurants, rows, bins):
+    """Return whether so many nodes and as many entries, and so many bins can be added."""
     used = restaurants.used
     return (
-        used[NODES] + levels <= restaurants.nodes.shape[0]
-        and used[ENTRIES] + levels <= restaurants.entries.shape[0]
-        and used[BINS] + 2 * levels <= restaurants.bins.shape[0]
+        used[NODES] + rows <= restaurants.nodes.shape[0]
+        and used[ENTRIES] + rows <= restaurants.entries.shape[0]
+        and used[BINS] + bins <= restaurants.bins.shape[0]
     )
 
 
@@ -51,7 +51,7 @@ def index(restaurants, contexts, dishes, order, start, nodes, entries):
     """
     levels = contexts.shape[1] + 1
     for place in range(start, order.shape[0]):
-        if not has_room(restaurants, levels):
+        if not has_room(restaurants, levels, 0):
             return place
         event = order[place]
         level = 0
@@ -219,16 +219,15 @@ def resample(restaurants, nodes, entries, start, stop, seated, state):
 
 
 @kernel
-def sweep(restaurants, nodes, entries, cuts, order, start, seated, state):
+def sweep(restaurants, nodes, entries, cuts, order, start, seated, log_prob, state):
     """Resample the events of sentences in this order, from place `start` on.
 
     cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
-    sizes of tables, and the sum of log-probabilities.
+    sizes of tables, and log_prob with those of the events added.
     """
-    log_prob = 0.0
     for place in range(start, order.shape[0]):
         first, last = cuts[order[place]], cuts[order[place] + 1]
-        if restaurants.used[BINS] + 2 * (last - first) * nodes.shape[1] > restaurants.bins.shape[0]:
+        if not has_room(restaurants, 0, 2 * (last - first) * nodes.shape[1]):
             return place, log_prob
         log_prob += resample(restaurants, nodes, entries, first, last, seated, state)
     return order.shape[0], log_prob

@@ -125,7 +125,7 @@ class Process:
         number = len(self.events)
         order = np.tile(np.arange(number), times)
         arguments = self.restaurants, self.nodes, self.entries, np.arange(number + 1), order, 0
-        assert seating.sweep(*arguments, True, state)[0] == len(order)
+        assert seating.sweep(*arguments, True, 0.0, state)[0] == len(order)
 
     def bins_in_use(self) -> int:
         """How many bins hold tables, over all entries."""
