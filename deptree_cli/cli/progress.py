@@ -113,17 +113,18 @@ class Bar:
     def _line(self, seconds: float) -> str:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
         noun = self._source.noun if self._source else "sentence"
+        note = f", {text}" if self._source and (text := self._source.note()) else ""
         rate = (self._done - 1) / seconds if seconds else 0.0
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = self._source.expected() if self._source else None
         if expected is None:
-            return f"{self._done:,} {noun}s{speed}"
+            return f"{self._done:,} {noun}s{speed}{note}"
         total = max(-(-(expected[0] - self._shard + 1) // self._shards), self._done)
         filled = _WIDTH * self._done // total
         left = f", {_clock((total - self._done) / rate)} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * filled}{' ' * (_WIDTH - filled)}]"
-        return f"{bar} {self._done:,} of {about}{total:,} {noun}s{speed}{left}"
+        return f"{bar} {self._done:,} of {about}{total:,} {noun}s{speed}{left}{note}"
 
 
 # The bar of the run in progress: whoever writes to the terminal has to clear it first.

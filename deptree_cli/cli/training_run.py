@@ -48,7 +48,12 @@ def run_training(
 
     kept = Kept(path, training.progress, told.quiet)
     steps = _steps(training, targets)
-    source: Sized[str] = Sized((), total=lambda: _left(training.progress, targets) + kept.steps, noun="iteration")
+    source: Sized[str] = Sized(
+        (),
+        total=lambda: _left(training.progress, targets) + kept.steps,
+        noun="iteration",
+        note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
+    )
     with undone_at_once(kept.tell):
         for line in progress(steps, source, output=path, quiet=told.quiet):
             write_model(path, training.trained(), made_by(training.progress), compressed=False)

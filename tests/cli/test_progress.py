@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,9 @@ def test_what_it_says(total, share, shown):
     bar = Bar(source, None, (1, 1), False)
     bar._done = 11
     assert bar._line(2.0).endswith(shown)
+
+
+def test_training_shows_its_log_likelihood(screen):
+    treebank = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
+    shown = screen(f"deptree hpyp train {treebank} -m model.npz --seed 1 --iterations 4")
+    assert re.search(r"\r\[=+ +\] 2 of 4 iterations, [\d.]+/s, 0:\d\d left, log p -[\d,]+\x1b\[K", shown)

@@ -85,12 +85,12 @@ def test_events_of_a_sentence_leave_before_any_returns(state) -> None:
     arguments = process.restaurants, process.nodes, process.entries, cuts, order, 0
     copy = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     same_state = state.copy()
-    done, log_prob = sweep(*arguments, False, state)
+    done, log_prob = sweep(*arguments, False, 0.0, state)
     expected = sum(np.log(copy.add(event, same_state)) for event in [*range(21, 50), *range(20), 20])
     assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
     assert process.seating() == copy.seating()
     for _ in range(20):
-        done, _ = sweep(*arguments, True, state)
+        done, _ = sweep(*arguments, True, 0.0, state)
         assert done == 4
         process.franchise()
 
@@ -100,10 +100,10 @@ def test_a_sweep_stops_where_there_is_no_room(state) -> None:
     process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     cuts, order = np.array([0, 20, 50]), np.array([0, 1])
     small = process.restaurants._replace(bins=process.restaurants.bins[: 2 * 20 * 3])
-    done, _ = sweep(small, process.nodes, process.entries, cuts, order, 0, False, state)
+    done, _ = sweep(small, process.nodes, process.entries, cuts, order, 0, False, 0.0, state)
     assert done == 1
     process.franchise(range(20))
-    done, _ = sweep(process.restaurants, process.nodes, process.entries, cuts, order, 1, False, state)
+    done, _ = sweep(process.restaurants, process.nodes, process.entries, cuts, order, 1, False, 0.0, state)
     assert done == 2
     process.franchise()
 
