@@ -153,5 +153,5 @@ def _start(quiet: bool) -> None:
     from deptree_cli.kernels.flags import start_quickly
 
     if not (quiet or is_filled() or parent_process()):
-        talk("compiling the kernels, this once: a few seconds, for swor up to thirty")
+        talk("compiling the kernels, this once: seconds, half a minute at most")
     start_quickly()

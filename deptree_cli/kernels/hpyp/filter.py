@@ -13,7 +13,7 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
 from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
-from deptree_cli.kernels.hpyp.items import new_items, put, resample, total_weight, up_to
+from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, total_weight, up_to
 from deptree_cli.kernels.hpyp.model import draw, new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.xoshiro import uniform
 
@@ -24,13 +24,13 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
 
     words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then); size: how many
     particles. log_evidence: (n + 1,), written: the logarithm of the mean weight of each word given those before, and of
-    the end. The items carry the weights of the end.
+    the end. The items carry the weights of the end; between words their weights are logarithms.
     """
     n = words.shape[0]
     desk, records = new_desk(model), new_records(n)
     used = begin(records)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
-    count = put(items, 0, ROOT, size, 1.0)
+    count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
         done = 0
         for i in range(count):
@@ -53,10 +53,10 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
                         )
                     else:
                         shift(records, used, top, index, tag, word)
-                        weight *= tag_and_word(model, records, top, tag, word, desk)
+                        weight += np.log(tag_and_word(model, records, top, tag, word, desk))
                         done = put(after, done, used, staying, weight)
                         used += 1
-        log_evidence[index - 1] = np.log(total_weight(after, done) / size)
+        log_evidence[index - 1] = from_logs(after, done) + np.log(total_weight(after, done) / size)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
     return records, items, count
@@ -66,8 +66,8 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
 def split_actions(model, records, used, words_left, desk, waiting, waits, state):
     """Split the last of the waiting items among shift, left-arc and right-arc, each with any label.
 
-    Reductions wait in turn. Returns how many items wait, the number of records, how many particles shift, and their
-    weight, which has lost the share of illegal actions.
+    Reductions wait in turn. Returns how many items wait, the number of records, how many particles shift, and the
+    logarithm of their weight, which has lost the share of illegal actions.
     """
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
     predict_actions(model, records, top, desk)
@@ -76,7 +76,7 @@ def split_actions(model, records, used, words_left, desk, waiting, waits, state)
     to_left = total_of(desk.actions, 1, model.labels + 1) if may_left else 0.0
     to_right = total_of(desk.actions, model.labels + 1, 2 * model.labels + 1) if may_right else 0.0
     mass = to_shift + to_left + to_right
-    weight *= mass
+    weight += np.log(mass)
     offset = uniform(state)
     staying = up_to(to_shift, mass, particles, offset)
     lefts = up_to(to_shift + to_left, mass, particles, offset) - staying
@@ -112,7 +112,7 @@ def split_tags(model, records, used, index, word, desk, top, particles, weight, 
         if number > 0:
             taken += number
             shift(records, used, top, index, tag, word)
-            done = put(after, done, used, number, weight * mass)
+            done = put(after, done, used, number, weight + np.log(mass))
             used += 1
     return done, used
 

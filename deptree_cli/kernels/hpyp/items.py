@@ -40,6 +40,17 @@ def up_to(reach, mass, particles, offset):
 
 
 @kernel
+def from_logs(items, count):
+    """Turn logarithms of weights into weights, the largest of which is 1; return the logarithm that it had."""
+    highest = -np.inf
+    for i in range(count):
+        highest = max(highest, items.weights[i])
+    for i in range(count):
+        items.weights[i] = np.exp(items.weights[i] - highest)
+    return highest
+
+
+@kernel
 def total_weight(items, count):
     """Return the sum of particles times weights."""
     total = 0.0
@@ -49,8 +60,19 @@ def total_weight(items, count):
 
 
 @kernel
+def drawn(items, count, state):
+    """Return the record of an item, drawn in proportion to its weight."""
+    rest = uniform(state) * total_weight(items, count)
+    for i in range(count):
+        rest -= items.particles[i] * items.weights[i]
+        if rest < 0.0:
+            return items.tops[i]
+    return items.tops[count - 1]
+
+
+@kernel
 def resample(items, count, size, state):
-    """Share `size` particles of weight 1 out in proportion to weights; return how many items have some."""
+    """Share `size` particles out in proportion to weights; return how many items have some, all of log-weight 0."""
     total = total_weight(items, count)
     reach, taken, offset, kept = 0.0, 0, uniform(state), 0
     for i in range(count):
@@ -58,5 +80,5 @@ def resample(items, count, size, state):
         number = up_to(reach, total, size, offset) - taken
         if number > 0:
             taken += number
-            kept = put(items, kept, items.tops[i], number, 1.0)
+            kept = put(items, kept, items.tops[i], number, 0.0)
     return kept

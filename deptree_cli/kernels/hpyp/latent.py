@@ -10,7 +10,8 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, INDEX, RECORD, ROOT
 from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, read_actions, reduce, shift, with_room
-from deptree_cli.kernels.hpyp.items import new_items, put, resample, total_weight, up_to
+from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, up_to
+from deptree_cli.kernels.hpyp.model import ACTIONS, TAGS, WORDS
 from deptree_cli.kernels.hpyp.oracle import allowed, record_events, rightmost_dependents
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, predict
 from deptree_cli.kernels.hpyp.seating import has_room, remove
@@ -31,9 +32,9 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     rightmost_dependents(heads, rightmost)
     records = np.empty((64 * (n + 1), RECORD), np.int32)
     used = begin(records)
-    context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
+    desk = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
-    count = put(items, 0, ROOT, size, 1.0)
+    count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
         done = 0
         for i in range(count):
@@ -41,57 +42,52 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
             while waits > 0:
                 waits -= 1
                 top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-                second = records[top, BELOW]
-                stack = records[top, INDEX], records[second, INDEX]
-                may_shift, may_left, may_right = allowed(stack[0], stack[1], index - 1, heads, rightmost)
-                records = with_room(records, used, 2)
-                staying, reduction = particles, 0
-                if may_left:
-                    reduction = 1 + deprels[stack[1] - 1]
-                elif may_right:
-                    reduction = 1 + labels + deprels[stack[0] - 1]
-                elif not may_shift:
+                may_shift, reduction = choices(records, top, index - 1, heads, deprels, labels, rightmost)
+                if not may_shift and reduction == SHIFT:
                     done = put(after, done, top, particles, weight)
                     continue
-                own = context[: codes[0].shape[0]]
-                context_of(records, top, codes[0], 0, own)
-                if reduction:
-                    to_reduce = predict(restaurants[0], own, path, reduction)
-                    to_shift = predict(restaurants[0], own, path, SHIFT) if may_shift else 0.0
-                    weight *= to_shift + to_reduce
-                    staying = up_to(to_shift, to_shift + to_reduce, particles, uniform(state))
-                    if staying < particles:
-                        reduce(records, used, top, reduction, labels)
-                        waits = put(waiting, waits, used, particles - staying, weight)
-                        used += 1
-                else:
-                    weight *= predict(restaurants[0], own, path, SHIFT)
+                records = with_room(records, used, 2)
+                to_shift = prob_of(restaurants, codes, ACTIONS, records, top, 0, SHIFT, desk) if may_shift else 0.0
+                mass = to_shift
+                if reduction != SHIFT:
+                    mass += prob_of(restaurants, codes, ACTIONS, records, top, 0, reduction, desk)
+                weight += np.log(mass)
+                staying = up_to(to_shift, mass, particles, uniform(state))
+                if staying < particles:
+                    reduce(records, used, top, reduction, labels)
+                    waits = put(waiting, waits, used, particles - staying, weight)
+                    used += 1
                 if staying > 0:
                     tag, word = tags[index - 1], words[index - 1]
-                    own = context[: codes[1].shape[0]]
-                    context_of(records, top, codes[1], 0, own)
-                    weight *= predict(restaurants[1], own, path, tag)
-                    own = context[: codes[2].shape[0]]
-                    if codes[2].shape[0]:
-                        context_of(records, top, codes[2], tag, own)
-                        weight *= predict(restaurants[2], own, path, word)
+                    weight += np.log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, desk))
+                    if codes[WORDS].shape[0]:
+                        weight += np.log(prob_of(restaurants, codes, WORDS, records, top, tag, word, desk))
                     shift(records, used, top, index, tag, word)
                     done = put(after, done, used, staying, weight)
                     used += 1
+        from_logs(after, done)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
     read_actions(records, drawn(items, count, state), actions)
 
 
 @kernel
-def drawn(items, count, state):
-    """Return the record of an item, drawn in proportion to its weight."""
-    rest = uniform(state) * total_weight(items, count)
-    for i in range(count):
-        rest -= items.particles[i] * items.weights[i]
-        if rest < 0.0:
-            return items.tops[i]
-    return items.tops[count - 1]
+def choices(records, top, shifted, heads, deprels, labels, rightmost):
+    """Return whether a derivation of a tree may shift, and the reduction it may make, SHIFT if there is none."""
+    head, other = records[top, INDEX], records[records[top, BELOW], INDEX]
+    may_shift, may_left, may_right = allowed(head, other, shifted, heads, rightmost)
+    if may_left:
+        return may_shift, 1 + deprels[other - 1]
+    return may_shift, 1 + labels + deprels[head - 1] if may_right else SHIFT
+
+
+@kernel
+def prob_of(restaurants, codes, process, records, top, next_tag, dish, desk):
+    """Return the probability of a dish in a configuration, by one of the processes."""
+    context, path = desk
+    own = context[: codes[process].shape[0]]
+    context_of(records, top, codes[process], next_tag, own)
+    return predict(restaurants[process], own, path, dish)
 
 
 @kernel

@@ -8,7 +8,7 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import INDEX, PREVIOUS, ROOT, TAG
 from deptree_cli.kernels.hpyp.configurations import read_actions
 from deptree_cli.kernels.hpyp.filter import run_filter
-from deptree_cli.kernels.hpyp.latent import drawn
+from deptree_cli.kernels.hpyp.items import drawn
 from deptree_cli.kernels.hpyp.search import search
 from deptree_cli.kernels.hpyp.seating import has_room, remove, resample
 

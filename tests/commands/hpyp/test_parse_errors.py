@@ -33,7 +33,11 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", RAW, "--gold", "b.conllu"), "", r"raw-01: .* 1 words where there are 7|raw-01: .*b\.conllu"),
         (("{model}", "b.conllu", "--tags", "predict", "--gold", "b.conllu"), "", r"no word of --gold has a known head"),
         (("{model}", "two.conllu", "--tags", "predict", "--gold", "b.conllu"), "", r"\bb: b\.conllu has no sentence"),
-        (("{model}", "b.conllu", "--tags", "predict", "--gold", "two.conllu"), "", r"two\.conllu:4: there is no sent"),
+        (
+            ("{model}", "b.conllu", "--tags", "predict", "--gold", "two.conllu"),
+            "",
+            r"two\.conllu:4: there are no words",
+        ),
     ],
 )
 def test_one_line_for_what_is_wrong(deptree, put, model, unlexicalised_model, args, stdin: str, message: str) -> None:

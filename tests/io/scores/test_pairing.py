@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import OutOfStep
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
 

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core.hpyp.predicting import predictions
+from deptree_cli.core.hpyp.process import Process
+from deptree_cli.kernels.hpyp.configurations import SHIFT
 from deptree_cli.kernels.hpyp.filter import filter_trees
+from deptree_cli.kernels.hpyp.model import Model
+from deptree_cli.kernels.hpyp.restaurants import NONE
 from tests.core.hpyp.reference_parser import Enumeration
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
 
@@ -152,4 +157,20 @@ def test_long_sentences(predicts: bool, size: int, draws: int, state) -> None:
     assert ((deprels >= 0) & (deprels < toy.labels)).all()
     assert predicts or (found_tags == tags).all()
     assert ((found_tags >= 2) & (found_tags < toy.tags)).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_weights_below_the_range_of_floats(state) -> None:
+    """A parser that has hardly ever seen a reduction: 300 of them at the end weigh less than any float64."""
+    processes = [Process(0, 3), Process(0, 2)]
+    for process, dish in zip(processes, (SHIFT, 2), strict=True):
+        dishes = np.full(50_000, dish, dtype=np.int32)
+        paths = process.index(np.empty((len(dishes), 0), dtype=np.int32), dishes)
+        process.sweep(paths, np.array([0, len(dishes)]), np.zeros(1, dtype=np.int64), False, state)
+    tables, roots = predictions([process.at_rest() for process in processes], (3, 3))
+    model = Model(tables, np.append(roots, NONE), np.zeros((3, 1), np.int64), np.zeros(3, np.int64), 1, 3)
+    log_evidence = np.empty(301)
+    words, tags = np.zeros(300, dtype=np.int32), np.full(300, 2, dtype=np.int32)
+    weights = filter_trees(model, words, tags, False, 10, 1, state, log_evidence)[2]
+    assert np.log(np.finfo(float).tiny) > log_evidence[-1] > -np.inf
     assert weights.sum() == pytest.approx(1, abs=1e-12)
