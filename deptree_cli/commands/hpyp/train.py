@@ -149,6 +149,8 @@ def _check(options: Options) -> None:
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"
         raise DeptreeError(problem, "Name one with -m", place=options.model)
+    if not path.absolute().parent.is_dir():
+        raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
     source = click.get_current_context().get_parameter_source("passes")
     if source is ParameterSource.COMMANDLINE and not options.unlabelled:
         raise click.UsageError("--passes is for --unlabelled.")
