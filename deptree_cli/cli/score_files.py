@@ -134,6 +134,21 @@ def _check_readable(paths: Sequence[str]) -> None:
                 pass
 
 
+def are_projective(found: Sequence[ScoreFiles]) -> bool:
+    """Whether the files say that their scores are of projective trees, which is news to the user.
+
+    Raises:
+        DeptreeError: some do, and others do not.
+    """
+    said = [each.source.is_projective for each in found]
+    if any(said):
+        if not all(said):
+            place = found[said.index(True)].source.place
+            raise DeptreeError("is of projective trees, and not all others are", "Read them one by one", place=place)
+        mark_unsaid(click.get_current_context(silent=True), "trees")
+    return any(said)
+
+
 def own_layout(found: Sequence[ScoreFiles]) -> Layout:
     """The layout that the files say they have, which is news to the user, or the usual one.
 

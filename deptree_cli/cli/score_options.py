@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from deptree_cli.cli.progress import Sized
-from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, paired
+from deptree_cli.cli.score_files import Reading, ScoreFiles, are_projective, own_layout, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace, space
@@ -175,7 +175,9 @@ _OPTIONS = [
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
     reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
-    reading_option("--projective", is_flag=True, help="Only trees without crossing arcs."),
+    reading_option(
+        "--projective", is_flag=True, help="Only trees without crossing arcs; what hpyp parse wrote needs no telling."
+    ),
     reading_option(
         "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
     ),
@@ -244,7 +246,7 @@ def _options_of(
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
-        projective=projective,
+        projective=projective or are_projective(found),
         labels=read_labels(labels) if labels else None,
         labels_path=labels,
     )

@@ -43,10 +43,13 @@ that is the better the more --particles there are. Comments on the last of them 
 effective_size: how many trees of equal weight would vary as much as those that the filter ended with.
 
 With --scores FILE the filter's probabilities of arcs become matrices of scores, which the other commands read without
---from. They are approximations too, and what the parser knows beyond single arcs is lost. Its trees are projective, and
-so are those of its scores: read them with --projective (deptree sample scores.npz --projective). Kinds of scores:
+--from. They are approximations too, and what the parser knows beyond single arcs is lost. The parser's trees are
+projective, and so are those of its scores: the file says so, and is read as if --projective were given. The kinds:
 
 """
+
+# How the scores are laid out, so that other commands need not be told.
+OWN_LAYOUT = {"orient": "head-dep", "scale": "log", "trees": "projective"}
 
 # A single tree keeps the sentence's name.
 _UNNAMED = "{id}"
@@ -101,7 +104,7 @@ def parse(
     with ExitStack() as opened:
         parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
         if scores and kind:
-            made_by = signature("hpyp parse", fields | {"scores": kind.name, "orient": "head-dep", "scale": "log"})
+            made_by = signature("hpyp parse", fields | OWN_LAYOUT | {"scores": kind.name})
             parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)))
         parsed = report.counted(parsed) if gold.paths else parsed
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)

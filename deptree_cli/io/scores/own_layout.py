@@ -23,8 +23,20 @@ def own_layout(signature: str) -> Layout | None:
     Raises:
         DeptreeError: it names a layout that this version does not know.
     """
+    fields = _fields(signature)
+    if fields is None:
+        return None
+    return layout(fields.get("from"), fields.get("orient"), fields.get("rootat"), fields.get("scale"))
+
+
+def is_projective(signature: str) -> bool:
+    """Whether a file of this signature has scores of projective trees: others would have them by mistake only."""
+    return (_fields(signature) or {}).get("trees") == "projective"
+
+
+def _fields(signature: str) -> dict[str, str] | None:
+    """What the signature of a score file of ours says; None if it is none."""
     program, *parts = signature.split("|")
     if program != "deptree" or not parts or parts[0] not in _WRITERS:
         return None
-    fields = dict(part.split(":", 1) for part in parts[1:] if ":" in part)
-    return layout(fields.get("from"), fields.get("orient"), fields.get("rootat"), fields.get("scale"))
+    return dict(part.split(":", 1) for part in parts[1:] if ":" in part)

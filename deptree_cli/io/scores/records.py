@@ -208,7 +208,7 @@ class Options(TypedDict, total=False):
 
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. single_root: False for
-    --multi-root. projective, temperature, nan_forbids, fix_heads: as there.
+    --multi-root. projective: always so if the file says it is. temperature, nan_forbids, fix_heads: as there.
     """
 
     preset: str
@@ -255,6 +255,7 @@ def read(
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
+    chosen["projective"] = chosen.get("projective") or source.is_projective
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
     return _sentences(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli import read
 from deptree_cli.core.hpyp.parsing import filtered
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
@@ -45,3 +46,27 @@ def test_sample_reads_the_scores(shell, model) -> None:
     assert (ran.code, len(ran.rows)) == (0, 60)
     assert "orient:head-dep|scale:log" in ran.err
     assert "reading square matrices" not in ran.err
+
+
+def test_scores_are_of_projective_trees_without_a_word(done, model, tmp_path, monkeypatch) -> None:
+    """Other trees would have them by mistake; what is made of them keeps that, and the library knows it too."""
+    monkeypatch.chdir(tmp_path)
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", "s.npz", "--quiet")
+    expected = done("partition", "s.npz", "--projective").out
+    ran = done("partition", "s.npz")
+    assert ran.out == expected
+    assert "|trees:projective|" in ran.err
+    assert done("partition", "s.npz", "--orient", "head-dep", "--scale", "log").out == expected
+    done("convert", "s.npz", "-o", "t.jsonl")
+    assert done("partition", "t.jsonl").out == expected
+    log_zs = [sentence.distribution.log_partition for sentence in read("s.npz")]
+    assert log_zs == [row["log_z"] for row in ran.rows]
+
+
+def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", "s.npz", "--quiet")
+    done("convert", RAW.parent / "scores.npz", "--from", "natasha", "-o", "others.npz", "--to-scale", "log")
+    ran = deptree("partition", "s.npz", "others.npz")
+    assert ran.code == 2
+    assert "s.npz: is of projective trees" in " ".join(ran.said[-1].split())
