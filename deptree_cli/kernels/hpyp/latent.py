@@ -32,7 +32,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     rightmost_dependents(heads, rightmost)
     records = np.empty((64 * (n + 1), RECORD), np.int32)
     used = begin(records)
-    desk = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
+    desk = np.empty(MOST_LEVELS, np.int32)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
@@ -84,10 +84,9 @@ def choices(records, top, shifted, heads, deprels, labels, rightmost):
 @kernel
 def prob_of(restaurants, codes, process, records, top, next_tag, dish, desk):
     """Return the probability of a dish in a configuration, by one of the processes."""
-    context, path = desk
-    own = context[: codes[process].shape[0]]
-    context_of(records, top, codes[process], next_tag, own)
-    return predict(restaurants[process], own, path, dish)
+    context = desk[: codes[process].shape[0]]
+    context_of(records, top, codes[process], next_tag, context)
+    return predict(restaurants[process], context, dish)
 
 
 @kernel

@@ -103,66 +103,19 @@ def entry_for(restaurants, node, dish):
 
 
 @kernel
-def occupied(restaurants, context, start, path):
-    """Walk down from path[start] along a context while there are customers; return the number of the last node.
-
-    path: (levels,) int64, filled behind `start` with the nodes; path[0] is the root.
-    """
-    nodes, table = restaurants.nodes, restaurants.children
-    deepest = start
-    for level in range(start, context.shape[0]):
-        node = find(table, path[level], context[level])
+def predict(restaurants, context, dish):
+    """Return the probability of a dish in a context, (length,) symbols, by restaurants as they are now."""
+    nodes, entries = restaurants.nodes, restaurants.entries
+    prob, node = restaurants.base[0], 0
+    for level in range(context.shape[0] + 1):
         if node == NONE or nodes[node, CUSTOMERS] == 0:
             break
-        path[level + 1] = node
-        deepest = level + 1
-    return deepest
-
-
-@kernel
-def predict_all(restaurants, context, path, probs):
-    """Write the probability of every dish in a context into probs (dishes,); path: (levels,) int64, room to work."""
-    nodes, entries = restaurants.nodes, restaurants.entries
-    discounts, strengths = restaurants.discounts, restaurants.strengths
-    path[0] = 0
-    probs[:] = 0.0
-    left = 1.0
-    for level in range(occupied(restaurants, context, 0, path), -1, -1):
-        node = path[level]
-        if nodes[node, CUSTOMERS] == 0:
-            break
-        discount = discounts[level]
-        share = left / (strengths[level] + nodes[node, CUSTOMERS])
-        entry = nodes[node, FIRST]
-        while entry != NONE:
-            probs[entries[entry, DISH]] += share * (entries[entry, SEATED] - discount * entries[entry, SERVED])
-            entry = entries[entry, NEXT]
-        left = share * (strengths[level] + discount * nodes[node, TABLES])
-    left *= restaurants.base[0]
-    for dish in range(probs.shape[0]):
-        probs[dish] += left
-
-
-@kernel
-def predict(restaurants, context, path, dish):
-    """Return the probability of one dish in a context."""
-    path[0] = 0
-    return predict_along(restaurants, path, 0, occupied(restaurants, context, 0, path), dish, restaurants.base[0])
-
-
-@kernel
-def predict_along(restaurants, path, start, deepest, dish, prob):
-    """Return the probability of a dish at path[deepest], given that above path[start]."""
-    nodes, entries = restaurants.nodes, restaurants.entries
-    discounts, strengths = restaurants.discounts, restaurants.strengths
-    for level in range(start, deepest + 1):
-        node = path[level]
-        if nodes[node, CUSTOMERS] == 0:
-            break
-        discount = discounts[level]
-        mass = (strengths[level] + discount * nodes[node, TABLES]) * prob
+        discount, strength = restaurants.discounts[level], restaurants.strengths[level]
+        mass = (strength + discount * nodes[node, TABLES]) * prob
         entry = find(restaurants.served, node, dish)
         if entry != NONE:
             mass += entries[entry, SEATED] - discount * entries[entry, SERVED]
-        prob = mass / (strengths[level] + nodes[node, CUSTOMERS])
+        prob = mass / (strength + nodes[node, CUSTOMERS])
+        if level < context.shape[0]:
+            node = find(restaurants.children, node, context[level])
     return prob

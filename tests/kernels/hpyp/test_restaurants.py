@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.kernels.hpyp.restaurants import occupied, predict, predict_all, predict_along
+from deptree_cli.kernels.hpyp.restaurants import predict
 from tests.kernels.hpyp.processes import Process, random_events
 
 VOCABULARY, SYMBOLS = 5, 4
@@ -35,49 +35,30 @@ def all_contexts() -> list[tuple[int, ...]]:
 def test_predictions_are_those_of_the_reference(hyper, state) -> None:
     process = busy(hyper, state)
     franchise = process.franchise([event for event in range(200) if event % 3])
-    path, probs = np.empty(4, dtype=np.int64), np.full(VOCABULARY, np.nan)
     for context in all_contexts():
         symbols = np.array(context, dtype=np.int32)
         expected = [franchise.prob(context, dish) for dish in range(VOCABULARY)]
-        predict_all(process.restaurants, symbols, path, probs)
+        probs = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
         np.testing.assert_allclose(probs, expected, rtol=1e-12)
-        assert probs.sum() == pytest.approx(1, abs=1e-12)
-        one_by_one = [predict(process.restaurants, symbols, path, dish) for dish in range(VOCABULARY)]
-        np.testing.assert_allclose(one_by_one, expected, rtol=1e-12)
+        assert sum(probs) == pytest.approx(1, abs=1e-12)
 
 
 @WITH_HYPER
 def test_shorter_contexts(hyper, state) -> None:
     """A context may end early: its restaurant is one above the deepest."""
     process = busy(hyper, state)
-    franchise, path = process.franchise([event for event in range(200) if event % 3]), np.empty(4, dtype=np.int64)
+    franchise = process.franchise([event for event in range(200) if event % 3])
     for context in [(), (0,), (0, 0), (1, 0), (SYMBOLS, 0)]:
         symbols = np.array(context, dtype=np.int32)
-        found = [predict(process.restaurants, symbols, path, dish) for dish in range(VOCABULARY)]
+        found = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
         np.testing.assert_allclose(found, [franchise.prob(context, dish) for dish in range(VOCABULARY)], rtol=1e-12)
-
-
-@WITH_HYPER
-def test_predictions_may_go_on_from_a_level(hyper, state) -> None:
-    """The same in two parts, cut at every level."""
-    process = busy(hyper, state)
-    restaurants, path = process.restaurants, np.zeros(4, dtype=np.int64)
-    for context in all_contexts():
-        symbols = np.array(context, dtype=np.int32)
-        for cut, dish in product(range(3), range(VOCABULARY)):
-            upper = occupied(restaurants, symbols[:cut], 0, path)
-            prob = predict_along(restaurants, path, 0, upper, dish, 1 / VOCABULARY)
-            if upper == cut:
-                deepest = occupied(restaurants, symbols, cut, path)
-                prob = predict_along(restaurants, path, cut + 1, deepest, dish, prob)
-            assert prob == pytest.approx(predict(restaurants, symbols, path, dish), rel=1e-13)
 
 
 def test_before_anybody_came(state) -> None:
     """Every dish is as likely as another, with strengths of 0 too."""
     process = Process(VOCABULARY, *HYPER[0], [((1, 1, 1), 2)])
-    probs = np.empty(VOCABULARY)
-    predict_all(process.restaurants, np.array([1, 1, 1], dtype=np.int32), np.empty(4, dtype=np.int64), probs)
+    symbols = np.array([1, 1, 1], dtype=np.int32)
+    probs = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
     np.testing.assert_allclose(probs, 1 / VOCABULARY, rtol=1e-15)
 
 
