@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import count
@@ -17,7 +17,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.hpyp.treebank import Tags, annotated
-from deptree_cli.io.streams import STDIN, open_input, share_read
+from deptree_cli.io.streams import open_input, share_read
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -173,18 +173,11 @@ _OPTIONS: list[Decorator[Any]] = [
 ]
 
 
-def check_read_once(paths: Sequence[str]) -> None:
-    """Raise where standard input is named twice."""
-    if paths.count(STDIN) > 1:
-        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
-
-
 def parser_options(function: Function) -> Function:
     """Give a command a model and sentences; it receives them as one `parser: ParserOptions`."""
 
     @wraps(function)
     def with_parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int, **others: Any) -> Any:
-        check_read_once([model, *sentences])
         return function(parser=ParserOptions(model, sentences, tags == "predict", particles), **others)
 
     decorated: Function = apply(_OPTIONS, with_parser)

@@ -118,8 +118,6 @@ def paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFile
         ScoreFiles(ScoreSource(path), **{name: paths[number] for name, paths in belonging.items() if paths})
         for number, path in enumerate(scores)
     )
-    if [path for each in found for path in each.paths].count(STDIN) > 1:
-        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     if len(found) > 1:
         for each in found:
             _check_readable(each.paths)

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from deptree_cli.cli.report import talk
-from deptree_cli.io.distinct import Named, check_distinct
+from deptree_cli.io.distinct import Named, check_distinct, check_read_once
 from deptree_cli.io.left_behind import left_behind
 from deptree_cli.io.streams import STDIN
 
@@ -93,8 +93,9 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run, unless an output would take the place of another file of the command line."""
         named = list(_files_of(self, ctx))
-        outputs = [file for file, writes in named if writes]
-        check_distinct((file for file, writes in named if not writes), outputs)
+        inputs, outputs = ([file for file, writes in named if writes == wanted] for wanted in (False, True))
+        check_read_once(inputs)
+        check_distinct(inputs, outputs)
         if not ctx.params.get("quiet"):
             for path in left_behind(file.path for file in outputs):
                 talk(f"{path} is what a run that was killed left behind; nobody writes it any more")

@@ -24,7 +24,6 @@ from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
-from deptree_cli.io.streams import STDIN
 
 Row = dict[str, Any]
 
@@ -100,8 +99,6 @@ def check_bias(
     fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:
         fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
-    if samples == STDIN and STDIN in scores.paths:
-        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     fmt = flat.form(run.output)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     audited = list(_given(pipeline, samples) if samples else pipeline.map(AuditSampler(sampler, size), seed))

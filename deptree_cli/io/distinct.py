@@ -1,4 +1,6 @@
-"""No output takes the place of an input or of another output: files are told apart by what they are, not by name.
+"""No output takes the place of an input or of another output, and standard input is read once.
+
+Files are told apart by what they are, not by name.
 
 An output that is also an input is refused although it would be renamed into place at the end: the scores would be gone
 with a wrong option, and what is appended to (``>>``) is read back for ever.
@@ -22,6 +24,12 @@ class Named(NamedTuple):
 
     option: str
     path: str
+
+
+def check_read_once(inputs: Iterable[Named]) -> None:
+    """Raise before anything is read where standard input is named twice."""
+    if [named.path for named in inputs].count(STDIN) > 1:
+        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
 
 
 def check_distinct(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:

@@ -20,7 +20,7 @@ from deptree_cli.cli.options import (
     style_options,
 )
 from deptree_cli.cli.parsed import Parsed, ParseSentence, Task
-from deptree_cli.cli.parser_options import ParserOptions, check_read_once, parser_options
+from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -92,7 +92,6 @@ def parse(
 ) -> int:
     """Parse sentences."""
     _check(beam, size, scores, kind, gold)
-    check_read_once([parser.model, *parser.sentences, *gold.paths])
     fmt = choose_format(fmt, run.output, parser.sentences[0], "conllu", "jsonl")
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     fields = {**parser.signature_fields, "beam": beam, "size": size, **run.signature_fields, **style_fields(style)}

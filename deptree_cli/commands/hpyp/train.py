@@ -140,11 +140,9 @@ def _check(options: Options) -> None:
     """Find what is wrong with the command line before anything is read.
 
     Raises:
-        DeptreeError: standard input is named twice, or the model is no file that can be written again and again.
+        DeptreeError: the model is no file that can be written again and again.
         click.UsageError: options contradict each other.
     """
-    if [*options.treebank, *options.unlabelled, options.contexts].count(STDIN) > 1:
-        raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     path = Path(options.model)
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"
