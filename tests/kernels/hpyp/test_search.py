@@ -7,7 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.hpyp.search import find_tree
+from deptree_cli.kernels.hpyp.columns import ACTION, ROOT
+from deptree_cli.kernels.hpyp.configurations import begin, shift
+from deptree_cli.kernels.hpyp.items import new_items, put
+from deptree_cli.kernels.hpyp.model import new_desk, new_records
+from deptree_cli.kernels.hpyp.search import expand, find_tree, shift_with_tags
 from tests.core.hpyp.reference_parser import Configuration, Derivation, Enumeration, Tree
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
 
@@ -94,3 +98,45 @@ def test_long_sentences(predicts: bool, draws: int) -> None:
         assert -math.inf < log_prob < 0
         assert sum(head == 0 for head, _ in tree) == 1
         assert all(1 <= label <= toy.labels for _, label in tree)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_particles_are_shared_out_by_probability(seed: int) -> None:
+    """Of a stack of ROOT and two words: to shift its share, the rest to left-arc and right-arc by their masses."""
+    toy, size = Toy(seed), 1000
+    words, tags = toy.sentence(3)
+    records, desk = new_records(3), new_desk(toy.model)
+    begin(records)
+    shift(records, 2, ROOT, 1, tags[0], words[0])
+    shift(records, 3, 2, 2, tags[1], words[1])
+    waiting, shifted = new_items(size), new_items(size)
+    put(waiting, 0, 3, size, 0.0)
+    waits, total, used = expand(toy.model, records, 4, 3, words[2], tags[2], False, desk, waiting, 0, shifted, 0)
+    context = Configuration(3, toy.labels).after(0).after(0).context(toy.reference.action_elements, words, tags)
+    probs = np.array(toy.reference.action(context))
+    to_shift, to_left, to_right = probs[0], probs[1 : toy.labels + 1].sum(), probs[toy.labels + 1 :].sum()
+    found = {"shift" if total else "none": shifted.particles[0]}
+    found |= {int(records[waiting.tops[i], ACTION] > toy.labels): waiting.particles[i] for i in range(waits)}
+    going = size - found["shift"]
+    assert found["shift"] == pytest.approx(size * to_shift, abs=0.51)
+    assert found.get(0, 0) == pytest.approx(going * to_left / (to_left + to_right), abs=0.51)
+    assert found.get(1, 0) == going - found.get(0, 0)
+    assert used == 5 + waits
+
+
+@pytest.mark.parametrize(
+    ("weights", "particles", "expected"),
+    [
+        ((0.4, 0.3, 0.3), 1, [1]),
+        ((0.45, 0.4, 0.15), 1, [1]),
+        ((0.58, 0.29, 0.13), 10, [6, 3, 1]),
+        ((0.5, 0.5), 3, [2, 1]),
+    ],
+)
+def test_no_worse_tag_gets_more_particles(weights: tuple[float, ...], particles: int, expected: list[int]) -> None:
+    records, shifted = new_records(1), new_items(10)
+    begin(records)
+    by_tag = np.array([0.0, 0.0, *weights])
+    count, used = shift_with_tags(records, 2, 1, 5, by_tag, ROOT, particles, 0.0, shifted, 0)
+    assert shifted.particles[:count].tolist() == expected
+    assert used == 2 + count
