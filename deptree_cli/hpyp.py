@@ -24,6 +24,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
+from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
@@ -128,7 +129,7 @@ class Parser:
         """
         yield from _read(map(str, paths), self.tagset)
 
-    def parse(self, sentence: Sentence, particles: int = 1000, predict_tags: bool = False) -> Parse:
+    def parse(self, sentence: Sentence, particles: int = PARTICLES, predict_tags: bool = False) -> Parse:
         """Find the best derivation that a search with so many particles comes to: `heads`, `deprels`, `tags`.
 
         Raises:
@@ -139,7 +140,12 @@ class Parser:
         return parse(self.trained, as_annotated(sentence, predict_tags), particles, predict_tags)
 
     def filter(
-        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, draws: int = 0
+        self,
+        sentence: Sentence,
+        rng: Randomness,
+        particles: int = PARTICLES,
+        predict_tags: bool = False,
+        draws: int = 0,
     ) -> Filtered:
         """Filter a sentence: its weighted trees, `marginals` of arcs, and the evidence of its words.
 
@@ -152,14 +158,19 @@ class Parser:
         return filtered(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, draws)
 
     def sample(
-        self, sentence: Sentence, k: int, rng: Randomness, particles: int = 1000, predict_tags: bool = False
+        self, sentence: Sentence, k: int, rng: Randomness, particles: int = PARTICLES, predict_tags: bool = False
     ) -> Heads:
         """Draw k trees, (k, n), from those that a filter ends with: equal ones where these are few."""
         found = self.filter(sentence, rng, particles, predict_tags, draws=k)
         return found.heads[found.drawn]
 
     def evidence(
-        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, filters: int = 2
+        self,
+        sentence: Sentence,
+        rng: Randomness,
+        particles: int = PARTICLES,
+        predict_tags: bool = False,
+        filters: int = FILTERS,
     ) -> Evidence:
         """Estimate the probability of a sentence word by word: `surprisals` in bits, and their errors.
 
@@ -172,7 +183,12 @@ class Parser:
         return evidence(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, filters)
 
     def surprisal(
-        self, sentence: Sentence, rng: Randomness, particles: int = 1000, predict_tags: bool = False, filters: int = 2
+        self,
+        sentence: Sentence,
+        rng: Randomness,
+        particles: int = PARTICLES,
+        predict_tags: bool = False,
+        filters: int = FILTERS,
     ) -> Float:
         """Return the surprisals of the words in bits, and that of the end of the sentence: (n+1,).
 
@@ -185,7 +201,7 @@ class Parser:
         sentence: Sentence,
         rng: Randomness,
         kind: str = "maxent",
-        particles: int = 1000,
+        particles: int = PARTICLES,
         predict_tags: bool = False,
     ) -> TreeDistribution:
         """Return an arc-factored distribution over projective trees, made of a filter's marginals.
@@ -200,7 +216,7 @@ class Parser:
         marginals = self.filter(found, rng, particles, predict_tags).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
-    def generate(self, k: int, rng: Randomness, longest: int = 200) -> list[Annotated]:
+    def generate(self, k: int, rng: Randomness, longest: int = LONGEST) -> list[Annotated]:
         """Draw k sentences with their trees, of at most `longest` words; rare words come as their classes.
 
         Raises:

@@ -15,14 +15,12 @@ from deptree_cli.cli.sections import Decorator, apply, files, option
 from deptree_cli.cli.unseen_tags import UnseenTags
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
+from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.hpyp.treebank import Tags, annotated
 from deptree_cli.io.streams import open_input, share_read
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-# As in core/hpyp/parsing.py, which is not loaded to show help.
-PARTICLES = 1000
 
 
 @dataclass(frozen=True)
@@ -155,9 +153,9 @@ particles_option = option(
 filters_option = option(
     "--filters",
     type=click.IntRange(1, 1000),
-    default=2,
+    default=FILTERS,
     metavar="R",
-    help="Independent filters; from two on, their spread shows how far the mean is off.  [default: 2]",
+    help=f"Independent filters; from two on, their spread shows how far the mean is off.  [default: {FILTERS}]",
 )
 
 _OPTIONS: list[Decorator[Any]] = [

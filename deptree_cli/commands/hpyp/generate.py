@@ -15,12 +15,10 @@ from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.core.hpyp.defaults import LONGEST
 from deptree_cli.io.hpyp.written import to_conllu
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
-
-# As in core/hpyp/generating.py, which is not loaded to show help.
-LONGEST = 200
 
 
 @command(epilog="\b\nTry: deptree hpyp generate model.npz -k 10 --seed 7")

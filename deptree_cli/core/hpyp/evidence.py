@@ -9,11 +9,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.hpyp.parsing import BIT, PARTICLES, filtered
+from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
+from deptree_cli.core.hpyp.parsing import BIT, filtered
 from deptree_cli.core.hpyp.trained import Trained
-
-# Two are the fewest that tell how far they are off.
-FILTERS = 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
+from deptree_cli.core.hpyp.defaults import LONGEST
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.streams import kernel_state
 
-# Sentences longer than this are not wanted, and how many may be drawn in vain.
-LONGEST = 200
+# How many sentences that are too long may be drawn in a row.
 TRIALS = 1000
 
 

@@ -11,11 +11,9 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.defaults import PARTICLES
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.streams import kernel_state
-
-# Particles that search and filters have unless told otherwise: more gain a tenth of a point of accuracy at most.
-PARTICLES = 1000
 
 # Evidence and surprisal are told in bits.
 BIT = np.log(2.0)

@@ -11,9 +11,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.hpyp.evidence import FILTERS, evidence
+from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
+from deptree_cli.core.hpyp.evidence import evidence
 from deptree_cli.core.hpyp.joint import Joint, Unscored, joint
-from deptree_cli.core.hpyp.parsing import PARTICLES
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.hpyp.vocabulary import NULL
 

@@ -18,7 +18,7 @@ from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, 
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
 from deptree_cli.io.hpyp.treebank import Tags
 from deptree_cli.io.output import NpzOutput
-from deptree_cli.io.scores.containers.npz import Archive, open_npz
+from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz
 from deptree_cli.io.streams import open_input
 from deptree_cli.kernels.hpyp.restaurants import BITS
 
@@ -36,7 +36,7 @@ _MOST = 2**31
 
 _TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
 
-_REMEDY = "Write it again with deptree hpyp train"
+_REMEDY = "Name a file that deptree hpyp train wrote, or train anew"
 
 
 def write_model(path: str, trained: Trained, signature: str, compressed: bool = True) -> None:
@@ -84,18 +84,29 @@ def read_model(path: str) -> tuple[Trained, str]:
     Raises:
         DeptreeError: the file is none of ours, of another version, cut short or damaged.
     """
-    with open_input(path) as file, open_npz(file) as opened:
-        arrays, place = opened.entries, file.place
-        if ABOUT not in arrays:
-            raise DeptreeError("this is no model of deptree hpyp", _REMEDY, place=place)
-        about = _about(arrays.load(ABOUT), place)
-        try:
-            return _trained(about, arrays), opened.signature
-        except DeptreeError as error:
-            raise error.at(place) from None
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=place) from None
+    with open_input(path) as file:
+        if not file.head.startswith(b"PK"):
+            raise _no_model(file.place)
+        with open_npz(file) as opened:
+            return _read(opened, file.place), opened.signature
+
+
+def _read(opened: NpzFile, place: str) -> Trained:
+    arrays = opened.entries
+    if ABOUT not in arrays:
+        raise _no_model(place)
+    about = _about(arrays.load(ABOUT), place)
+    try:
+        return _trained(about, arrays)
+    except DeptreeError as error:
+        raise error.at(place) from None
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=place) from None
+
+
+def _no_model(place: str) -> DeptreeError:
+    return DeptreeError("this is no model of deptree hpyp", _REMEDY, place=place)
 
 
 def _about(data: Array, place: str) -> Mapping[str, Any]:
@@ -108,7 +119,7 @@ def _about(data: Array, place: str) -> Mapping[str, Any]:
         about = json.loads(data.astype(np.uint8).tobytes())
         kind, version = about["format"], about["version"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise DeptreeError("this is no model of deptree hpyp", _REMEDY, place=place) from None
+        raise _no_model(place) from None
     if kind != FORMAT or version != VERSION:
         problem = f"the model is {kind} of version {version}, and this deptree reads {FORMAT} of version {VERSION}"
         raise DeptreeError(problem, _REMEDY, place=place)
