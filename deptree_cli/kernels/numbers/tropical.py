@@ -29,6 +29,19 @@ def _row(array, i):
     return Tropical(array.log[i])
 
 
+@ops.part.register(Tropical)
+def _part(array, start, stop):
+    return Tropical(array.log[start:stop])
+
+
+@ops.inner.register(Tropical)
+def _inner(x, y):
+    best = -math.inf
+    for j in range(x.log.shape[0]):
+        best = max(best, x.log[j] + y.log[j])
+    return Tropical(best)
+
+
 @ops.zero.register(Tropical)
 def _zero(array):
     return Tropical(-math.inf)
@@ -47,6 +60,11 @@ def _add(x, y):
 @ops.multiply.register(Tropical)
 def _multiply(x, y):
     return Tropical(x.log + y.log)
+
+
+@ops.is_less.register(Tropical)
+def _is_less(x, y):
+    return x.log < y.log
 
 
 @ops.length.register(Tropical)

@@ -1,0 +1,1 @@
+"""Sentence pairs: distributions over alignments by inversion transduction grammars."""

@@ -1,0 +1,184 @@
+"""A distribution over the alignments of a sentence pair: scores of links in; sums, samples and best links out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.bitext.scores import checked_bispans, checked_links, checked_nulls
+from deptree_cli.core.bitext.shifted import Shifted, shift
+from deptree_cli.core.dtypes import Float, Heads, read_only
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.streams import sentence_stream
+
+if TYPE_CHECKING:
+    from deptree_cli.core.bitext.chart import Chart
+    from deptree_cli.core.bitext.program import LinkProgram
+
+BRANCHINGS = (2, 3)
+
+
+class AlignmentDistribution:
+    """A distribution over the derivations of a sentence pair by an inversion transduction grammar (Wu 1997).
+
+    Every source word is linked with one target word or with none, and the other way round; links may cross as far as
+    neighbouring parts of the sentences change places, part within part. A derivation weighs the product of its links'
+    and its unlinked words' weights. `kernels/itg/rules.py` has the grammar.
+
+    Args:
+        scores: (p, q), of linking source word i with target word j.
+        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
+            ``weight`` (non-negative, 0 forbids), also of nulls.
+        source_nulls: (p,) or one number for all, of leaving a source word unlinked.
+        target_nulls: (q,) or one number for all, of leaving a target word unlinked.
+        branching: 2, or 3 for rules with three children beside those with two.
+        id: the pair's name in messages, and what its random stream depends on.
+        temperature: divides the log-scores.
+        bispans: (p+1, p+1, q+1, q+1), ``[s, t, u, v]``, a log-score of every part that consists of the source words
+            s..t-1 and the target words u..v-1; None for none.
+
+    Attributes:
+        log_scores, source_nulls, target_nulls: float64, read-only, ``-inf`` where something is forbidden.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
+    """
+
+    log_scores: Float
+    source_nulls: Float
+    target_nulls: Float
+    bispans: Float | None
+    branching: int
+    id: str
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        scale: str = "log",
+        source_nulls: ArrayLike = 0.0,
+        target_nulls: ArrayLike = 0.0,
+        branching: int = 2,
+        id: str = "1",
+        *,
+        temperature: float = 1.0,
+        bispans: ArrayLike | None = None,
+    ) -> None:
+        try:
+            if branching not in BRANCHINGS:
+                raise DeptreeError(f"there is no branching {branching}", "Choose 2 or 3")
+            links = checked_links(scores, scale, temperature)
+            p, q = links.shape
+            nulls = (
+                checked_nulls("source", source_nulls, p, scale, temperature),
+                checked_nulls("target", target_nulls, q, scale, temperature),
+            )
+            parts = None if bispans is None else checked_bispans(bispans, p, q, temperature)
+        except DeptreeError as error:
+            raise error.at(sent_id=id) from None
+        self._set(links, *nulls, parts, branching, id)
+
+    def _set(self, links: Float, source: Float, target: Float, bispans: Float | None, branching: int, id: str) -> None:
+        arrays = {"log_scores": links, "source_nulls": source, "target_nulls": target, "bispans": bispans}
+        frozen = {name: None if array is None else read_only(array) for name, array in arrays.items()}
+        self.__dict__.update(frozen, branching=branching, id=id)
+
+    def __reduce__(self) -> tuple[Callable[..., AlignmentDistribution], tuple[object, ...]]:
+        """What it was made of travels; what was worked out is worked out again where it arrives."""
+        nulls = self.source_nulls, self.target_nulls
+        return _put_together, (self.log_scores, *nulls, self.bispans, self.branching, self.id)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an {type(self).__name__} never changes")
+
+    def __repr__(self) -> str:
+        links = int(np.isfinite(self.log_scores).sum())
+        size = f"{self.p} source and {self.q} target words, {links} links"
+        return f"<{type(self).__name__} {self.id!r}: {size}, branching {self.branching}>"
+
+    @property
+    def p(self) -> int:
+        """The number of source words."""
+        return len(self.log_scores)
+
+    @property
+    def q(self) -> int:
+        """The number of target words."""
+        return self.log_scores.shape[1]
+
+    @cached_property
+    def shifted(self) -> Shifted:
+        """The log-scores less a constant for each word."""
+        return shift(self.log_scores, self.source_nulls, self.target_nulls, self.bispans)
+
+    @cached_property
+    def _chart(self) -> Chart:
+        """The chart of all derivations. O(p^3 q^3)
+
+        Raises:
+            DeptreeError: there is none.
+        """
+        from deptree_cli.core.bitext.chart import Charts  # loads kernels: when there is work
+        from deptree_cli.core.bitext.masks import nothing_pinned
+
+        found = Charts(self.shifted, self.branching).filled(nothing_pinned(self.p, self.q))
+        if found.log_z == -np.inf:
+            raise no_derivation(self)
+        return found
+
+    @property
+    def log_partition(self) -> float:
+        """The natural logarithm of the partition function, the sum of all derivations' weights."""
+        return self._chart.log_z
+
+    def marginals(self) -> Float:
+        """P(link) of every source and target word, (p, q), read-only."""
+        return self._marginals
+
+    @cached_property
+    def _marginals(self) -> Float:
+        return read_only(self._chart.marginals())
+
+    def argmax(self) -> Heads:
+        """The links of the most probable derivation: the target word of every source word, -1 for none, (p,)."""
+        from deptree_cli.core.bitext.chart import best_links
+
+        found = best_links(self.shifted, self.branching)
+        if found is None:
+            raise no_derivation(self)
+        return found
+
+    def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
+        """Draw k independent derivations: the target word of every source word, -1 for none, (k, p).
+
+        Args:
+            rng: a seed, from which the pair's own stream is made, or a Generator.
+        """
+        stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
+        return self._chart.sample(k, stream)
+
+    def program(self) -> LinkProgram:
+        """The dynamic program over its derivations, for randomized pruning and the like."""
+        from deptree_cli.core.bitext.program import LinkProgram
+
+        return LinkProgram(self)
+
+
+def no_derivation(pair: AlignmentDistribution) -> DeptreeError:
+    """The error of a sentence pair whose words cannot all be linked or left unlinked."""
+    problem = "no derivation is possible"
+    for side, nulls, axis in (("source", pair.source_nulls, 1), ("target", pair.target_nulls, 0)):
+        stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(pair.log_scores).all(axis=axis))
+        if len(stuck):
+            problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
+            break
+    return DeptreeError(problem, "Allow more links, or words to be left unlinked", sent_id=pair.id)
+
+
+def _put_together(*parts: Any) -> AlignmentDistribution:
+    found = object.__new__(AlignmentDistribution)
+    found._set(*parts)
+    return found

@@ -1,0 +1,99 @@
+"""Masks of the chart over bispans: by links that are pinned, by states that are kept, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Float, Int
+from deptree_cli.core.numbers import Kind
+from deptree_cli.kernels.itg.chart import Weights
+from deptree_cli.kernels.itg.masks import NONE, Kept, list_around_links, list_states
+from deptree_cli.kernels.numbers.operations import length
+
+
+class Mask(Protocol):
+    """What a mask does to a chart."""
+
+    def list_kept(self, p: int, kept: Kept) -> None:
+        """List the bispans that are kept, of p source words, in an empty list."""
+
+    def weigh(self, weights: Weights, kind: Kind) -> Weights:
+        """Return the weights under the mask."""
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedLinks:
+    """The derivations that have some links and do not have some others.
+
+    Attributes:
+        target_of: (p,), the target word that a source word is pinned to, -1 where none is.
+        source_of: (q,), the same from the other side.
+        allowed: (p, q), 0 for links that are forbidden or have a word that is pinned to another one, else 1.
+    """
+
+    target_of: Int
+    source_of: Int
+    allowed: Float
+
+    def list_kept(self, p: int, kept: Kept) -> None:
+        """See `Mask`."""
+        list_around_links(self.target_of, self.source_of, kept)
+
+    def weigh(self, weights: Weights, kind: Kind) -> Weights:
+        """See `Mask`."""
+        return weights._replace(
+            links=kind.scaled(weights.links, self.allowed),
+            source_nulls=kind.scaled(weights.source_nulls, (self.target_of == NONE).astype(np.float64)),
+            target_nulls=kind.scaled(weights.target_nulls, (self.source_of == NONE).astype(np.float64)),
+        )
+
+
+def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
+    """The mask that requires some links and forbids others, (p, q) each.
+
+    Two links that share a word cannot both be required: then there is no derivation.
+    """
+    p, q = positive.shape
+    target_of, source_of = np.full(p, NONE), np.full(q, NONE)
+    sources, targets = np.nonzero(positive)
+    target_of[sources], source_of[targets] = targets, sources
+    allowed = ~negative
+    allowed[sources] = False
+    allowed[:, targets] = False
+    allowed[sources, targets] = (target_of[sources] == targets) & (source_of[targets] == sources)
+    return PinnedLinks(target_of, source_of, allowed.astype(np.float64))
+
+
+def nothing_pinned(p: int, q: int) -> PinnedLinks:
+    """The mask that prunes nothing."""
+    none = np.zeros((p, q), dtype=np.bool_)
+    return pinned(none, none)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptStates:
+    """The derivations over some bispans.
+
+    Attributes:
+        states: which are kept, (source spans, target spans).
+        log_weights: of the same shape, with exp of which every bispan is multiplied; None for no weights.
+    """
+
+    states: Bool
+    log_weights: Float | None = None
+
+    def list_kept(self, p: int, kept: Kept) -> None:
+        """See `Mask`."""
+        list_states(self.states, p, kept.ends.shape[1] - 1, kept)
+
+    def weigh(self, weights: Weights, kind: Kind) -> Weights:
+        """See `Mask`."""
+        if self.log_weights is None:
+            return weights
+        states = kind.exp(self.log_weights)
+        if not length(weights.bispans):
+            return weights._replace(bispans=states, pairs=states)
+        return weights._replace(bispans=kind.scaled(weights.bispans, np.exp(self.log_weights)), pairs=states)

@@ -1,0 +1,93 @@
+"""The dynamic program over the derivations of a sentence pair, as randomized pruning and its rivals want it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.bitext.chart import Chart, Charts
+from deptree_cli.core.bitext.distribution import AlignmentDistribution
+from deptree_cli.core.bitext.masks import KeptStates, Mask, pinned
+from deptree_cli.core.bitext.merits import bispan_merits, confidences
+from deptree_cli.core.bitext.shifted import Shifted
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int
+from deptree_cli.core.pruning.program import CellProgram
+
+# Links are pinned that both directions of the simpler model find more likely than this: no two that share a word.
+CONFIDENT = 0.5
+
+
+class LinkProgram(CellProgram[Mask, Chart, Heads]):
+    """The derivations of a sentence pair; its variables are links (source word, target word), row by row.
+
+    A link that is pinned prunes all bispans that hold one of its words without the other, the words' other links, and
+    their being unlinked. The states of a cell, a source span, are its target spans. Structures are arrays (p,): the
+    target word of every source word, -1 for none.
+
+    Args:
+        pair: what it is over.
+        heuristic: the scores that confidence and merits go by; those of `pair` if None.
+    """
+
+    def __init__(self, pair: AlignmentDistribution, heuristic: AlignmentDistribution | None = None) -> None:
+        self._shape = pair.p, pair.q
+        self._charts = Charts(pair.shifted, pair.branching)
+        self._heuristic: Shifted = (heuristic or pair).shifted
+
+    def variables(self) -> int:
+        """See `Program`."""
+        p, q = self._shape
+        return p * q
+
+    def confident(self) -> Int:
+        """Return the links of which both directions of the simpler model are sure."""
+        return np.flatnonzero(confidences(self._heuristic) > CONFIDENT)
+
+    def compile(self, selected: Bool, assigned: Bool) -> Mask:
+        """See `Program`."""
+        return pinned((selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape))
+
+    def inside(self, mask: Mask) -> tuple[float, Chart]:
+        """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
+        chart = self._charts.filled(mask)
+        return chart.log_z, chart
+
+    def outside(self, chart: Chart) -> Float:
+        """Return P(link) under the mask, (p, q)."""
+        return chart.marginals()
+
+    def sample(self, chart: Chart, rng: np.random.Generator) -> Heads:
+        """See `Program`."""
+        found: Heads = chart.sample(1, rng)[0]
+        return found
+
+    def assign(self, structure: Heads) -> Bool:
+        """See `Program`."""
+        return self._are_linked(structure).ravel()
+
+    def features(self, structure: Heads) -> Float:
+        """Return 1 for links that are there, (p, q)."""
+        return self._are_linked(structure).astype(np.float64)
+
+    def _are_linked(self, targets: Heads) -> Bool:
+        found: Bool = targets[:, None] == np.arange(self._shape[1])
+        return found
+
+    def merits(self) -> Float:
+        """See `CellProgram`. Single words and links are no question, and neither is the whole."""
+        merits = bispan_merits(self._heuristic)
+        p, q = self._shape
+        source, target = _lengths(p)[:, None], _lengths(q)
+        merits[source + target == 0] = -np.inf
+        merits[(source + target == 1) | ((source == 1) & (target == 1))] = np.inf
+        merits[p, q] = np.inf  # the number of the span of all n words is n
+        return merits
+
+    def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
+        """See `CellProgram`."""
+        return KeptStates(kept, log_weights)
+
+
+def _lengths(n: int) -> Int:
+    """The lengths of spans by their numbers."""
+    first, last = np.triu_indices(n + 1)
+    return last - first

@@ -1,0 +1,81 @@
+"""From scores of a sentence pair as they come to checked log-scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import MASK, SCALES, checked_temperature, to_log
+
+# What is wrong with a number at an index, for a message.
+_Named = Callable[[tuple[int, ...]], str]
+
+
+def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
+    """Natural logarithms of the weights of links, (p, q); -inf forbids.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
+    """
+    array = _numbers(scores, "scores of links")
+    if array.ndim != 2:
+        problem = f"the scores of links have shape {array.shape}, not (source words, target words)"
+        raise DeptreeError(problem, "Give one matrix per sentence pair")
+    if not array.size:
+        side = "source" if not len(array) else "target"
+        raise DeptreeError(f"there are no {side} words (shape {array.shape})", "Leave the pair out")
+    return _checked(array, scale, temperature, lambda at: f"score of the link {at[0] + 1}-{at[1] + 1}")
+
+
+def checked_nulls(side: str, scores: ArrayLike, n: int, scale: str, temperature: float) -> Float:
+    """Natural logarithms of the weights of leaving n words unlinked, (n,), given for each or one number for all.
+
+    Raises:
+        DeptreeError: says what is wrong with them.
+    """
+    array = _numbers(scores, f"{side} null scores")
+    if array.shape not in ((), (n,)):
+        problem = f"the {side} null scores have shape {array.shape}, there are {n} {side} words"
+        raise DeptreeError(problem, "Give one number for each word, or one for all")
+    array = np.broadcast_to(array, (n,)).copy()
+    return _checked(array, scale, temperature, lambda at: f"null score of {side} word {at[0] + 1}")
+
+
+def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Float:
+    """Log-weights of parts, (p+1, p+1, q+1, q+1).
+
+    Raises:
+        DeptreeError: says what is wrong with them.
+    """
+    array = _numbers(scores, "scores of bispans")
+    shape = (p + 1, p + 1, q + 1, q + 1)
+    if array.shape != shape:
+        raise DeptreeError(f"the scores of bispans have shape {array.shape}", f"Give an array {shape}: s, t, u, v")
+    return _checked(array, "log", temperature, lambda at: f"score of the bispan {at}")
+
+
+def _numbers(scores: ArrayLike, what: str) -> Float:
+    try:
+        return np.array(scores, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DeptreeError(f"the {what} are not an array of numbers", "Give real numbers") from None
+
+
+def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Float:
+    if scale not in SCALES:
+        raise DeptreeError(f"unknown scale {scale!r}", f"Choose one of {', '.join(SCALES)}")
+    too_large = np.isposinf(array) if scale == "weight" else array > MASK
+    limit = "infinite" if scale == "weight" else f"too large for a score (beyond {MASK:g})"
+    for wrong, what, remedy in (
+        (np.isnan(array), "is NaN", "Repair the scores"),
+        (too_large, f"is {limit}", "Repair the scores"),
+        ((array < 0) & (scale == "weight"), "is negative", "If these are log-scores, say --scale log"),
+    ):
+        if wrong.any():
+            at = tuple(np.argwhere(wrong)[0].tolist())
+            raise DeptreeError(f"the {name(at)} {what}", remedy)
+    return checked_temperature(to_log(array, scale), temperature)

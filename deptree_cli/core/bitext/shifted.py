@@ -1,0 +1,63 @@
+"""Log-scores of links and of unlinked words less a constant for each word, which changes no probability."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float
+
+# Log-weights of bispans where there are none.
+NO_TABLE: Float = np.empty((0, 0))
+
+
+class Shifted(NamedTuple):
+    """Logarithms of weights, of links and nulls none above 0.
+
+    Attributes:
+        links, source_nulls, target_nulls: (p, q), (p,) and (q,).
+        bispans: a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
+        constant: what log Z loses by the shift, for every derivation has every word once.
+    """
+
+    links: Float
+    source_nulls: Float
+    target_nulls: Float
+    bispans: Float
+    constant: float
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of source and target words, p and q."""
+        return len(self.source_nulls), len(self.target_nulls)
+
+
+def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:
+    """Shift checked log-scores: of what a word may have the best is 0, for target words first.
+
+    bispans: (p+1, p+1, q+1, q+1) log-weights, ``[s, t, u, v]``, or None.
+    """
+    of_targets = _finite(np.maximum(target_nulls, links.max(axis=0)))
+    below = links - of_targets
+    of_sources = _finite(np.maximum(source_nulls, below.max(axis=1)))
+    return Shifted(
+        below - of_sources[:, None],
+        source_nulls - of_sources,
+        target_nulls - of_targets,
+        NO_TABLE if bispans is None else _table(bispans),
+        math.fsum((*of_targets, *of_sources)),
+    )
+
+
+def _table(bispans: Float) -> Float:
+    """The log-weights of bispans, a row for every source span and a column for every target span."""
+    s, t = np.triu_indices(len(bispans))
+    u, v = np.triu_indices(bispans.shape[2])
+    return np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
+
+
+def _finite(peaks: Float) -> Float:
+    """Peaks that can be subtracted: 0 where everything is forbidden."""
+    return np.where(np.isfinite(peaks), peaks, 0.0)

@@ -1,0 +1,93 @@
+"""What methods are asked for, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+
+COUNTS = ("soft", "hard")
+
+
+def never() -> bool:
+    """Whether to stop now: no."""
+    return False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How expectations are worked out; every method looks at what concerns it.
+
+    Attributes:
+        iterations: of each chain, or runs; None for as many as there is time for.
+        seconds: how long to go on for, None for as long as the iterations take.
+        chains: how many chains are run and compared.
+        burn_in: how many of a chain's first iterations do not count.
+        counts: ``soft`` to average the expectations under masks, ``hard`` to average the structures drawn.
+        threshold: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
+        kept: how many of a cell's states are kept for their merits, and how many others, on average, by chance (rdp).
+        stop: asked after every iteration whether to make do with what there is.
+
+    Raises:
+        DeptreeError: they do not make sense.
+    """
+
+    iterations: int | None = 1000
+    seconds: float | None = None
+    chains: int = 4
+    burn_in: int = 10
+    counts: str = "soft"
+    threshold: float = 10.0
+    kept: int = 10
+    stop: Callable[[], bool] = never
+
+    def __post_init__(self) -> None:
+        if self.iterations is None and self.seconds is None:
+            raise DeptreeError("nothing says when to end", "Give iterations or seconds")
+        if self.counts not in COUNTS:
+            raise DeptreeError(f"there are no {self.counts!r} counts", f"Choose one of {', '.join(COUNTS)}")
+        for name in ("iterations", "chains", "kept"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise DeptreeError(f"{name} is {number}", "Give 1 or more")
+
+    def rounds(self, beforehand: int = 0) -> Iterator[int]:
+        """Count the iterations from 0 for as long as they are to go on, at least one behind those beforehand."""
+        end = None if self.seconds is None else monotonic() + self.seconds
+        number = 0
+        while number <= beforehand or not (
+            number - beforehand == self.iterations or (end is not None and monotonic() >= end) or self.stop()
+        ):
+            yield number
+            number += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Expectations of the features of a program.
+
+    Attributes:
+        expectations: of the features.
+        standard_errors: of the same shape; None where there is no randomness, or too little to tell.
+        log_partition: where it is exact.
+        iterations: of each chain that count, or runs; None where there is but one.
+        r_hat: how far chains and their halves differ (Gelman and Rubin 1992), 1 at best, of the worst feature.
+        effective_size: as good as how many independent iterations they all are.
+        is_interrupted: whether there would have been more.
+    """
+
+    expectations: Float
+    standard_errors: Float | None = None
+    log_partition: float | None = None
+    iterations: int | None = None
+    r_hat: float | None = None
+    effective_size: float | None = None
+    is_interrupted: bool = False
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in ("log_partition", "iterations", "r_hat", "effective_size")}
+        parts = [f"{name}={value:.4g}" for name, value in shown.items() if value is not None]
+        return f"<Estimate of {self.expectations.shape}: {', '.join(parts) or 'one mask'}>"
