@@ -86,6 +86,84 @@ def fill(weights, kept, chart, p, q, s, t, u, v):
         put(chart, (INVERTED_PAIR_BY_END, source, target_by_end), inverted_pair)
     if length(weights.bispans):
         weight = get(weights.bispans, (source, target))
+        straight, inverted, rest = multiply(straight, weight), multiply(inverted, weight), multiply(rest, weight)
+    total = add(add(rest, straight), inverted)
+    put(chart, (TOTAL, source, target), total)
+    put(chart, (TOTAL_BY_END, source, target_by_end), total)
+    put(chart, (NOT_STRAIGHT_BY_END, source, target_by_end), add(rest, inverted))
+    put(chart, (NOT_INVERTED, source, target), add(rest, straight))
+
+
+@kernel(forceinline=True)
+def terminal(weights, s, t, u, v):
+    """Return the weight of C over a bispan."""
+    if t - s == 1 and v - u == 1:
+        return get(weights.links, (s, u))
+    if t - s == 1 and v == u:
+        return get(weights.source_nulls, s)
+    if t == s and v - u == 1:
+        return get(weights.target_nulls, u)
+    return zero(weights.links)
+
+
+@kernel
+def sum_of(rule, kept, chart, p, q, s, t, u, v):
+    """Return the sum of the products of a rule's two children over a bispan, wherever it is divided.
+
+    No views of rows are made: with so few products in each they would cost more than these.
+    """
+    inverted, x, y = RULES[rule, 0] == 1, U64(RULES[rule, 1]), U64(RULES[rule, 2])
+    left_begin, right_begin = beginnings(inverted, q, u, v)
+    total = zero(chart)
+    for middle in range(s, t + 1):
+        left, right = U64(by_start(p, s, middle)), U64(by_start(p, middle, t))
+        first, end = divisions(inverted, kept, left, right, u, v)
+        for place in range(first, end):
+            of_left, of_right = (x, left, U64(left_begin + place)), (y, right, U64(right_begin + place))
+            total = add(total, multiply(get(chart, of_left), get(chart, of_right)))
+    return total
+
+
+@kernel(forceinline=True)
+def beginnings(inverted, q, u, v):
+    """Return where in the rows of a rule's two tables the spans with one end at u or v would begin with place 0."""
+    if inverted:
+        return by_end(0, v), by_start(q, u, 0)
+    return by_start(q, u, 0), by_end(0, v)
+
+
+@kernel(forceinline=True)
+def divisions(inverted, kept, left, right, u, v):
+    """Return the first place at which u..v can be divided between two source spans, and the one behind the last."""
+    ends, starts = kept.ends, kept.starts
+    if inverted:
+        first = max(starts[left, v, 0], ends[right, u, 0], u)
+        return first, min(starts[left, v, 1], ends[right, u, 1], v) + 1
+    first = max(ends[left, u, 0], starts[right, v, 0], u)
+    return first, min(ends[left, u, 1], starts[right, v, 1], v) + 1
+
+
+@kernel
+def outside(weights, kept, chart, adjoints, marginals):
+    """Fill marginals (p, q), zeros at first, with those of links: `inside` line by line, backwards.
+
+    adjoints: a chart of zeros, which is filled with the derivatives of log Z.
+    """
+    p, q = length(weights.source_nulls), length(weights.target_nulls)
+    top = TOTAL, by_start(p, 0, p), by_start(q, 0, q)
+    put(adjoints, top, divide(one(chart), get(chart, top)))
+    for k in range(kept.count[0] - 1, -1, -1):
+        s, t, u, v = cell(kept, k)
+        hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals)
+
+
+@kernel
+def hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals):
+    """Hand the adjoints of a bispan's items to what they were made of."""
+    source, target, target_by_end = by_start(p, s, t), by_start(q, u, v), by_end(u, v)
+    not_straight = get(adjoints, (NOT_STRAIGHT_BY_END, source, target_by_end))
+    not_inverted = get(adjoints, (NOT_INVERTED, source, target))
+    total = add(get(adjoints, (TOTAL, source, target)), get(adjoints, (TOTAL_BY_END, source, target_by_end)))
         straight, inverted = add(total, not_inverted), add(total, not_straight)
     rest = add(straight, not_straight)
     if length(weights.bispans):
