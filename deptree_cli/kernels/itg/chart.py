@@ -164,7 +164,7 @@ def hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals):
     not_straight = get(adjoints, (NOT_STRAIGHT_BY_END, source, target_by_end))
     not_inverted = get(adjoints, (NOT_INVERTED, source, target))
     total = add(get(adjoints, (TOTAL, source, target)), get(adjoints, (TOTAL_BY_END, source, target_by_end)))
-        straight, inverted = add(total, not_inverted), add(total, not_straight)
+    straight, inverted = add(total, not_inverted), add(total, not_straight)
     rest = add(straight, not_straight)
     if length(weights.bispans):
         weight = get(weights.bispans, (source, target))
