@@ -3,7 +3,8 @@
     python sample_data/make_sample_data.py [FOLDER]
 
 The sentences and their trees are in `sample_sentences.py`. The scores imitate the raw logits of a graph-based parser:
-the gold head of a word stands out, and in each sentence one attachment is a close call.
+the gold head of a word stands out, and in each sentence one attachment is a close call. Sentence pairs are in
+`bitext_sentences.py`.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bitext_sentences import write_bitext
 from numpy.typing import NDArray
 from sample_sentences import SAMPLES, Sample
 
@@ -190,6 +192,7 @@ def main(folder: Path) -> None:
     write_scores(folder)
     write_labels(folder)
     write_single_sentences(folder)
+    write_bitext(folder)
 
 
 if __name__ == "__main__":

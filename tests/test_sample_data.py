@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent.parent / "sample_data"
 NOT_DATA = {
     "README.md",
     "make_sample_data.py",
+    "bitext_sentences.py",
     "sample_sentences.py",
     "paragraphs.txt",
     "treebank.conllu",

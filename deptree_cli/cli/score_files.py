@@ -120,11 +120,11 @@ def paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFile
     )
     if len(found) > 1:
         for each in found:
-            _check_readable(each.paths)
+            check_readable(each.paths)
     return found
 
 
-def _check_readable(paths: Sequence[str]) -> None:
+def check_readable(paths: Sequence[str]) -> None:
     """Raise for a file that cannot be opened: before the results of those in front of it are written."""
     for path in paths:
         if path != STDIN and (Path(path).is_file() or not Path(path).exists()):

@@ -143,6 +143,10 @@ def _positive(context: click.Context, parameter: click.Parameter, number: float)
     return number
 
 
+temperature_option = reading_option(
+    "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
+)
+
 _OPTIONS = [
     reading_option(
         "--conllu",
@@ -178,9 +182,7 @@ _OPTIONS = [
     reading_option(
         "--projective", is_flag=True, help="Only trees without crossing arcs; what hpyp parse wrote needs no telling."
     ),
-    reading_option(
-        "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
-    ),
+    temperature_option,
     reading_option("--fix-heads", is_flag=True, help="Keep the HEADs that --conllu has (not _): condition on them."),
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]

@@ -106,14 +106,15 @@ def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
     return Weights(*map(exp, (shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, NO_TABLE)))
 
 
-def best_links(shifted: Shifted, branching: int) -> Heads:
-    """The links of the derivation of the largest weight, (p,); there is a derivation. As costly as log Z."""
+def best_links(shifted: Shifted, branching: int) -> Heads | None:
+    """The links of the derivation of the largest weight, (p,); None where there is none. As costly as log Z."""
     p, q = shifted.size
     kept = nothing_kept(p, q, spans_of(p) * spans_of(q))
     nothing_pinned(p, q).list_kept(p, kept)
     weights = _weights(shifted, Tropical)
     items = Tropical(np.full((TABLES[branching], spans_of(p), spans_of(q)), -np.inf))
-    inside(weights, kept, items)
+    if inside(weights, kept, items).log == -np.inf:
+        return None
     targets = np.empty(p, dtype=np.int32)
     follow(weights, kept, items, targets)
     return targets

@@ -33,8 +33,8 @@ class AlignmentDistribution:
         scores: (p, q), of linking source word i with target word j.
         scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
             ``weight`` (non-negative, 0 forbids), also of nulls.
-        source_nulls: (p,) or one number for all, of leaving a source word unlinked.
-        target_nulls: (q,) or one number for all, of leaving a target word unlinked.
+        source_nulls: (p,) or one number for all, of leaving a source word unlinked; a log-score of 0 if None.
+        target_nulls: (q,) or one number for all, of leaving a target word unlinked; likewise.
         branching: 2, or 3 for rules with three children beside those with two.
         id: the pair's name in messages, and what its random stream depends on.
         temperature: divides the log-scores.
@@ -59,8 +59,8 @@ class AlignmentDistribution:
         self,
         scores: ArrayLike,
         scale: str = "log",
-        source_nulls: ArrayLike = 0.0,
-        target_nulls: ArrayLike = 0.0,
+        source_nulls: ArrayLike | None = None,
+        target_nulls: ArrayLike | None = None,
         branching: int = 2,
         id: str = "1",
         *,
@@ -160,11 +160,15 @@ class AlignmentDistribution:
         stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
         return self._chart.sample(k, stream)
 
-    def program(self) -> LinkProgram:
-        """The dynamic program over its derivations, for randomized pruning and the like."""
+    def program(self, heuristic: AlignmentDistribution | None = None) -> LinkProgram:
+        """The dynamic program over its derivations, for randomized pruning and the like.
+
+        Args:
+            heuristic: of the same words, by whose scores the links and states that matter are guessed; itself if None.
+        """
         from deptree_cli.core.bitext.program import LinkProgram
 
-        return LinkProgram(self)
+        return LinkProgram(self.shifted, self.branching, heuristic.shifted if heuristic else None)
 
 
 def no_derivation(pair: AlignmentDistribution) -> DeptreeError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.bitext.chart import Chart, Charts
-from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.bitext.masks import KeptStates, Mask, pinned
 from deptree_cli.core.bitext.merits import bispan_merits, confidences
 from deptree_cli.core.bitext.shifted import Shifted
@@ -24,14 +23,15 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
     target word of every source word, -1 for none.
 
     Args:
-        pair: what it is over.
-        heuristic: the scores that confidence and merits go by; those of `pair` if None.
+        shifted: the scores of the pair.
+        branching: of the grammar, 2 or 3.
+        heuristic: the scores that confidence and merits go by, `shifted` if None.
     """
 
-    def __init__(self, pair: AlignmentDistribution, heuristic: AlignmentDistribution | None = None) -> None:
-        self._shape = pair.p, pair.q
-        self._charts = Charts(pair.shifted, pair.branching)
-        self._heuristic: Shifted = (heuristic or pair).shifted
+    def __init__(self, shifted: Shifted, branching: int, heuristic: Shifted | None = None) -> None:
+        self._shape = shifted.size
+        self._charts = Charts(shifted, branching)
+        self._heuristic = heuristic or shifted
 
     def variables(self) -> int:
         """See `Program`."""

@@ -31,12 +31,16 @@ def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
     return _checked(array, scale, temperature, lambda at: f"score of the link {at[0] + 1}-{at[1] + 1}")
 
 
-def checked_nulls(side: str, scores: ArrayLike, n: int, scale: str, temperature: float) -> Float:
-    """Natural logarithms of the weights of leaving n words unlinked, (n,), given for each or one number for all.
+def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, temperature: float) -> Float:
+    """Natural logarithms of the weights of leaving n words unlinked, (n,).
+
+    scores: for each word, or one number for all; None for logarithms of 0.
 
     Raises:
         DeptreeError: says what is wrong with them.
     """
+    if scores is None:
+        return np.zeros(n)
     array = _numbers(scores, f"{side} null scores")
     if array.shape not in ((), (n,)):
         problem = f"the {side} null scores have shape {array.shape}, there are {n} {side} words"

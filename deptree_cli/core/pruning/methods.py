@@ -49,13 +49,13 @@ METHODS = Register(
 
 
 def expectations(
-    program: AnyProgram, method: str = "randomized", seed: int | np.random.Generator = 0, **settings: Any
+    program: AnyProgram, method: str = "randomized", rng: int | np.random.Generator = 0, **settings: Any
 ) -> Estimate:
     """Work out the expectations of a program's features.
 
     Args:
         method: a name in `METHODS`.
-        seed: of all random numbers, or a Generator.
+        rng: a seed, or a Generator.
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, threshold, kept, stop.
 
     Raises:
@@ -65,4 +65,5 @@ def expectations(
     found = METHODS.get(method)
     if found.by_merits and not isinstance(program, CellProgram):
         raise DeptreeError(f"{method} needs the merits of states", "Make the program a CellProgram")
-    return found.estimate(program, np.random.default_rng(seed), Settings(**settings))
+    stream = rng if isinstance(rng, np.random.Generator) else np.random.Generator(np.random.PCG64(rng))
+    return found.estimate(program, stream, Settings(**settings))

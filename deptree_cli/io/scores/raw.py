@@ -19,10 +19,12 @@ class Matrices:
     Attributes:
         dimensions: of one matrix; 3 with an axis of labels.
         forbidden: the score that JSON's null stands for.
+        pairs: whether they are of sentence pairs, which have the words of two sentences beside them.
     """
 
     dimensions: int = 2
     forbidden: float = -np.inf
+    pairs: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +47,7 @@ class RawScores:
         scores: any number type, shape, orientation and ROOT place, as in the file.
         place: where it was read, for messages.
         padded: True for one slice of a batch whose own length is not known yet.
-        forms: the words, where the container has them.
+        forms: the words, where the container has them; of a sentence pair `pair` instead, source and target.
         length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
         parts: its second-order scores, if there are some.
     """
@@ -57,6 +59,7 @@ class RawScores:
     forms: tuple[str, ...] = ()
     length: int | None = None
     parts: SecondOrderParts | None = None
+    pair: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
 
 # A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.

@@ -14,6 +14,8 @@ from deptree_cli.kernels.itg.rules import (
     INVERTED,
     INVERTED_OF_TWO,
     INVERTED_PAIR_BY_END,
+    NOT_INVERTED,
+    NOT_STRAIGHT_BY_END,
     PAIR,
     PAIR_BY_END,
     RULES,
@@ -22,15 +24,18 @@ from deptree_cli.kernels.itg.rules import (
     STRAIGHT_PAIR,
     THREE,
     TOTAL,
+    TOTAL_BY_END,
     WITH_THREE,
 )
 from deptree_cli.kernels.itg.spans import by_end, by_start
 from deptree_cli.kernels.numbers.operations import (
     add,
+    divide,
     get,
     is_positive,
     length,
     multiply,
+    one,
     put,
     zero,
 )

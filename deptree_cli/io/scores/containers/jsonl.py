@@ -40,7 +40,8 @@ class Lines:
         """Yield the scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is forbidden.
 
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
-        written without a file of sentences. A signature is skipped on any line: files may be joined with `cat`.
+        written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A signature is
+        skipped on any line: files may be joined with `cat`.
         """
         for here, value in self._rows:
             try:
@@ -64,24 +65,40 @@ def _signature(value: dict[str, Any] | DeptreeError) -> str:
 def _raw(value: dict[str, Any], matrices: Matrices, place: str) -> RawScores:
     sent_id = sent_id_of(value, place)
     try:
-        forms = _forms(value.get("forms"))
-        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=forms)
+        pair = _pair(value) if matrices.pairs else None
+        forms = () if matrices.pairs else _words(value, "forms", "--conllu") or ()
+        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=forms, pair=pair)
     except DeptreeError as error:
         raise error.at(place, sent_id or "") from None
 
 
-def _forms(forms: Any) -> tuple[str, ...]:
-    """The words, none where the field is missing or null.
+def _pair(value: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The words of both sentences, None where there are none."""
+    source, target = (_words(value, name, "--text") for name in ("source", "target"))
+    if source is None and target is None:
+        return None
+    if source is None or target is None:
+        missing = "source" if source is None else "target"
+        raise DeptreeError(f"there is no field {missing} beside the other one", "Give the words of both, or of neither")
+    return source, target
+
+
+def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | None:
+    """The words in a field, None where it is missing or null.
+
+    Args:
+        option: what names a file of words.
 
     Raises:
         DeptreeError: they are not words that can stand in a column of CoNLL-U.
     """
-    if forms is None:
-        return ()
-    if not isinstance(forms, list) or not all(isinstance(form, str) and _COLUMN.fullmatch(form) for form in forms):
-        problem = "the field forms is not a list of words without tabs and newlines"
-        raise DeptreeError(problem, "Repair it, or leave it out and give --conllu")
-    return tuple(forms)
+    words = value.get(name)
+    if words is None:
+        return None
+    if not isinstance(words, list) or not all(isinstance(word, str) and _COLUMN.fullmatch(word) for word in words):
+        problem = f"the field {name} is not a list of words without tabs and newlines"
+        raise DeptreeError(problem, f"Repair it, or leave it out and give {option}")
+    return tuple(words)
 
 
 def _array(rows: Any, matrices: Matrices) -> Array:
@@ -90,7 +107,7 @@ def _array(rows: Any, matrices: Matrices) -> Array:
     numbers = [matrices.forbidden if cell is None else cell for cell in cells]
     if not all(isinstance(number, int | float) for number in numbers):
         raise DeptreeError(
-            "the field scores holds something that is not a number", "Give numbers, or null for a forbidden arc"
+            "the field scores holds something that is not a number", "Give numbers, or null for what is forbidden"
         )
     try:
         return np.array(numbers, dtype=np.float64).reshape(shape)

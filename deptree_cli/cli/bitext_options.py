@@ -1,0 +1,166 @@
+"""What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from math import inf, isnan
+from typing import Any, TypeVar
+
+import click
+
+from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.score_files import check_readable
+from deptree_cli.cli.score_options import temperature_option
+from deptree_cli.cli.sections import Decorator, apply, files, reading_option
+from deptree_cli.core.bitext.distribution import BRANCHINGS
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import SCALES
+from deptree_cli.io.bitext.layout import NULLS, PairLayout
+from deptree_cli.io.bitext.pairs import PairSource
+from deptree_cli.io.bitext.record import PairInterpretation, PairRecord
+from deptree_cli.io.streams import share_read
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class BitextOptions:
+    """What is read, and how it is interpreted.
+
+    Attributes:
+        sources: the score files, in order, each with the paths of what belongs to it.
+        layout: scale of the matrices, and where NULL stands in them.
+        interpretation: how records become distributions: all that workers have to know.
+    """
+
+    sources: tuple[PairSource, ...]
+    layout: PairLayout
+    interpretation: PairInterpretation
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of everything that is read pair by pair."""
+        return [path for each in self.sources for path in each.paths]
+
+    def pairs(self) -> Sized[PairRecord | DeptreeError]:
+        """The sentence pairs as they are read, all files one after another; to be called once."""
+        only = self.sources[0] if len(self.sources) == 1 else None
+        total = (lambda: only.count) if only else (lambda: None)
+        share = (lambda: share_read(only.path)) if only else (lambda: None)
+        return Sized(self._read(), total, share, noun="pair")
+
+    def _read(self) -> Iterator[PairRecord | DeptreeError]:
+        number = 0
+        for each in self.sources:
+            for record in each.read(self.layout, number + 1):
+                number += 1
+                yield record
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        read, how = self.layout, self.interpretation
+        return {
+            "scale": None if read.scale == PairLayout().scale else read.scale,
+            "null": read.null,
+            "nullscore": None if read.null_score is None else repr(read.null_score),
+            "symmetric": ",".join(each.symmetric for each in self.sources if each.symmetric) or None,
+            "temperature": None if how.temperature == 1 else repr(how.temperature),
+            "branching": how.branching,
+        }
+
+
+def _score(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
+    if number is not None and (isnan(number) or number == inf):
+        raise click.BadParameter(f"{number:g} is not a score.")
+    return number
+
+
+_OPTIONS: list[Decorator[Any]] = [
+    click.argument("scores", nargs=-1, required=True, shell_complete=files),
+    reading_option(
+        "--text",
+        metavar="FILE",
+        multiple=True,
+        help="The words, a line 'source words ||| target words' for each pair; one file for each of SCORES.",
+    ),
+    reading_option(
+        "--symmetric",
+        metavar="FILE",
+        multiple=True,
+        help="Scores of the other direction, target words by source words, to be averaged with these as log-scores; one"
+        " file for each of SCORES.",
+    ),
+    reading_option(
+        "--scale",
+        type=click.Choice(SCALES),
+        default=PairLayout().scale,
+        help="Weights (0 forbids), or log-scores (-inf forbids; so does -1e15 and below).  [default: log]",
+    ),
+    reading_option(
+        "--null",
+        type=click.Choice(NULLS),
+        help="NULL is the first or the last row and column of every matrix: the scores of leaving words unlinked.",
+    ),
+    reading_option(
+        "--null-score",
+        type=float,
+        callback=_score,
+        metavar="X",
+        help="The score of leaving a word unlinked, without --null.  [default: 0, of weights 1]",
+    ),
+    temperature_option,
+    reading_option(
+        "--branching",
+        type=click.Choice([str(number) for number in BRANCHINGS]),
+        default="2",
+        help="The most parts that a part of a sentence pair consists of; 3 is much slower.  [default: 2]",
+    ),
+]
+
+
+def _options_of(
+    *,
+    scores: tuple[str, ...],
+    text: tuple[str, ...],
+    symmetric: tuple[str, ...],
+    scale: str,
+    null: str | None,
+    null_score: float | None,
+    temperature: float,
+    branching: str,
+) -> BitextOptions:
+    if null is not None and null_score is not None:
+        raise click.UsageError("--null-score is for scores without NULL: leave out it or --null.")
+    for option, paths in (("--text", text), ("--symmetric", symmetric)):
+        if paths and len(paths) != len(scores):
+            counts = f"{len(paths)} {option} for {len(scores)} SCORES"
+            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+    nothing = (None,) * len(scores)
+    sources = tuple(map(PairSource, scores, symmetric or nothing, text or nothing))
+    if len(sources) > 1:
+        for each in sources:
+            check_readable(each.paths)
+    how = PairInterpretation(temperature, int(branching))
+    return BitextOptions(sources, PairLayout(scale, null, null_score), how)
+
+
+_NAMES = tuple(signature(_options_of).parameters)
+
+
+def bitext_options(function: Function) -> Function:
+    """Give a command SCORES of sentence pairs and the options of reading; it receives them as `bitext`.
+
+    `bitext` is a `BitextOptions`.
+    """
+
+    @wraps(function)
+    def with_bitext(**given: Any) -> Any:
+        read = {name: given.pop(name) for name in _NAMES}
+        return function(bitext=_options_of(**read), **given)
+
+    decorated: Function = apply(_OPTIONS, with_bitext)
+    return decorated

@@ -1,0 +1,1 @@
+"""Sentence pairs: scores of links, words of both sentences, and links in the Pharaoh format."""
