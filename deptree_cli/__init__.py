@@ -13,7 +13,9 @@ The public Python API, by name:
 - `SecondOrder`: the same for projective trees whose grandparents and siblings are scored too; fewer questions.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
-- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`: the registers of what there is to choose from.
+- `AlignmentDistribution`: a distribution over the alignments of a sentence pair; `read_pairs`: those of a score file.
+- `Program`, `expectations`: a dynamic program of your own, and the expectations of its features by randomized pruning.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: the registers of what there is to choose from.
 - `DeptreeError`: every error that a user can cause.
 """
 
@@ -25,40 +27,56 @@ from typing import TYPE_CHECKING, Any
 from deptree_cli.version import __version__
 
 if TYPE_CHECKING:
+    from deptree_cli.core.bitext.distribution import AlignmentDistribution
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.errors import DeptreeError
     from deptree_cli.core.estimate import FUNCTIONALS, estimate
     from deptree_cli.core.expectations import QUANTITIES
+    from deptree_cli.core.pruning.methods import METHODS, expectations
+    from deptree_cli.core.pruning.program import CellProgram, Program
     from deptree_cli.core.samplers import SAMPLERS
     from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
+    from deptree_cli.io.bitext.reading import read_pairs
     from deptree_cli.io.scores.records import ScoredSentence, read
 
 __all__ = [
     "ALGORITHMS",
     "FUNCTIONALS",
+    "METHODS",
     "QUANTITIES",
     "SAMPLERS",
+    "AlignmentDistribution",
+    "CellProgram",
     "DeptreeError",
+    "Program",
     "ScoredSentence",
     "SecondOrder",
     "TreeDistribution",
     "__version__",
     "estimate",
+    "expectations",
     "read",
+    "read_pairs",
 ]
 
 _HOMES = {
     "ALGORITHMS": "core.swor",
+    "AlignmentDistribution": "core.bitext.distribution",
+    "CellProgram": "core.pruning.program",
     "DeptreeError": "core.errors",
     "FUNCTIONALS": "core.estimate",
+    "METHODS": "core.pruning.methods",
+    "Program": "core.pruning.program",
     "QUANTITIES": "core.expectations",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
     "SecondOrder": "core.second_order",
     "TreeDistribution": "core.distribution",
     "estimate": "core.estimate",
+    "expectations": "core.pruning.methods",
     "read": "io.scores.records",
+    "read_pairs": "io.bitext.reading",
 }
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "convert": "Write scores in another container or layout.",
     "dump": "Run a parser and write its scores.",
     "hpyp": "Train and use a generative parser, without any other.",
+    "bitext": "Align sentence pairs: probabilities of links, alignments.",
 }
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130

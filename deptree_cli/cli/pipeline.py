@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import parent_process
@@ -73,8 +73,12 @@ class Pipeline(Generic[Read, Prepared]):
         self._noticed: set[str] = set()
         self.skipped: list[str] = []
 
-    def map(self, work: Work[Prepared, Result], seed: int = 0) -> Iterator[Result]:
+    def map(self, work: Work[Prepared, Result], seed: int = 0, instead: Sequence[Result] = ()) -> Iterator[Result]:
         """work(prepared item, its random stream) for every item, in order; `work` is picklable.
+
+        Args:
+            instead: what comes in the place of each item that is skipped: nothing, or one result that keeps the others
+                in step with the source.
 
         Raises:
             DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
@@ -86,6 +90,7 @@ class Pipeline(Generic[Read, Prepared]):
         for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
             if isinstance(result, DeptreeError):
                 self.skip(result)
+                yield from instead
                 continue
             while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
                 talk(waiting.pop(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic
@@ -27,7 +28,7 @@ class Settings:
         chains: how many chains are run and compared.
         burn_in: how many of a chain's first iterations do not count.
         counts: ``soft`` to average the expectations under masks, ``hard`` to average the structures drawn.
-        threshold: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
+        margin: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
         kept: how many of a cell's states are kept for their merits, and how many others, on average, by chance (rdp).
         stop: asked after every iteration whether to make do with what there is.
 
@@ -40,7 +41,7 @@ class Settings:
     chains: int = 4
     burn_in: int = 10
     counts: str = "soft"
-    threshold: float = 10.0
+    margin: float = 10.0
     kept: int = 10
     stop: Callable[[], bool] = never
 
@@ -54,15 +55,19 @@ class Settings:
             if number is not None and number < 1:
                 raise DeptreeError(f"{name} is {number}", "Give 1 or more")
 
-    def rounds(self, beforehand: int = 0) -> Iterator[int]:
-        """Count the iterations from 0 for as long as they are to go on, at least one behind those beforehand."""
-        end = None if self.seconds is None else monotonic() + self.seconds
-        number = 0
-        while number <= beforehand or not (
-            number - beforehand == self.iterations or (end is not None and monotonic() >= end) or self.stop()
-        ):
-            yield number
+    def rounds(self, beforehand: int = 0) -> Iterator[bool]:
+        """Iterate for as long as it is to go on; whether each iteration counts, which at least one does.
+
+        Args:
+            beforehand: how many do not count, unless it is to end before.
+        """
+        end = math.inf if self.seconds is None else monotonic() + self.seconds
+        number = counted = 0
+        while not counted or not (counted == self.iterations or monotonic() >= end or self.stop()):
+            counts = number >= beforehand or monotonic() >= end or self.stop()
+            yield counts
             number += 1
+            counted += counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,25 +25,53 @@ class Method:
         name: how it is called.
         summary: what it does, in a few words.
         estimate: program, random numbers and settings -> expectations.
-        is_random: whether its result depends on random numbers, and has errors that more iterations make smaller.
+        settings: which of the `Settings` concern it.
+        is_random: whether its result depends on random numbers.
         by_merits: whether it needs the merits of states, and so a `CellProgram`.
     """
 
     name: str
     summary: str
     estimate: Callable[[Any, np.random.Generator, Settings], Estimate]
+    settings: tuple[str, ...] = ()
     is_random: bool = False
     by_merits: bool = False
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether more time makes it better."""
+        return "iterations" in self.settings
+
+
+_TIME = ("iterations", "seconds")
 
 METHODS = Register(
     "method",
     [
-        Method("exact", "nothing is pruned", exact),
-        Method("randomized", "an average over masks that change; right in the limit, with errors", randomized, True),
-        Method("fixed", "one mask, of all links or arcs that a simpler model is sure of; biased", fixed, True),
-        Method("tic-tac-toe", "one mask, of what a simpler model finds worth it; biased", tic_tac_toe, False, True),
-        Method("rdp", "runs that keep the best and draw some of the rest; with errors", randomized_states, True, True),
+        Method("exact", "nothing is pruned, and nothing is random", exact),
+        Method(
+            "randomized",
+            "chains over masks, of which each prunes most (Bouchard-Cote, Petrov and Klein 2009); right in the limit",
+            randomized,
+            (*_TIME, "chains", "burn_in", "counts"),
+            is_random=True,
+        ),
+        Method("fixed", "one mask, of all that a simpler model is sure of; biased", fixed, is_random=True),
+        Method(
+            "tic-tac-toe",
+            "one mask, of what a simpler model finds worth it (Zhang and Gildea 2005); biased",
+            tic_tac_toe,
+            ("margin",),
+            by_merits=True,
+        ),
+        Method(
+            "rdp",
+            "runs that keep the best and draw some of the rest (Fu, Cunningham and Lapata 2022); right in the limit",
+            randomized_states,
+            (*_TIME, "kept"),
+            is_random=True,
+            by_merits=True,
+        ),
     ],
 )
 
@@ -56,7 +84,7 @@ def expectations(
     Args:
         method: a name in `METHODS`.
         rng: a seed, or a Generator.
-        settings: see `Settings`: iterations, seconds, chains, burn_in, counts, threshold, kept, stop.
+        settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop.
 
     Raises:
         DeptreeError: there is no such method, it needs merits that the program does not have, the settings make no

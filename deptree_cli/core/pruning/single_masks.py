@@ -42,7 +42,7 @@ def tic_tac_toe(program: AnyCellProgram, rng: np.random.Generator, settings: Set
         DeptreeError: no structure is left.
     """
     merits = program.merits()
-    return _under(program, program.keep(merits >= _best(merits) - settings.threshold))
+    return _under(program, program.keep(merits >= _best(merits) - settings.margin))
 
 
 def _best(merits: Float) -> Float:

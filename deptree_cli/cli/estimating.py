@@ -1,0 +1,83 @@
+"""Runs that estimate: Ctrl-C makes do with what there is, and what is not to be trusted is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from deptree_cli.cli.interrupts import INTERRUPTED, Interrupt
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.core.pruning.estimate import Estimate, Settings
+from deptree_cli.core.pruning.methods import Method
+from deptree_cli.core.pruning.program import AnyProgram
+
+Item = TypeVar("Item")
+
+# Chains that differ by more than this have not come to the same distribution (Gelman et al. 2013, section 11.4).
+HIGHEST_R_HAT = 1.1
+
+
+@dataclass(frozen=True)
+class Work:
+    """A method with its settings; it travels to worker processes."""
+
+    method: Method
+    settings: Settings
+
+    def __call__(self, program: AnyProgram, rng: np.random.Generator) -> Estimate:
+        """The expectations of a program's features."""
+        return self.method.estimate(program, rng, self.settings)
+
+
+def convergence(estimate: Estimate) -> dict[str, Any]:
+    """What an estimate tells of its errors, by the names of its fields; what there is."""
+    errors = estimate.standard_errors
+    found = {
+        "standard_errors": None if errors is None else errors.tolist(),
+        **{name: getattr(estimate, name) for name in ("iterations", "effective_size", "r_hat")},
+        "interrupted": estimate.is_interrupted or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+class Estimating:
+    """One run; with workers Ctrl-C ends it at once, as it ends all others.
+
+    Attributes:
+        work: program, random numbers -> Estimate.
+    """
+
+    def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
+        self._quiet = run.quiet
+        self._interrupt = Interrupt() if method.goes_on and run.engine is None else None
+        self.work = Work(method, replace(settings, stop=self._interrupt) if self._interrupt else settings)
+
+    def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
+        """The tasks that are still to be done."""
+        return self._interrupt.until(tasks) if self._interrupt else tasks
+
+    def watched(self, results: Iterable[tuple[Estimate | None, Item]]) -> Iterator[Item]:
+        """The results as they pass, without the estimates behind them; in the end what there is to say of these."""
+        done = apart = 0
+        with self._interrupt.listening() if self._interrupt else nullcontext():
+            for estimate, result in results:
+                done += 1
+                apart += estimate is not None and (estimate.r_hat or 0.0) > HIGHEST_R_HAT
+                yield result
+        if self._was_stopped and not self._quiet:
+            talk(f"interrupted: {done} done, the last of them with the iterations so far")
+        if apart and not self._quiet:
+            talk(f"{apart} of {done}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations")
+
+    @property
+    def _was_stopped(self) -> bool:
+        return self._interrupt is not None and self._interrupt.asked
+
+    def exit_code(self, otherwise: int) -> int:
+        """130 after Ctrl-C, else another one."""
+        return INTERRUPTED if self._was_stopped else otherwise

@@ -1,0 +1,157 @@
+"""How expectations are worked out: the options of a method and of its settings, and the object that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from math import inf
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from deptree_cli.cli.options import entry_option, seed_option
+from deptree_cli.cli.sections import Decorator, apply, option
+from deptree_cli.core.pruning.estimate import COUNTS, Settings
+from deptree_cli.core.pruning.methods import METHODS, Method
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_USUAL = Settings()
+
+EXACT = METHODS.known[0].name
+
+
+@dataclass(frozen=True)
+class PruningOptions:
+    """How expectations are worked out.
+
+    Attributes:
+        method, settings: what was asked for.
+        seed: of all random numbers.
+    """
+
+    method: Method
+    settings: Settings
+    seed: int
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether another method was asked for than the exact one."""
+        return self.method.name != EXACT
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        own = {name.replace("_", ""): getattr(self.settings, name) for name in self.method.settings}
+        return {"method": self.method.name, **own, "seed": self.seed if self.method.is_random else None}
+
+
+def _positive(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
+    if number is not None and not 0 < number < inf:
+        raise click.BadParameter(f"{number:g} is not a positive number.")
+    return number
+
+
+_METHOD = [
+    entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them, see above.  [default: {EXACT}]"),
+    option(
+        "--iterations",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"Of each chain, or runs.  [default: {_USUAL.iterations}, with --seconds as many as there is time for]",
+    ),
+    option(
+        "--seconds",
+        type=float,
+        callback=_positive,
+        metavar="S",
+        help="How long to go on with each sentence; results then depend on the machine.",
+    ),
+    option(
+        "--chains",
+        type=click.IntRange(1),
+        default=_USUAL.chains,
+        metavar="N",
+        help=f"Chains, which begin in different places and are compared.  [default: {_USUAL.chains}]",
+    ),
+    option(
+        "--burn-in",
+        type=click.IntRange(0),
+        default=_USUAL.burn_in,
+        metavar="N",
+        help=f"How many of a chain's first iterations do not count.  [default: {_USUAL.burn_in}]",
+    ),
+    option(
+        "--counts",
+        type=click.Choice(COUNTS),
+        default=_USUAL.counts,
+        help=f"Average expectations under masks, or the structures drawn there.  [default: {_USUAL.counts}]",
+    ),
+]
+
+_BY_MERITS = [
+    option(
+        "--margin",
+        type=float,
+        default=_USUAL.margin,
+        callback=_positive,
+        metavar="X",
+        help=f"With tic-tac-toe: keep what is worth at most X nats less than the best.  [default: {_USUAL.margin:g}]",
+    ),
+    option(
+        "--kept",
+        type=click.IntRange(1),
+        default=_USUAL.kept,
+        metavar="N",
+        help=f"With rdp: keep the best N states of a cell, and N others by chance.  [default: {_USUAL.kept}]",
+    ),
+]
+
+_NAMES = ("iterations", "seconds", "chains", "burn_in", "counts", "margin", "kept")
+
+
+def pruning_options(by_merits: bool) -> Decorator[Any]:
+    """Give a command --method and its settings; it receives them as one `pruning: PruningOptions`.
+
+    Args:
+        by_merits: whether there are merits of states, for methods that need them.
+    """
+    options = [*_METHOD, *(_BY_MERITS if by_merits else ()), seed_option]
+
+    def with_options(function: Function) -> Function:
+        @wraps(function)
+        def with_pruning(*, method: Method, seed: int, **others: Any) -> Any:
+            given = {name: others.pop(name) for name in _NAMES if name in others}
+            if method.by_merits and not by_merits:
+                raise click.UsageError(f"--method {method.name} is for sentence pairs.")
+            _check(method, given)
+            if given["iterations"] is None and given["seconds"] is None:
+                given["iterations"] = _USUAL.iterations
+            return function(pruning=PruningOptions(method, Settings(**given), seed), **others)
+
+        decorated: Function = apply(options, with_pruning)
+        return decorated
+
+    return with_options
+
+
+def _check(method: Method, given: dict[str, Any]) -> None:
+    """Raise for a setting on the command line that does not concern the method."""
+    source = click.get_current_context().get_parameter_source
+    for name in given:
+        if name not in method.settings and source(name) is ParameterSource.COMMANDLINE:
+            methods = " or ".join(each.name for each in METHODS if name in each.settings)
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --method {methods}.")
+
+
+def methods(by_merits: bool) -> Callable[[], str]:
+    """What lists the methods for help texts, those that need merits where there are some."""
+
+    def listing() -> str:
+        return METHODS.listing(
+            lambda method: f"{method.name}: {method.summary}", lambda method: by_merits or not method.by_merits
+        )
+
+    return listing
