@@ -102,8 +102,10 @@ class Charts:
 
 
 def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
-    """The weights of a pair's parts as numbers of some kind, none of pairs."""
-    return Weights(*map(exp, (shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, NO_TABLE)))
+    """The weights of a pair's parts as numbers of some kind, none of pairs; bispans may be beyond float64."""
+    with np.errstate(over="ignore"):
+        parts = shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, NO_TABLE
+        return Weights(*map(exp, parts))
 
 
 def best_links(shifted: Shifted, branching: int) -> Heads | None:

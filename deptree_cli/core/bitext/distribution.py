@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.bitext.scores import checked_bispans, checked_links, checked_nulls
+from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
 from deptree_cli.core.bitext.shifted import Shifted, shift
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
@@ -109,6 +109,11 @@ class AlignmentDistribution:
         """The number of target words."""
         return self.log_scores.shape[1]
 
+    @property
+    def link_scores(self) -> LinkScores:
+        """The log-scores of links, and of leaving words unlinked."""
+        return LinkScores(self.log_scores, self.source_nulls, self.target_nulls)
+
     @cached_property
     def shifted(self) -> Shifted:
         """The log-scores less a constant for each word."""
@@ -165,10 +170,16 @@ class AlignmentDistribution:
 
         Args:
             heuristic: of the same words, by whose scores the links and states that matter are guessed; itself if None.
+
+        Raises:
+            DeptreeError: the heuristic is of other words.
         """
         from deptree_cli.core.bitext.program import LinkProgram
 
-        return LinkProgram(self.shifted, self.branching, heuristic.shifted if heuristic else None)
+        if heuristic and heuristic.log_scores.shape != self.log_scores.shape:
+            problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
+            raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
+        return LinkProgram(self.shifted, self.branching, (heuristic or self).link_scores)
 
 
 def no_derivation(pair: AlignmentDistribution) -> DeptreeError:

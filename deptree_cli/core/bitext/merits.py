@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.bitext.shifted import Shifted
+from deptree_cli.core.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Float
 
 # A word that the simpler model is certain of is not quite so certain: merits stay finite.
@@ -24,9 +24,9 @@ class Direction(NamedTuple):
     nulls: Float
 
 
-def directions(shifted: Shifted) -> tuple[Direction, Direction]:
+def directions(scores: LinkScores) -> tuple[Direction, Direction]:
     """The simpler model of source words and, transposed, that of target words."""
-    return _direction(shifted.links, shifted.source_nulls), _direction(shifted.links.T, shifted.target_nulls)
+    return _direction(scores.links, scores.source_nulls), _direction(scores.links.T, scores.target_nulls)
 
 
 def _direction(links: Float, nulls: Float) -> Direction:
@@ -37,20 +37,20 @@ def _direction(links: Float, nulls: Float) -> Direction:
     return Direction(shares[:, :-1], shares[:, -1])
 
 
-def confidences(shifted: Shifted) -> Float:
+def confidences(scores: LinkScores) -> Float:
     """P(link) in the direction that is less sure of it, (p, q). Above 1/2 it is the best link of both its words."""
-    source, target = directions(shifted)
+    source, target = directions(scores)
     found: Float = np.minimum(source.links, target.links.T)
     return found
 
 
-def bispan_merits(shifted: Shifted) -> Float:
+def bispan_merits(scores: LinkScores) -> Float:
     """Log-probabilities that both halves of a cut are linked within, (source spans, target spans).
 
     Tic-tac-toe (Zhang and Gildea 2005): the words within a bispan stay within, those outside of it outside, in the
     product of both directions. O(p^2 q^2)
     """
-    source, target = directions(shifted)
+    source, target = directions(scores)
     return _staying(source) + _staying(target).T
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from deptree_cli.core.bitext.chart import Chart, Charts
 from deptree_cli.core.bitext.masks import KeptStates, Mask, pinned
 from deptree_cli.core.bitext.merits import bispan_merits, confidences
+from deptree_cli.core.bitext.scores import LinkScores
 from deptree_cli.core.bitext.shifted import Shifted
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.pruning.program import CellProgram
@@ -25,13 +26,13 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
     Args:
         shifted: the scores of the pair.
         branching: of the grammar, 2 or 3.
-        heuristic: the scores that confidence and merits go by, `shifted` if None.
+        heuristic: the scores that confidence and merits go by, of the same words.
     """
 
-    def __init__(self, shifted: Shifted, branching: int, heuristic: Shifted | None = None) -> None:
+    def __init__(self, shifted: Shifted, branching: int, heuristic: LinkScores) -> None:
         self._shape = shifted.size
         self._charts = Charts(shifted, branching)
-        self._heuristic = heuristic or shifted
+        self._heuristic = heuristic
 
     def variables(self) -> int:
         """See `Program`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,24 @@ from deptree_cli.core.scores import MASK, SCALES, checked_temperature, to_log
 
 # What is wrong with a number at an index, for a message.
 _Named = Callable[[tuple[int, ...]], str]
+
+
+class LinkScores(NamedTuple):
+    """Log-scores of links, (p, q), and of leaving words unlinked, (p,) and (q,); -inf forbids."""
+
+    links: Float
+    source_nulls: Float
+    target_nulls: Float
+
+    @property
+    def transposed(self) -> LinkScores:
+        """The same with source and target exchanged."""
+        return LinkScores(self.links.T, self.target_nulls, self.source_nulls)
+
+    @property
+    def none_pays(self) -> bool:
+        """Whether no link scores more than leaving both of its words unlinked."""
+        return not (self.links > self.source_nulls[:, None] + self.target_nulls).any()
 
 
 def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:

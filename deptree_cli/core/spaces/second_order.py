@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.eisner import is_in_range, log_pair
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, outside, tree_log_weights
+from deptree_cli.kernels.trees.second_order import Chart, Kept, Weights, clear, inside, tree_log_weights
 from deptree_cli.kernels.trees.second_order_best_tree import follow
+from deptree_cli.kernels.trees.second_order_outside import outside
 from deptree_cli.kernels.trees.second_order_sampler import sample_trees
 
 
@@ -41,6 +42,17 @@ class Shifted:
         """The number of words."""
         return len(self.log_weights.arcs) - 1
 
+    @property
+    def by_grandparent(self) -> bool:
+        """Whether the chart's items have grandparents."""
+        return self.log_weights.arcs.shape[2] > 1
+
+    @property
+    def everything(self) -> Kept:
+        """The mask that prunes nothing."""
+        arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
+        return Kept(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
+
     def tree_log_weights(self, trees: Integers) -> Float:
         """The shifted log-weights of projective trees, (k, n) heads -> (k,)."""
         out = np.empty(len(trees))
@@ -50,7 +62,8 @@ class Shifted:
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
         chart = _chart(lambda shape: np.full(shape, -np.inf), self)
-        inside(Weights(*map(Tropical, self.log_weights)), self.single_root, Chart(*map(Tropical, chart)))
+        weights, items = Weights(*map(Tropical, self.log_weights)), Chart(*map(Tropical, chart))
+        inside(weights, self.everything, self.single_root, items)
         heads = np.empty(self.n, dtype=np.int32)
         follow(self.log_weights, chart, self.single_root, heads)
         return heads
@@ -58,16 +71,18 @@ class Shifted:
 
 @dataclass(frozen=True, eq=False)
 class SecondOrderChart:
-    """The chart of one sentence's distribution; immutable, made by `factorise`.
+    """The chart of one sentence's distribution; immutable, made by `factorise`, or by `MaskedCharts` under a mask.
 
     Attributes:
         shifted: the scores that it was made of.
+        kept: the items that it has.
         shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
         kind: the numbers of the arrays that follow.
         weights, chart: see `kernels/trees/second_order.py`.
     """
 
     shifted: Shifted
+    kept: Kept
     shifted_log_z: tuple[float, float]
     kind: Kind
     weights: Weights
@@ -86,19 +101,22 @@ class SecondOrderChart:
     @cached_property
     def in_wide_numbers(self) -> SecondOrderChart:
         """The same chart in wide numbers."""
-        return self if self.is_wide else _filled(self.shifted, WIDE)
+        return self if self.is_wide else _filled(self.shifted, self.kept, WIDE)
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
         log_z, rest = self.shifted_log_z
         return np.minimum(self.shifted.tree_log_weights(trees) - log_z - rest, 0.0)
 
-    def marginals(self) -> Float:
-        """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts."""
+    def marginals(self, adjoints: Chart | None = None) -> Float:
+        """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
+
+        adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
+        """
         n = self.shifted.n
         found = self.kind.zeros((n + 1, n + 1))
-        adjoints = _chart(self.kind.zeros, self.shifted)
-        outside(self.weights, self.shifted.single_root, self.chart, adjoints, found)
+        adjoints = adjoints or _chart(self.kind.zeros, self.shifted)
+        outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
         if not self.is_wide and not (np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
@@ -111,10 +129,47 @@ class SecondOrderChart:
         return heads
 
 
+class MaskedCharts:
+    """The charts of one distribution under one mask after the other, in memory that is cleared only where it was used.
+
+    Each chart lasts until the next one is asked for.
+    """
+
+    def __init__(self, shifted: Shifted) -> None:
+        self._shifted = shifted
+        self._weights = _weights(shifted, REAL)
+        self._chart, self._adjoints = (_chart(REAL.zeros, shifted) for _ in range(2))
+        self._kept: Kept | None = None  # the mask that the chart is filled under
+
+    def inside(self, kept: Kept) -> SecondOrderChart:
+        """Fill the chart of the items that are kept."""
+        if self._kept is not None:
+            clear(self._kept, self._chart)
+        self._kept = kept
+        return _in_range(_fill(self._shifted, kept, REAL, self._weights, self._chart))
+
+    def marginals(self, chart: SecondOrderChart) -> Float:
+        """P(head -> dependent) for every arc under a chart's mask, (n+1, n+1)."""
+        if chart.is_wide:
+            return chart.marginals()
+        found = chart.marginals(self._adjoints)
+        clear(chart.kept, self._adjoints)
+        return found
+
+
 def factorise(shifted: Shifted) -> SecondOrderChart:
     """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
-    found = _filled(shifted, REAL)
-    return found if is_in_range(found.shifted_log_z[0], shifted.n) else found.in_wide_numbers
+    return _in_range(_filled(shifted, shifted.everything, REAL))
+
+
+def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
+    """The first head of each node among arcs (n+1, n+1), and the one behind the last, (n+1, 2): `Kept.above`."""
+    above = np.zeros((len(arcs), 2), dtype=np.int64)
+    above[:, 1] = 1
+    if by_grandparent:
+        above[1:, 0] = arcs[:, 1:].argmax(axis=0)
+        above[1:, 1] = len(arcs) - arcs[::-1, 1:].argmax(axis=0)
+    return above
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
@@ -166,12 +221,24 @@ def _finite(peaks: Any) -> Any:
     return np.where(np.isfinite(peaks), peaks, 0.0)
 
 
-def _filled(shifted: Shifted, kind: Kind) -> SecondOrderChart:
+def _in_range(found: SecondOrderChart) -> SecondOrderChart:
+    """The chart itself, or one in wide numbers where float64's range does not suffice."""
+    return found if is_in_range(found.shifted_log_z[0], found.shifted.n) else found.in_wide_numbers
+
+
+def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
     """The chart in one kind of numbers."""
-    weights = Weights(*map(kind.exp, shifted.log_weights))
-    chart = _chart(kind.zeros, shifted)
-    total = inside(weights, shifted.single_root, chart)
-    return SecondOrderChart(shifted, log_pair(total, kind), kind, weights, chart)
+    return _fill(shifted, kept, kind, _weights(shifted, kind), _chart(kind.zeros, shifted))
+
+
+def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Chart) -> SecondOrderChart:
+    """The chart that a chart of zeros becomes."""
+    total = inside(weights, kept, shifted.single_root, chart)
+    return SecondOrderChart(shifted, kept, log_pair(total, kind), kind, weights, chart)
+
+
+def _weights(shifted: Shifted, kind: Kind) -> Weights:
+    return Weights(*map(kind.exp, shifted.log_weights))
 
 
 def _chart(zeros: Any, shifted: Shifted) -> Chart:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from deptree_cli.core.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.bitext.layout import LinkScores, PairLayout, averaged
+from deptree_cli.io.bitext.layout import PairLayout, averaged
 from deptree_cli.io.bitext.padding import check_not_padding
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.bitext.text import PairWords

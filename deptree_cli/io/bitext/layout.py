@@ -7,35 +7,16 @@ Rows are source words, columns are target words. With NULL there is a row and a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.bitext.scores import checked_links, checked_nulls
-from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.bitext.scores import LinkScores, checked_links, checked_nulls
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import SCALES
 
 NULLS = ("first", "last")
-
-
-class LinkScores(NamedTuple):
-    """Log-scores of links, (p, q), and of leaving words unlinked, (p,) and (q,); -inf forbids."""
-
-    links: Float
-    source_nulls: Float
-    target_nulls: Float
-
-    @property
-    def transposed(self) -> LinkScores:
-        """The same with source and target exchanged."""
-        return LinkScores(self.links.T, self.target_nulls, self.source_nulls)
-
-    @property
-    def none_pays(self) -> bool:
-        """Whether no link scores more than leaving both of its words unlinked."""
-        return not (self.links > self.source_nulls[:, None] + self.target_nulls).any()
 
 
 @dataclass(frozen=True, slots=True)

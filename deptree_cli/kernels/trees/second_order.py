@@ -1,4 +1,4 @@
-"""The chart of projective trees with scores of grandparents and of adjacent siblings, and its sweep backwards.
+"""The chart of projective trees with scores of grandparents and of adjacent siblings.
 
 McDonald and Pereira 2006 (siblings), Carreras 2007, Koo and Collins 2010 (model 1: both). A *complete* item is a head
 with everything on one side of it, out to the end of its span; an *arc* item is an arc with everything between its ends;
@@ -12,6 +12,9 @@ span. Every projective tree is built in exactly one way, to either side alike (h
 
 Grandparents are the last axis of every array, along which the sums run, O(n^4). Where nothing is scored by them that
 axis has the length 1, and the same sweeps are O(n^3). Numbers of any kind are added and multiplied, and divided once.
+
+Items can be pruned. Charts are zeros to begin with, and what is pruned is neither read nor written, so that a sweep
+costs what it keeps; `clear` makes the chart one of zeros again at that price.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import add, divide, get, inner, length, multiply, one, put, row, zero
+from deptree_cli.kernels.numbers.operations import add, get, length, multiply, one, put, row, zero
 from deptree_cli.kernels.xoshiro import U64
 
 
@@ -50,8 +53,25 @@ class Chart(NamedTuple):
     pair: Any
 
 
+class Kept(NamedTuple):
+    """Which items of a chart are kept, at least all those that a kept tree is made of; what they need may be pruned.
+
+    Attributes:
+        complete, arc, pair: booleans, (n+1, n+1), for the same axes as those of the chart; the complete items of single
+            nodes are kept.
+        above: int64, (n+1, 2), of every node: the first grandparent of its items, and the one behind the last; 0 and 1
+            of ROOT, and of all where nothing is scored by grandparents. Heads of kept arcs are among them, and kept
+            pairs have some in common.
+    """
+
+    complete: Any
+    arc: Any
+    pair: Any
+    above: Any
+
+
 @kernel
-def inside(weights, single_root, chart):
+def inside(weights, kept, single_root, chart):
     """Fill a chart of zeros; return the partition function.
 
     Under the single-root constraint ROOT's only arc is one without a sibling before it.
@@ -59,19 +79,43 @@ def inside(weights, single_root, chart):
     n = length(chart.complete) - 1
     unit = one(chart.complete)
     for i in range(n + 1):
-        for g in range(grandparents(chart.complete)):
+        first, count = heads_of(kept, i)
+        for k in range(count):
+            g = first + k
             put(chart.complete, (i, i, g), unit)
     for j in range(1, n + 1):
         for i in range(j - 1, 0, -1):
-            fill_pair(chart, i, j)
-            fill_arc(weights, chart, i, j, True)
-            fill_arc(weights, chart, j, i, True)
-            fill_complete(chart, i, j)
-            fill_complete(chart, j, i)
-        fill_arc(weights, chart, 0, j, not single_root)
-        if j == n or not single_root:
-            fill_complete(chart, 0, j)
+            if kept.pair[i, j]:
+                fill_pair(kept, chart, i, j)
+            for head, end in ((i, j), (j, i)):
+                if kept.arc[head, end]:
+                    fill_arc(weights, kept, chart, head, end, True)
+            for head, end in ((i, j), (j, i)):
+                if kept.complete[head, end]:
+                    fill_complete(kept, chart, head, end)
+        if kept.arc[0, j]:
+            fill_arc(weights, kept, chart, 0, j, not single_root)
+        if kept.complete[0, j] and (j == n or not single_root):
+            fill_complete(kept, chart, 0, j)
     return get(chart.complete, (0, n, 0))
+
+
+# Inlined, for handing over all arrays would take as long as a short sum; and every loop counts from 0, for others are
+# not vectorised.
+
+
+@kernel(forceinline=True)
+def heads_of(kept, node):
+    """Return the first grandparent of a node's items, and how many there are, as unsigned integers."""
+    first, stop = kept.above[node, 0], kept.above[node, 1]
+    return U64(first), U64(stop - first)
+
+
+@kernel(forceinline=True)
+def heads_of_both(kept, i, j):
+    """Return the first grandparent that two siblings have in common, and how many there are."""
+    first, stop = max(kept.above[i, 0], kept.above[j, 0]), min(kept.above[i, 1], kept.above[j, 1])
+    return U64(first), U64(stop - first)
 
 
 @kernel
@@ -83,123 +127,84 @@ def grandparents(items):
     return U64(length(row(row(items, 0), 0)))
 
 
-@kernel
-def fill_pair(chart, i, j):
+@kernel(forceinline=True)
+def fill_pair(kept, chart, i, j):
     """Fill what stands between the siblings i and j."""
-    complete, pair, m = chart.complete, chart.pair, grandparents(chart.complete)
+    complete, pair = chart.complete, chart.pair
+    first, count = heads_of_both(kept, i, j)
     i, j = U64(i), U64(j)
     for r in range(i, j):
-        for g in range(m):
-            x = multiply(get(complete, (i, r, g)), get(complete, (j, r + U64(1), g)))
-            put(pair, (i, j, g), add(get(pair, (i, j, g)), x))
+        if kept.complete[i, r] and kept.complete[j, r + U64(1)]:
+            for k in range(count):
+                g = first + k
+                x = multiply(get(complete, (i, r, g)), get(complete, (j, r + U64(1), g)))
+                put(pair, (i, j, g), add(get(pair, (i, j, g)), x))
 
 
-@kernel
-def fill_arc(weights, chart, head, dependent, with_siblings):
+@kernel(forceinline=True)
+def fill_arc(weights, kept, chart, head, dependent, with_siblings):
     """Fill the item of an arc: its dependent is the first one on its side, or the next one after a sibling."""
     arcs, siblings = weights.arcs, weights.siblings
-    complete, arc, pair, m = chart.complete, chart.arc, chart.pair, grandparents(chart.complete)
+    complete, arc, pair = chart.complete, chart.arc, chart.pair
+    first, count = heads_of(kept, head)
     step = 1 if head < dependent else -1
-    h, d, at = U64(head), U64(dependent), U64(head if m > 1 else 0)
+    h, d, at = U64(head), U64(dependent), U64(head if grandparents(complete) > 1 else 0)
     factor = multiply(get(complete, (d, U64(head + step), at)), get(siblings, (h, d, h)))
-    for g in range(m):
+    for k in range(count):
+        g = first + k
         put(arc, (h, d, g), factor)
     if with_siblings:
         for sibling in range(head + step, dependent, step):
             s = U64(sibling)
-            factor = multiply(get(pair, (min(s, d), max(s, d), at)), get(siblings, (h, d, s)))
-            for g in range(m):
-                put(arc, (h, d, g), add(get(arc, (h, d, g)), multiply(get(arc, (h, s, g)), factor)))
-    for g in range(m):
+            if kept.arc[h, s] and kept.pair[min(s, d), max(s, d)]:
+                factor = multiply(get(pair, (min(s, d), max(s, d), at)), get(siblings, (h, d, s)))
+                for k in range(count):
+                    g = first + k
+                    put(arc, (h, d, g), add(get(arc, (h, d, g)), multiply(get(arc, (h, s, g)), factor)))
+    for k in range(count):
+        g = first + k
         put(arc, (h, d, g), multiply(get(arc, (h, d, g)), get(arcs, (h, d, g))))
 
 
-@kernel
-def fill_complete(chart, head, end):
+@kernel(forceinline=True)
+def fill_complete(kept, chart, head, end):
     """Fill the complete item of a head out to an end, by its last dependent on that side."""
-    complete, arc, m = chart.complete, chart.arc, grandparents(chart.complete)
+    complete, arc = chart.complete, chart.arc
+    first, count = heads_of(kept, head)
     step = 1 if head < end else -1
-    h, e, at = U64(head), U64(end), U64(head if m > 1 else 0)
+    h, e, at = U64(head), U64(end), U64(head if grandparents(complete) > 1 else 0)
     for dependent in range(head + step, end + step, step):
         d = U64(dependent)
-        factor = get(complete, (d, e, at))
-        for g in range(m):
-            put(complete, (h, e, g), add(get(complete, (h, e, g)), multiply(get(arc, (h, d, g)), factor)))
+        if kept.arc[h, d] and kept.complete[d, e]:
+            factor = get(complete, (d, e, at))
+            for k in range(count):
+                g = first + k
+                put(complete, (h, e, g), add(get(complete, (h, e, g)), multiply(get(arc, (h, d, g)), factor)))
 
 
 @kernel
-def outside(weights, single_root, chart, adjoints, marginals):
-    """Fill marginals (n+1, n+1), zeros at first, with those of arcs: `inside` line by line, backwards.
-
-    adjoints: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out multiplied by
-    the weights of their arcs.
-    """
+def clear(kept, chart):
+    """Make a chart of these items, or of their adjoints, one of zeros again."""
     n = length(chart.complete) - 1
-    put(adjoints.complete, (0, n, 0), divide(one(chart.complete), get(chart.complete, (0, n, 0))))
-    for j in range(n, 0, -1):
-        if j == n or not single_root:
-            return_complete(chart, adjoints, 0, j)
-        return_arc(weights, chart, adjoints, 0, j, not single_root, marginals)
-        for i in range(1, j):
-            return_complete(chart, adjoints, j, i)
-            return_complete(chart, adjoints, i, j)
-            return_arc(weights, chart, adjoints, j, i, True, marginals)
-            return_arc(weights, chart, adjoints, i, j, True, marginals)
-            return_pair(chart, adjoints, i, j)
+    for i in range(n + 1):
+        first, count = heads_of(kept, i)
+        for j in range(n + 1):
+            if kept.complete[i, j]:
+                fill_zeros(chart.complete, i, j, first, count)
+            if kept.arc[i, j]:
+                fill_zeros(chart.arc, i, j, first, count)
+            if i < j and kept.pair[i, j]:
+                fill_zeros(chart.pair, i, j, *heads_of_both(kept, i, j))
 
 
 @kernel
-def return_complete(chart, adjoints, head, end):
-    """Hand the adjoint of a complete item to those that it was made of."""
-    complete, of_complete, of_arc, m = chart.complete, adjoints.complete, adjoints.arc, grandparents(chart.complete)
-    step = 1 if head < end else -1
-    h, e, at = U64(head), U64(end), U64(head if m > 1 else 0)
-    adjoint, arcs = row(row(of_complete, head), end), row(chart.arc, head)
-    for dependent in range(head + step, end + step, step):
-        d = U64(dependent)
-        factor = get(complete, (d, e, at))
-        for g in range(m):
-            put(of_arc, (h, d, g), add(get(of_arc, (h, d, g)), multiply(get(of_complete, (h, e, g)), factor)))
-        put(of_complete, (d, e, at), add(get(of_complete, (d, e, at)), inner(adjoint, row(arcs, dependent))))
-
-
-@kernel
-def return_arc(weights, chart, adjoints, head, dependent, with_siblings, marginals):
-    """Hand the adjoint of an arc's item to what it was made of, and fill its marginal."""
-    arcs, siblings, pair, m = weights.arcs, weights.siblings, chart.pair, grandparents(chart.complete)
-    of_complete, of_arc, of_pair = adjoints.complete, adjoints.arc, adjoints.pair
-    step = 1 if head < dependent else -1
-    h, d, at = U64(head), U64(dependent), U64(head if m > 1 else 0)
-    adjoint, items = row(row(of_arc, head), dependent), row(chart.arc, head)
-    put(marginals, (head, dependent), inner(adjoint, row(items, dependent)))
-    total = zero(of_arc)
-    for g in range(m):
-        put(of_arc, (h, d, g), multiply(get(of_arc, (h, d, g)), get(arcs, (h, d, g))))
-        total = add(total, get(of_arc, (h, d, g)))
-    nearest = d, U64(head + step), at
-    put(of_complete, nearest, add(get(of_complete, nearest), multiply(total, get(siblings, (h, d, h)))))
-    if with_siblings:
-        for sibling in range(head + step, dependent, step):
-            s = U64(sibling)
-            between = min(s, d), max(s, d), at
-            factor = multiply(get(pair, between), get(siblings, (h, d, s)))
-            for g in range(m):
-                put(of_arc, (h, s, g), add(get(of_arc, (h, s, g)), multiply(get(of_arc, (h, d, g)), factor)))
-            total = multiply(inner(adjoint, row(items, sibling)), get(siblings, (h, d, s)))
-            put(of_pair, between, add(get(of_pair, between), total))
-
-
-@kernel
-def return_pair(chart, adjoints, i, j):
-    """Hand the adjoint of a pair to the complete items that it was made of."""
-    complete, of_complete, of_pair, m = chart.complete, adjoints.complete, adjoints.pair, grandparents(chart.complete)
+def fill_zeros(items, i, j, first, count):
+    """Put zeros into one item."""
+    nothing = zero(items)
     i, j = U64(i), U64(j)
-    for r in range(i, j):
-        for g in range(m):
-            first, last = (i, r, g), (j, r + U64(1), g)
-            adjoint = get(of_pair, (i, j, g))
-            put(of_complete, first, add(get(of_complete, first), multiply(adjoint, get(complete, last))))
-            put(of_complete, last, add(get(of_complete, last), multiply(adjoint, get(complete, first))))
+    for k in range(count):
+        g = first + k
+        put(items, (i, j, g), nothing)
 
 
 @kernel

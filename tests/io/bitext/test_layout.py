@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Array
-from deptree_cli.io.bitext.layout import LinkScores, PairLayout, averaged
+from deptree_cli.io.bitext.layout import PairLayout, averaged
 from deptree_cli.io.bitext.padding import check_not_padding
 
 LINKS = np.array([[1.0, -2.0, 0.5], [-np.inf, 3.0, -1.0]])

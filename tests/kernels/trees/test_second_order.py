@@ -10,8 +10,9 @@ from deptree_cli.core.parts import checked_part
 from deptree_cli.core.scores import checked_log_scores
 from deptree_cli.core.spaces.second_order import Shifted, shift
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, outside, tree_log_weights
+from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, tree_log_weights
 from deptree_cli.kernels.trees.second_order_best_tree import follow
+from deptree_cli.kernels.trees.second_order_outside import outside
 from deptree_cli.kernels.trees.second_order_sampler import sample_trees
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
@@ -43,7 +44,7 @@ def zeros(shifted: Shifted, kind: Kind) -> Chart:
 def filled(shifted: Shifted, kind: Kind):
     """Weights, their chart and its log Z."""
     weights, chart = Weights(*map(kind.exp, shifted.log_weights)), zeros(shifted, kind)
-    total = kind.floats(inside(weights, shifted.single_root, chart))
+    total = kind.floats(inside(weights, shifted.everything, shifted.single_root, chart))
     return weights, chart, np.log(total) + shifted.constant
 
 
@@ -56,7 +57,7 @@ def test_sums(single_root: bool, kind: Kind, scores, part_sums) -> None:
     weights, chart, log_z = filled(shifted, kind)
     assert log_z == pytest.approx(exact.log_z, abs=1e-12)
     marginals = kind.zeros(exact.marginals.shape)
-    outside(weights, single_root, chart, zeros(shifted, kind), marginals)
+    outside(weights, shifted.everything, single_root, chart, zeros(shifted, kind), marginals)
     np.testing.assert_allclose(kind.floats(marginals), exact.marginals, rtol=0, atol=1e-13)
 
 
@@ -84,7 +85,8 @@ def test_the_best_tree_and_what_trees_weigh(single_root: bool, scores, part_sums
     tree_log_weights(*shifted.log_weights, exact.trees.astype(np.int64), found)
     np.testing.assert_allclose(found + shifted.constant, exact.log_weights, rtol=0, atol=1e-12)
     chart = Chart(*(np.full(shifted.log_weights.arcs.shape, -np.inf) for _ in Chart._fields))
-    best = inside(Weights(*map(Tropical, shifted.log_weights)), single_root, Chart(*map(Tropical, chart)))
+    weights, items = Weights(*map(Tropical, shifted.log_weights)), Chart(*map(Tropical, chart))
+    best = inside(weights, shifted.everything, single_root, items)
     assert best.log + shifted.constant == pytest.approx(exact.log_weights.max(), abs=1e-12)
     heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
     follow(shifted.log_weights, chart, single_root, heads)
