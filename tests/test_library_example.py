@@ -1,4 +1,4 @@
-"""The Python example of the README: it runs as it stands there, and its types check strictly."""
+"""The Python examples of README and docs/ run as they stand there; the long one's types check strictly."""
 
 from __future__ import annotations
 
@@ -19,12 +19,24 @@ reveal_type(TreeDistribution([[0.0, 1.0], [0.0, 0.0]]).sample(3, 7))
 """
 
 
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+BLOCKS = re.findall(r"^```python\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE)
+
+# Those that import us and run by themselves.
+PROGRAMS = [block for block in BLOCKS if re.search(r"^from deptree_cli import", block, re.MULTILINE)]
+
+
+def the_one_with(text: str) -> str:
+    """The one program that holds a piece of text."""
+    (program,) = (program for program in PROGRAMS if text in program)
+    return program
+
+
 @pytest.fixture(scope="module")
 def example() -> str:
-    """The one block that is a program."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    (program,) = (block for block in blocks if "def main(" in block)
-    return program
+    """The long one."""
+    return the_one_with("def main(")
 
 
 def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -32,6 +44,32 @@ def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, cwd=folder, env=environment, check=False
     )
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_programs_run(number: int, tmp_path: Path) -> None:
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    (tmp_path / "program.py").write_text(PROGRAMS[number], encoding="utf-8")
+    ran = run("program.py", folder=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_there_are_programs() -> None:
+    assert len(PROGRAMS) >= 4
+
+
+def test_a_program_of_ones_own(tmp_path: Path) -> None:
+    """It has at most 40 lines, and what it prints by randomized pruning is near what it prints exactly."""
+    program = the_one_with("class Segmentations(Program)")
+    assert len([line for line in program.splitlines() if line]) <= 40
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    exact, found = (
+        [float(number) for number in re.findall(r"[\d.]+", line)]
+        for line in run("program.py", folder=tmp_path).stdout.splitlines()
+    )
+    assert len(exact) == 7
+    assert found == pytest.approx(exact, abs=0.03)
+    assert found != exact
 
 
 def test_it_runs(example: str, tmp_path: Path) -> None:
