@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deptree_cli.cli.interrupts import INTERRUPTED, Interrupt
+from deptree_cli.cli.progress import tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.pruning.estimate import Estimate, Settings
@@ -45,6 +46,10 @@ def convergence(estimate: Estimate) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _tell(iterations: int) -> None:
+    tell_at_work(f"{iterations:,} iterations")
+
+
 class Estimating:
     """One run; with workers Ctrl-C ends it at once, as it ends all others.
 
@@ -55,7 +60,9 @@ class Estimating:
     def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
         self._quiet = run.quiet
         self._interrupt = Interrupt() if method.goes_on and run.engine is None else None
-        self.work = Work(method, replace(settings, stop=self._interrupt) if self._interrupt else settings)
+        if self._interrupt:
+            settings = replace(settings, stop=self._interrupt, tell=_tell)
+        self.work = Work(method, settings)
 
     def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
         """The tasks that are still to be done."""

@@ -84,6 +84,14 @@ class Bar:
     def step(self) -> None:
         """Count an item, and draw if it is time to."""
         self._done += 1
+        self.draw()
+
+    def draw(self, at_work: str = "") -> None:
+        """Draw if it is time to.
+
+        Args:
+            at_work: how far the item at work has come.
+        """
         if self._closed:
             return
         now = monotonic()
@@ -91,8 +99,8 @@ class Bar:
         if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
             self._drawn = now
             self._shown = True
-            line = self._line(now - self._first)[: shutil.get_terminal_size().columns - 1]
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+            line = self._line(now - self._first) + (f"; {at_work}" if at_work else "")
+            print(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Take it off the screen, until it is drawn again."""
@@ -114,7 +122,7 @@ class Bar:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
         noun = self._source.noun if self._source else "sentence"
         note = f", {text}" if self._source and (text := self._source.note()) else ""
-        rate = (self._done - 1) / seconds if seconds else 0.0
+        rate = max(self._done - 1, 0) / seconds if seconds else 0.0
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = self._source.expected() if self._source else None
         if expected is None:
@@ -156,6 +164,12 @@ def progress(
     finally:
         bar.close()
         _bars.remove(bar)
+
+
+def tell_at_work(at_work: str) -> None:
+    """Show how far the item at work has come, if it is time to draw."""
+    for bar in _bars:
+        bar.draw(at_work)
 
 
 def clear_progress() -> None:

@@ -96,7 +96,9 @@ class Averages:
         count = sum(len(chain.sums) * chain.length for chain in self._chains)
         variance = np.maximum(squares / count - (sums / count) ** 2, 0.0).sum()
         of_mean = (errors**2).sum()
-        return float(min(variance / of_mean, count)) if of_mean > 0 else float(count)
+        if variance < NEGLIGIBLE**2 or of_mean == 0.0:
+            return float(count)  # what is left is rounding
+        return float(min(variance / of_mean, count))
 
     def r_hat(self) -> float | None:
         """Gelman and Rubin's (1992) figure of the halves of all chains, of the feature that is worst.

@@ -12,10 +12,17 @@ from deptree_cli.core.errors import DeptreeError
 
 COUNTS = ("soft", "hard")
 
+# The least value of every number among the settings.
+LEAST = {"iterations": 1, "seconds": 0, "chains": 1, "burn_in": 0, "margin": 0, "kept": 1}
+
 
 def never() -> bool:
     """Whether to stop now: no."""
     return False
+
+
+def silently(iterations: int) -> None:
+    """Tell nobody how many iterations are done."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,7 @@ class Settings:
         margin: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
         kept: how many of a cell's states are kept for their merits, and how many others, on average, by chance (rdp).
         stop: asked after every iteration whether to make do with what there is.
+        tell: told after every iteration how many there are that count.
 
     Raises:
         DeptreeError: they do not make sense.
@@ -44,16 +52,17 @@ class Settings:
     margin: float = 10.0
     kept: int = 10
     stop: Callable[[], bool] = never
+    tell: Callable[[int], object] = silently
 
     def __post_init__(self) -> None:
         if self.iterations is None and self.seconds is None:
             raise DeptreeError("nothing says when to end", "Give iterations or seconds")
         if self.counts not in COUNTS:
             raise DeptreeError(f"there are no {self.counts!r} counts", f"Choose one of {', '.join(COUNTS)}")
-        for name in ("iterations", "chains", "kept"):
+        for name, least in LEAST.items():
             number = getattr(self, name)
-            if number is not None and number < 1:
-                raise DeptreeError(f"{name} is {number}", "Give 1 or more")
+            if number is not None and not number >= least:  # NaN is not
+                raise DeptreeError(f"{name} is {number}", f"Give {least} or more")
 
     def rounds(self, beforehand: int = 0) -> Iterator[bool]:
         """Iterate for as long as it is to go on; whether each iteration counts, which at least one does.
@@ -62,12 +71,14 @@ class Settings:
             beforehand: how many do not count, unless it is to end before.
         """
         end = math.inf if self.seconds is None else monotonic() + self.seconds
+        enough = math.inf if self.iterations is None else self.iterations
         number = counted = 0
-        while not counted or not (counted == self.iterations or monotonic() >= end or self.stop()):
+        while not counted or not (counted >= enough or monotonic() >= end or self.stop()):
             counts = number >= beforehand or monotonic() >= end or self.stop()
             yield counts
             number += 1
             counted += counts
+            self.tell(counted)
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ def expectations(
     Args:
         method: a name in `METHODS`.
         rng: a seed, or a Generator.
-        settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop.
+        settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
 
     Raises:
         DeptreeError: there is no such method, it needs merits that the program does not have, the settings make no
