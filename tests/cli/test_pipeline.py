@@ -125,6 +125,17 @@ def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) ->
 
 
 @EVERY_WAY
+def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said) -> None:
+    """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
+    nothing = ("nothing", 0, 0)
+    pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
+    numbers = [row[1] for row in pipeline.map(squared, instead=[nothing])]
+    assert (numbers, pipeline.skipped) == ([1, 0, 4, 0, 25, 0, 64], ["b", "p4", "p7"])
+    with pytest.raises(DeptreeError, match="it was lost"):
+        list(Pipeline(with_errors(), opened, run_by(engine, jobs)).map(squared, instead=[nothing]))
+
+
+@EVERY_WAY
 @pytest.mark.parametrize(
     ("source", "line", "before"),
     [

@@ -127,3 +127,10 @@ def test_training_shows_its_log_likelihood(screen):
     treebank = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
     shown = screen(f"deptree hpyp train {treebank} -m model.npz --seed 1 --iterations 4")
     assert re.search(r"\r\[=+ +\] 2 of 4 iterations, [\d.]+/s, 0:\d\d left, log p -[\d,]+\x1b\[K", shown)
+
+
+def test_a_long_item_tells_how_far_it_is(screen):
+    pairs = Path(__file__).parents[2] / "sample_data/bitext.npz"
+    shown = screen(f"deptree bitext expectations {pairs} --method randomized --iterations 3 --seed 1 -o out.npz")
+    assert "0 of 5 pairs; 1 iterations\x1b[K" in shown
+    assert re.search(r"1 of 5 pairs; 2 iterations\x1b\[K", shown)
