@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from deptree_cli.cli.progress import progress
+from deptree_cli.cli.progress import Sized, progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
@@ -96,7 +96,8 @@ class Pipeline(Generic[Read, Prepared]):
                 talk(waiting.pop(0))
             yield result
         if self.skipped:
-            talk(f"{len(self.skipped)} sentence{'s' * (len(self.skipped) > 1)} skipped")
+            noun = source.noun if isinstance(source, Sized) else "sentence"
+            talk(f"{len(self.skipped)} {noun}{'s' * (len(self.skipped) > 1)} skipped")
 
     def _tasks(self, notices: list[str]) -> Iterator[Task[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""

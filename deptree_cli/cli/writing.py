@@ -17,14 +17,23 @@ from deptree_cli.io.output import NpzOutput, Output, suffix_of
 
 Result = TypeVar("Result")
 
-SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npz": "npz", ".tsv": "tsv"}
+SUFFIXES = {
+    ".conllu": "conllu",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".npz": "npz",
+    ".tsv": "tsv",
+    ".align": "pharaoh",
+    ".pharaoh": "pharaoh",
+    ".txt": "pharaoh",
+}
 
 # What may stand before the first sentence: a byte order mark, empty lines.
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
 
 
-def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allowed: str) -> str:
-    """--format, else what the suffix of -o asks for, else CoNLL-U where there are sentences, else JSON Lines.
+def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allowed: str, usual: str = "jsonl") -> str:
+    """--format, else what the suffix of -o asks for, else CoNLL-U where there are sentences, else the usual format.
 
     A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing.
 
@@ -34,11 +43,11 @@ def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allo
     suffix = suffix_of(output)
     promised = SUFFIXES.get(suffix)
     if fmt is None and suffix and promised not in allowed:
-        problem = f"this command does not write {promised or suffix}"
+        problem = f"this command does not write {suffix}"
         names = ", ".join(name for name, form in SUFFIXES.items() if form in allowed)
         remedy = f"Name a file with one of the suffixes {names}, with .gz behind it to compress"
         raise DeptreeError(problem, remedy, place=output or "")
-    return fmt or promised or ("conllu" if conllu and "conllu" in allowed else "jsonl")
+    return fmt or promised or ("conllu" if conllu and "conllu" in allowed else usual)
 
 
 def write_chunks(chunks: Iterable[bytes], fmt: str, signature: str, header: bool | None, run: RunOptions) -> None:

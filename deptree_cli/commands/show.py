@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
@@ -14,16 +11,17 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.pipeline import Pipeline, Task
+from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.wanted import Wanted, wanted_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.output import Output
@@ -35,18 +33,14 @@ from deptree_cli.io.pictures.notebook import labels_of
 from deptree_cli.io.pictures.plots import check_plot
 from deptree_cli.io.pictures.svg import to_svg
 from deptree_cli.io.pictures.text import to_text
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
-
-# Names of sentences kept to find the one that may have been meant.
-MOST_NAMES = 10_000
 
 
 @command(epilog="\b\nTry: deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg")
 @score_options
 @label_scores_option
-@option("--sentence", "wanted", metavar="ID", help="Its sent_id, or its running number.  [default: the first]")
+@wanted_option
 @size_option(None, "Draw N samples over each other instead of the marginals.", "none")
 @seed_option
 @option(
@@ -89,7 +83,7 @@ def show(
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:
             with Output(run.output) as out:
-                picture = _as_text(seen.picture, run.output) if text else to_svg(seen.picture, made_by)
+                picture = to_text(seen.picture, *screen_of(run.output)) if text else to_svg(seen.picture, made_by)
                 out.write(picture.encode())
     return pipeline.exit_code
 
@@ -105,45 +99,6 @@ def _is_text(asked: bool, output: str | None) -> bool:
         remedy = "Name a .svg for a picture, a .txt for text; --heat-map also draws .png and .pdf"
         raise DeptreeError(f"arcs are not drawn as {'text in ' * asked}{suffix}", remedy, place=output or "")
     return asked or suffix == ".txt" or (output is None and sys.stdout.isatty())
-
-
-def _as_text(picture: Picture, output: str | None) -> str:
-    colour = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return to_text(picture, shutil.get_terminal_size().columns, colour)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Chooses the one sentence of that name or else of that running number, or the first one; no other is computed."""
-
-    name: str | None
-    place: str
-    shard: tuple[int, int]
-
-    def __call__(self, tasks: Iterator[Task[Record] | DeptreeError]) -> Iterator[Task[Record] | DeptreeError]:
-        """That sentence alone."""
-        found: Task[Record] | DeptreeError | None = None
-        names, sentences = list[str](), 0
-        shard, shards = self.shard
-        for sentences, task in enumerate(tasks, 1):
-            name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
-            if self.name in (None, name):
-                yield task
-                return
-            if self.name == str(shard + shards * (sentences - 1)):
-                found = task
-            if len(names) < MOST_NAMES:
-                names.append(name)
-        if found is None:
-            raise _unknown(self.name, names, sentences).at(self.place)
-        yield found
-
-
-def _unknown(wanted: str | None, names: Sequence[str], sentences: int) -> DeptreeError:
-    if wanted is None:
-        return DeptreeError("there are no sentences to draw", "Check the file")
-    remedy = did_you_mean(wanted, names, f"Give a sent_id, or a number from 1 to {sentences}")
-    return DeptreeError(f"there is no sentence {wanted!r}", remedy)
 
 
 class Seen(NamedTuple):

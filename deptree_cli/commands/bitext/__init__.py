@@ -19,7 +19,7 @@ COMMANDS = {
     package="deptree_cli.commands.bitext",
     table=COMMANDS,
     no_args_is_help=False,
-    epilog="\b\nTry: deptree bitext align scores.npz --text words.txt",
+    epilog="\b\nTry: deptree bitext align bitext.npz --text bitext.txt",
 )
 def bitext() -> None:
     """Align sentence pairs: from scores of links to probabilities of links and to alignments.

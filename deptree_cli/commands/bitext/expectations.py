@@ -41,7 +41,7 @@ words. The methods:
 @command(
     help=HELP,
     listing=methods(by_merits=True),
-    epilog="\b\nTry: deptree bitext expectations scores.npz --method randomized --iterations 500 --seed 7",
+    epilog="\b\nTry: deptree bitext expectations bitext.npz --method randomized --iterations 500 --seed 7",
 )
 @bitext_options
 @pruning_options(by_merits=True)

@@ -63,7 +63,7 @@ class Chart:
         An item and what surrounds it have at most as many derivations as there are, each of a limited weight.
         """
         words = self._p + self._q
-        highest = max(0.0, float(self._shifted.bispans.max(initial=0.0)))
+        highest = math.log(self._weights.bispans.max(initial=1.0))
         return np.isfinite(self._total) and math.log(max(self._total, math.ulp(0.0))) > (
             LOG_SMALLEST - LOG_LOST + words * (LOG_GROWTH + 2 * highest)
         )

@@ -89,7 +89,7 @@ class AlignmentDistribution:
     def __reduce__(self) -> tuple[Callable[..., AlignmentDistribution], tuple[object, ...]]:
         """What it was made of travels; what was worked out is worked out again where it arrives."""
         nulls = self.source_nulls, self.target_nulls
-        return _put_together, (self.log_scores, *nulls, self.bispans, self.branching, self.id)
+        return _put_together, (type(self), self.log_scores, *nulls, self.bispans, self.branching, self.id)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an {type(self).__name__} never changes")
@@ -193,7 +193,7 @@ def no_derivation(pair: AlignmentDistribution) -> DeptreeError:
     return DeptreeError(problem, "Allow more links, or words to be left unlinked", sent_id=pair.id)
 
 
-def _put_together(*parts: Any) -> AlignmentDistribution:
-    found = object.__new__(AlignmentDistribution)
+def _put_together(kind: type[AlignmentDistribution], *parts: Any) -> AlignmentDistribution:
+    found = object.__new__(kind)
     found._set(*parts)
     return found

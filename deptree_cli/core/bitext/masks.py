@@ -54,7 +54,8 @@ class PinnedLinks:
 def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
     """The mask that requires some links and forbids others, (p, q) each.
 
-    Two links that share a word cannot both be required: then there is no derivation.
+    Two links that share a word cannot both be required: each is all that its other word may have, so that there is no
+    derivation.
     """
     p, q = positive.shape
     target_of, source_of = np.full(p, NONE), np.full(q, NONE)
@@ -63,7 +64,7 @@ def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
     allowed = ~negative
     allowed[sources] = False
     allowed[:, targets] = False
-    allowed[sources, targets] = (target_of[sources] == targets) & (source_of[targets] == sources)
+    allowed[sources, targets] = True
     return PinnedLinks(target_of, source_of, allowed.astype(np.float64))
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import PurePath
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.output import Output
+
+# What keeps the time of drawing out of a file.
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def check_plot(path: str) -> None:
     """Raise before any work is done where a picture cannot be drawn."""
     pyplot = pyplot_for(path)
-    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    fmt = _format_of(path)
     known = pyplot.figure().canvas.get_supported_filetypes()
     pyplot.close()
-    if suffix not in known:
-        raise DeptreeError(f"no picture can be drawn as {suffix!r}", "Choose .svg, .png or .pdf", place=path)
+    if fmt not in known:
+        raise DeptreeError(f"no picture can be drawn as {fmt!r}", "Choose .svg, .png or .pdf", place=path)
+
+
+def _format_of(path: str) -> str:
+    return PurePath(path).suffix.lower().removeprefix(".")
 
 
 def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> None:
@@ -33,17 +42,21 @@ def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> No
 
 
 def save(figure: Any, path: str) -> None:
-    """Write a figure and let it go.
+    """Write a figure and let it go; without its date, so that the same picture is the same bytes.
 
     Raises:
         DeptreeError: the file cannot be written.
     """
+    fmt = _format_of(path)
+    drawn = BytesIO()
+    pyplot = pyplot_for(path)
     try:
-        figure.savefig(path)
-    except OSError as error:
-        raise DeptreeError(f"cannot be written ({error.strerror})", "Check the path", place=path) from None
+        with pyplot.rc_context({"svg.hashsalt": "deptree"}):
+            figure.savefig(drawn, format=fmt, metadata=_UNDATED.get(fmt))
     finally:
-        pyplot_for(path).close(figure)
+        pyplot.close(figure)
+    with Output(path) as out:
+        out.write(drawn.getvalue())
 
 
 def pyplot_for(path: str) -> Any:

@@ -46,9 +46,9 @@ def table_of(picture: Picture, width: int, colour: bool) -> Table:
         styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
         line = _joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
         first, *more = list(_packed(_others(picture, arc.dependent), room)) or [""]
-        rows.append([line + _painted(first, POSSIBLE, colour)])
-        rows[-1] += [" " * indent + _painted(others, POSSIBLE, colour) for others in more]
-    return Table(_painted(f"{heading}other heads", FAINT, colour), rows)
+        rows.append([line + painted(first, POSSIBLE, colour)])
+        rows[-1] += [" " * indent + painted(others, POSSIBLE, colour) for others in more]
+    return Table(painted(f"{heading}other heads", FAINT, colour), rows)
 
 
 def _columns(picture: Picture, tree: Sequence[Arc]) -> list[Column]:
@@ -95,8 +95,9 @@ def _packed(items: Sequence[str], room: int) -> Iterator[str]:
 def _joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
     """Entries in the columns' widths, two blanks behind each."""
     parts = (fitted(entry, column.size) for entry, column in zip(entries, columns, strict=True))
-    return "".join(_painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))
+    return "".join(painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))
 
 
-def _painted(text: str, style: str, colour: bool) -> str:
+def painted(text: str, style: str, colour: bool) -> str:
+    """The text in a style, where colours are wanted."""
     return f"\x1b[{style}m{text}\x1b[0m" if colour and style and text else text

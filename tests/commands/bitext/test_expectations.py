@@ -1,4 +1,4 @@
-"""`deptree bitext expectations`: the library's numbers, by every method, in both formats; Ctrl-C; errors in one line."""
+"""`deptree bitext expectations`: the numbers of the library, by every method, in both formats; Ctrl-C; errors."""
 
 from __future__ import annotations
 
@@ -142,7 +142,9 @@ def test_no_derivation(deptree, put, method: str) -> None:
 def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, output: str | None) -> None:
     """The first pair is done, the second is interrupted: both are written whole, and the exit status is 130."""
     rng = np.random.default_rng(1)
-    scores = put("two.npz", {"a": 6 * np.eye(5) + rng.normal(size=(5, 5)), "b": 6 * np.eye(9) + rng.normal(size=(9, 9))})
+    scores = put(
+        "two.npz", {"a": 6 * np.eye(5) + rng.normal(size=(5, 5)), "b": 6 * np.eye(9) + rng.normal(size=(9, 9))}
+    )
     options = ["--method", "randomized", "--seconds", "4", "--seed", "7", *(["-o", output] if output else [])]
     command = [str(BIN / "deptree"), "bitext", "expectations", scores, *options]
     warm = [*command[:6], "--iterations", "2"]

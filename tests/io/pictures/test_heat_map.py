@@ -53,5 +53,5 @@ def test_any_form_is_text(folder):
 
 
 def test_where_it_cannot_be_written(folder, says):
-    with says("none/map.png: cannot be written"):
+    with says("none/map.png: its folder does not exist"):
         draw(2, "none/map.png")

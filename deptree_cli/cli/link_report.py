@@ -1,0 +1,155 @@
+"""Links that were found beside known ones: the options that name these, and how far they agree."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+import click
+
+from deptree_cli.cli.pipeline import Task
+from deptree_cli.cli.report import table
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.sections import apply, option, reading_option
+from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.pruning.estimate import Estimate
+from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
+from deptree_cli.io.bitext.record import PairRecord
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.output import Output
+from deptree_cli.io.streams import place_of
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_Task = Task[PairRecord] | DeptreeError
+
+# In place of links that cannot be read.
+NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
+
+_COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
+
+_SAME = "Give a line for each of the same sentence pairs in the same order, an empty one for a pair without links"
+
+
+@dataclass(frozen=True)
+class LinkGold:
+    """Known links, and what becomes of the comparison.
+
+    Attributes:
+        paths: of files in the Pharaoh format, a line per pair; none if nothing is compared.
+        as_json: whether what is found is the command's result.
+    """
+
+    paths: tuple[str, ...]
+    as_json: bool
+
+
+_OPTIONS = [
+    reading_option(
+        "--gold",
+        metavar="FILE",
+        multiple=True,
+        help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
+        " recall and alignment error rate (Och and Ney 2003) are shown.",
+    ),
+    option("--json", "as_json", is_flag=True, help="What --gold finds as JSON on standard output, links only to -o."),
+]
+
+
+def link_gold_options(function: Function) -> Function:
+    """Give a command options of known links; it receives them as one `gold: LinkGold`."""
+
+    @wraps(function)
+    def with_options(*, gold: tuple[str, ...], as_json: bool, **others: Any) -> Any:
+        if as_json and not gold:
+            raise click.UsageError("--json writes what --gold FILE finds.")
+        return function(gold=LinkGold(gold, as_json), **others)
+
+    decorated: Function = apply(_OPTIONS, with_options)
+    return decorated
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """What was found for a sentence pair.
+
+    Attributes:
+        name: the pair's.
+        links: those found; None where the pair was skipped.
+        probabilities: of the links in their order, where they were worked out.
+        estimate: what they are from.
+    """
+
+    name: str = ""
+    links: Links | None = None
+    probabilities: tuple[float, ...] | None = None
+    estimate: Estimate | None = None
+
+
+class LinkReport:
+    """The comparison: known links are read as pairs go to work, and counted as these come back in the same order."""
+
+    def __init__(self, gold: LinkGold, run: RunOptions) -> None:
+        self._gold = gold
+        self._run = run
+        self._known: deque[KnownLinks] = deque()
+        self._counts = LinkCounts()
+
+    def beside(self, tasks: Iterator[_Task]) -> Iterator[_Task]:
+        """The tasks, which are this shard's, or the errors of those that their line of known links does not fit.
+
+        Raises:
+            OutOfStep: there are more of these than of those, or fewer.
+        """
+        paths = self._gold.paths
+        shard, shards = self._run.shard
+        lines = islice(chain.from_iterable(map(read_pharaoh, paths)), shard - 1, None, shards)
+        for task in tasks:
+            line = next(lines, None)
+            if line is None:
+                name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
+                raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
+            self._known.append(line.links if isinstance(line, PharaohLine) else NOTHING_KNOWN)
+            yield _checked(task, line)
+        if (left := next(lines, None)) is not None:
+            raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
+
+    def counted(self, found: Iterator[Aligned]) -> Iterator[Aligned]:
+        """The results as they pass, one for each of the tasks."""
+        for each in found:
+            known = self._known.popleft()
+            if each.links is not None:
+                self._counts += LinkCounts.of(each.links, known)
+            yield each
+
+    def show(self) -> None:
+        """JSON on standard output where it is asked for, else a table on stderr."""
+        found = self._counts.summary()
+        if self._gold.as_json:
+            with Output(None) as out:
+                out.write(dump(found))
+        elif not self._run.quiet:
+            *counts, precision, recall, error = found.values()
+            rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
+            table("agreement with known links", _COLUMNS, [[*counts, *rates]])
+
+
+def _checked(
+    task: Task[PairRecord] | DeptreeError, line: PharaohLine | DeptreeError
+) -> Task[PairRecord] | DeptreeError:
+    """The task, or what is wrong with it or with its line of known links."""
+    if isinstance(task, DeptreeError):
+        return task
+    record = task[0]
+    if isinstance(line, DeptreeError):
+        return line.at(sent_id=record.sent_id)
+    try:
+        line.links.check_within(*record.scores.shape)
+    except DeptreeError as error:
+        return error.at(line.place, record.sent_id)
+    return task

@@ -1,0 +1,98 @@
+"""``deptree bitext show``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
+from deptree_cli.cli.estimating import Estimating, Work
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.screen import screen_of
+from deptree_cli.cli.sections import command
+from deptree_cli.cli.wanted import Wanted, wanted_option
+from deptree_cli.cli.writing import signed
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.pruning.estimate import Estimate
+from deptree_cli.io.bitext.record import ScoredPair
+from deptree_cli.io.output import Output, suffix_of
+from deptree_cli.io.pictures.alignment import AlignmentPicture, alignment_picture
+from deptree_cli.io.pictures.alignment_text import alignment_text
+from deptree_cli.io.pictures.plots import check_plot
+from deptree_cli.io.signature import signature
+from deptree_cli.io.streams import place_of
+
+PLOTS = (".svg", ".png", ".pdf")
+
+HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best derivation's links marked.
+
+Writes text as wide as the terminal, source words at the left, target words above. The number behind a source word is
+the probability of its link in the best derivation, or that of having none. With -o FILE.svg (.png, .pdf) it is a heat
+map. Without words (--text) their numbers are shown, which count from 0 as in links. The methods to compute the
+probabilities:
+
+"""
+
+
+@command(
+    help=HELP,
+    listing=methods(by_merits=True),
+    epilog="\b\nTry: deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
+)
+@bitext_options
+@wanted_option
+@pruning_options(by_merits=True)
+@run_options
+def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
+    """Draw one sentence pair."""
+    plot = _plot(run.output)
+    estimating = Estimating(pruning.method, pruning.settings, run)
+    choose = Wanted(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
+    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, choose)
+    fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
+    results = pipeline.map(Look(estimating.work), pruning.seed)
+    # To the end first, so that no progress is shown where the picture goes.
+    seen = list(estimating.watched(results))
+    for picture in signed(seen, signature("bitext show", fields), run):
+        if plot:
+            picture.heat_map.write(plot)
+            continue
+        with Output(run.output) as out:
+            out.write(alignment_text(picture, *screen_of(run.output)).encode())
+    return estimating.exit_code(pipeline.exit_code)
+
+
+def _plot(output: str | None) -> str | None:
+    """The file for a heat map, None for text.
+
+    Raises:
+        DeptreeError: the suffix promises something else, or nothing can be drawn.
+    """
+    suffix = suffix_of(output)
+    if suffix in ("", ".txt"):
+        return None
+    if suffix not in PLOTS:
+        remedy = "Name a .svg, .png or .pdf for a heat map, a .txt for text"
+        raise DeptreeError(f"sentence pairs are not drawn as {suffix}", remedy, place=output or "")
+    check_plot(output or "")
+    return output
+
+
+@dataclass(frozen=True)
+class Look:
+    """A sentence pair as a picture."""
+
+    work: Work
+
+    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> tuple[Estimate, AlignmentPicture]:
+        """The work on one pair."""
+        estimate = self.work(pair.distribution.program(), rng)
+        words = pair.record.source, pair.record.target
+        caption = f"best derivation; probabilities by method {self.work.method.name}"
+        if estimate.iterations is not None:
+            caption += f", {estimate.iterations} iterations"
+        targets = pair.distribution.argmax()
+        return estimate, alignment_picture(pair.id, words, estimate.expectations, targets, caption)
