@@ -35,11 +35,15 @@ class Chain:
 
         Args:
             soft: whether that is the expectation under the mask, or the features of the structure drawn.
+
+        Raises:
+            DeptreeError: the program contradicts itself.
         """
         program = self._program
         log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
         if log_z == -np.inf:
-            raise AssertionError("a mask prunes the structure that it was made of")
+            problem = "the program's mask prunes the structure that it was made of"
+            raise DeptreeError(problem, "Check that compile and assign of the program agree")
         expected = program.outside(chart) if soft else None
         structure = program.sample(chart, self._rng)
         self._assigned = program.assign(structure)
