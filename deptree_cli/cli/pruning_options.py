@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from deptree_cli.cli.options import entry_option, seed_option
 from deptree_cli.cli.sections import Decorator, apply, option
-from deptree_cli.core.pruning.estimate import COUNTS, Settings
+from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
 from deptree_cli.core.pruning.methods import METHODS, Method
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -60,7 +60,7 @@ _METHOD = [
         "--iterations",
         type=click.IntRange(1),
         metavar="N",
-        help=f"Of each chain, or runs.  [default: {_USUAL.iterations}, with --seconds as many as there is time for]",
+        help=f"Of each chain, or runs.  [default: {ITERATIONS}, with --seconds as many as there is time for]",
     ),
     option(
         "--seconds",
@@ -128,7 +128,7 @@ def pruning_options(by_merits: bool) -> Decorator[Any]:
                 raise click.UsageError(f"--method {method.name} is for sentence pairs.")
             _check(method, given)
             if given["iterations"] is None and given["seconds"] is None:
-                given["iterations"] = _USUAL.iterations
+                given["iterations"] = ITERATIONS
             return function(pruning=PruningOptions(method, Settings(**given), seed), **others)
 
         decorated: Function = apply(options, with_pruning)

@@ -12,6 +12,9 @@ from deptree_cli.core.errors import DeptreeError
 
 COUNTS = ("soft", "hard")
 
+# How many iterations there are where nothing else says when to end.
+ITERATIONS = 1000
+
 # The least value of every number among the settings.
 LEAST = {"iterations": 1, "seconds": 0, "chains": 1, "burn_in": 0, "margin": 0, "kept": 1}
 
@@ -30,7 +33,7 @@ class Settings:
     """How expectations are worked out; every method looks at what concerns it.
 
     Attributes:
-        iterations: of each chain, or runs; None for as many as there is time for.
+        iterations: of each chain, or runs; None for `ITERATIONS`, with seconds for as many as there is time for.
         seconds: how long to go on for, None for as long as the iterations take.
         chains: how many chains are run and compared.
         burn_in: how many of a chain's first iterations do not count.
@@ -44,7 +47,7 @@ class Settings:
         DeptreeError: they do not make sense.
     """
 
-    iterations: int | None = 1000
+    iterations: int | None = None
     seconds: float | None = None
     chains: int = 4
     burn_in: int = 10
@@ -55,8 +58,6 @@ class Settings:
     tell: Callable[[int], object] = silently
 
     def __post_init__(self) -> None:
-        if self.iterations is None and self.seconds is None:
-            raise DeptreeError("nothing says when to end", "Give iterations or seconds")
         if self.counts not in COUNTS:
             raise DeptreeError(f"there are no {self.counts!r} counts", f"Choose one of {', '.join(COUNTS)}")
         for name, least in LEAST.items():
@@ -71,7 +72,7 @@ class Settings:
             beforehand: how many do not count, unless it is to end before.
         """
         end = math.inf if self.seconds is None else monotonic() + self.seconds
-        enough = math.inf if self.iterations is None else self.iterations
+        enough = self.iterations or (ITERATIONS if self.seconds is None else math.inf)
         number = counted = 0
         while not counted or not (counted >= enough or monotonic() >= end or self.stop()):
             counts = number >= beforehand or monotonic() >= end or self.stop()
@@ -92,7 +93,7 @@ class Estimate:
         iterations: of each chain that count, or runs; None where there is but one.
         r_hat: how far chains and their halves differ (Gelman and Rubin 1992), 1 at best, of the worst feature.
         effective_size: as good as how many independent iterations they all are.
-        is_interrupted: whether there would have been more.
+        is_interrupted: whether it was asked to stop.
     """
 
     expectations: Float

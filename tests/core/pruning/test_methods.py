@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.pruning.estimate import Settings
+from deptree_cli.core.pruning.estimate import ITERATIONS, Settings
 from deptree_cli.core.pruning.methods import METHODS, expectations
 from tests.core.pruning.toy import enumerated, random_segmentations
 
@@ -49,7 +49,6 @@ def test_there_is_no_such_method() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"iterations": None}, "nothing says when to end. Give iterations or seconds."),
         ({"counts": "medium"}, "there are no 'medium' counts. Choose one of soft, hard."),
         ({"iterations": 0}, "iterations is 0. Give 1 or more."),
         ({"iterations": -5}, "iterations is -5. Give 1 or more."),
@@ -72,3 +71,9 @@ def test_settings_that_make_no_sense(settings: dict[str, Any], message: str) -> 
 def test_every_method_names_settings_that_there_are() -> None:
     assert {name for method in METHODS for name in method.settings} <= set(Settings.__dataclass_fields__)
     assert [method.name for method in METHODS if method.goes_on] == ["randomized", "rdp"]
+
+
+def test_iterations_are_a_thousand_unless_seconds_say_when_to_end() -> None:
+    assert sum(Settings().rounds()) == ITERATIONS
+    assert sum(Settings(iterations=3, seconds=60).rounds()) == 3
+    assert sum(Settings(seconds=0.2).rounds()) > ITERATIONS

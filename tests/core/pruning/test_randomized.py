@@ -141,7 +141,7 @@ def test_seconds() -> None:
     """They end it, with as many iterations as there was time for; in no time there is one."""
     program = random_segmentations(5, 3)
     begin = monotonic()
-    found = expectations(program, "randomized", 1, iterations=None, seconds=0.2)
+    found = expectations(program, "randomized", 1, seconds=0.2)
     assert 0.2 <= monotonic() - begin < 5
     assert (found.iterations or 0) > 1
     assert same(found, expectations(program, "randomized", 1, iterations=found.iterations))

@@ -205,4 +205,4 @@ def test_stop_and_seconds() -> None:
     assert expectations(program, "rdp", 1, stop=lambda: True).iterations == 1
     assert expectations(program, "rdp", 1, stop=lambda: True).is_interrupted
     assert expectations(program, "rdp", 1, seconds=0.0).iterations == 1
-    assert (expectations(program, "rdp", 1, iterations=None, seconds=0.1).iterations or 0) > 1
+    assert (expectations(program, "rdp", 1, seconds=0.1).iterations or 0) > 1
