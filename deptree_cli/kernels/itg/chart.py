@@ -2,6 +2,7 @@
 
 Numbers of any kind are added and multiplied, and divided once, never subtracted. Only bispans that are kept are looked
 at (`masks.py`), and within the sums over places of division only ranges of kept ones: what is pruned costs nothing.
+Functions are inlined, because handing over arrays would take longer than a short sum.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def inside(weights, kept, chart):
     return get(chart, (TOTAL, by_start(p, 0, p), by_start(q, 0, q)))
 
 
-@kernel
+@kernel(forceinline=True)
 def fill(weights, kept, chart, p, q, s, t, u, v):
     """Fill the items of a bispan."""
     source, target, target_by_end = by_start(p, s, t), by_start(q, u, v), by_end(u, v)
@@ -111,7 +112,7 @@ def terminal(weights, s, t, u, v):
     return zero(weights.links)
 
 
-@kernel
+@kernel(forceinline=True)
 def sum_of(rule, kept, chart, p, q, s, t, u, v):
     """Return the sum of the products of a rule's two children over a bispan, wherever it is divided.
 
@@ -162,7 +163,7 @@ def outside(weights, kept, chart, adjoints, marginals):
         hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals)
 
 
-@kernel
+@kernel(forceinline=True)
 def hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals):
     """Hand the adjoints of a bispan's items to what they were made of."""
     source, target, target_by_end = by_start(p, s, t), by_start(q, u, v), by_end(u, v)
@@ -191,7 +192,7 @@ def hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals):
         return_sum(INVERTED_OF_TWO, inverted, kept, chart, adjoints, p, q, s, t, u, v)
 
 
-@kernel
+@kernel(forceinline=True)
 def return_sum(rule, adjoint, kept, chart, adjoints, p, q, s, t, u, v):
     """Hand the adjoint of a rule's sum to the two children of every product in it."""
     if not is_positive(adjoint):
