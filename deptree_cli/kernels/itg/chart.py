@@ -13,17 +13,19 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.itg.masks import cell
 from deptree_cli.kernels.itg.rules import (
     INVERTED,
-    INVERTED_OF_TWO,
     INVERTED_PAIR_BY_END,
+    LEFT,
+    LEFT_PAIR,
+    NORMAL_RIGHT,
     NOT_INVERTED,
     NOT_STRAIGHT_BY_END,
+    ORDERS,
     PAIR,
     PAIR_BY_END,
-    RULES,
+    RIGHT,
+    RIGHT_PAIR,
     STRAIGHT,
-    STRAIGHT_OF_TWO,
     STRAIGHT_PAIR,
-    THREE,
     TOTAL,
     TOTAL_BY_END,
     WITH_THREE,
@@ -75,14 +77,10 @@ def inside(weights, kept, chart):
 def fill(weights, kept, chart, p, q, s, t, u, v):
     """Fill the items of a bispan."""
     source, target, target_by_end = by_start(p, s, t), by_start(q, u, v), by_end(u, v)
-    straight = sum_of(STRAIGHT, kept, chart, p, q, s, t, u, v)
-    inverted = sum_of(INVERTED, kept, chart, p, q, s, t, u, v)
-    rest = terminal(weights, s, t, u, v)
+    straight, three, straight_pair = sums_of(STRAIGHT, kept, chart, p, q, s, t, u, v)
+    inverted, inverted_three, inverted_pair = sums_of(INVERTED, kept, chart, p, q, s, t, u, v)
+    rest = add(terminal(weights, s, t, u, v), add(three, inverted_three))
     if length(chart) == WITH_THREE:
-        for rule in range(THREE, STRAIGHT_OF_TWO):
-            rest = add(rest, sum_of(rule, kept, chart, p, q, s, t, u, v))
-        straight_pair = sum_of(STRAIGHT_OF_TWO, kept, chart, p, q, s, t, u, v)
-        inverted_pair = sum_of(INVERTED_OF_TWO, kept, chart, p, q, s, t, u, v)
         if length(weights.pairs):
             weight = get(weights.pairs, (source, target))
             straight_pair, inverted_pair = multiply(straight_pair, weight), multiply(inverted_pair, weight)
@@ -113,36 +111,43 @@ def terminal(weights, s, t, u, v):
 
 
 @kernel(forceinline=True)
-def sum_of(rule, kept, chart, p, q, s, t, u, v):
-    """Return the sum of the products of a rule's two children over a bispan, wherever it is divided.
+def sums_of(order, kept, chart, p, q, s, t, u, v):
+    """Return three sums of products of two children in one order, over all divisions of a bispan.
 
-    No views of rows are made: with so few products in each they would cost more than these.
+    They are those of A or B, of the rules of D, and of P or Q; 0 where the grammar does not have them. No views of rows
+    are made: with so few products in each they would cost more than these.
     """
-    inverted, x, y = RULES[rule, 0] == 1, U64(RULES[rule, 1]), U64(RULES[rule, 2])
-    left_begin, right_begin = beginnings(inverted, q, u, v)
-    total = zero(chart)
+    tables, with_three = ORDERS[order], length(chart) == WITH_THREE
+    left_begin, right_begin = beginnings(order, q, u, v)
+    two, three, pair = zero(chart), zero(chart), zero(chart)
     for middle in range(s, t + 1):
         left, right = U64(by_start(p, s, middle)), U64(by_start(p, middle, t))
-        first, end = divisions(inverted, kept, left, right, u, v)
+        first, end = divisions(order, kept, left, right, u, v)
         for place in range(first, end):
-            of_left, of_right = (x, left, U64(left_begin + place)), (y, right, U64(right_begin + place))
-            total = add(total, multiply(get(chart, of_left), get(chart, of_right)))
-    return total
+            i, j = U64(left_begin + place), U64(right_begin + place)
+            x = get(chart, (tables[LEFT], left, i))
+            two = add(two, multiply(x, get(chart, (tables[NORMAL_RIGHT], right, j))))
+            if with_three:
+                y = get(chart, (tables[RIGHT], right, j))
+                pair = add(pair, multiply(x, y))
+                three = add(three, multiply(get(chart, (tables[LEFT_PAIR], left, i)), y))
+                three = add(three, multiply(x, get(chart, (tables[RIGHT_PAIR], right, j))))
+    return two, three, pair
 
 
 @kernel(forceinline=True)
-def beginnings(inverted, q, u, v):
+def beginnings(order, q, u, v):
     """Return where in the rows of a rule's two tables the spans with one end at u or v would begin with place 0."""
-    if inverted:
+    if order == INVERTED:
         return by_end(0, v), by_start(q, u, 0)
     return by_start(q, u, 0), by_end(0, v)
 
 
 @kernel(forceinline=True)
-def divisions(inverted, kept, left, right, u, v):
+def divisions(order, kept, left, right, u, v):
     """Return the first place at which u..v can be divided between two source spans, and the one behind the last."""
     ends, starts = kept.ends, kept.starts
-    if inverted:
+    if order == INVERTED:
         first = max(starts[left, v, 0], ends[right, u, 0], u)
         return first, min(starts[left, v, 1], ends[right, u, 1], v) + 1
     first = max(ends[left, u, 0], starts[right, v, 0], u)
@@ -177,35 +182,44 @@ def hand_down(weights, kept, chart, adjoints, p, q, s, t, u, v, marginals):
         straight, inverted, rest = multiply(straight, weight), multiply(inverted, weight), multiply(rest, weight)
     if t - s == 1 and v - u == 1:
         put(marginals, (s, u), multiply(rest, get(weights.links, (s, u))))
-    return_sum(STRAIGHT, straight, kept, chart, adjoints, p, q, s, t, u, v)
-    return_sum(INVERTED, inverted, kept, chart, adjoints, p, q, s, t, u, v)
+    straight_pair = inverted_pair = zero(chart)
     if length(chart) == WITH_THREE:
-        for rule in range(THREE, STRAIGHT_OF_TWO):
-            return_sum(rule, rest, kept, chart, adjoints, p, q, s, t, u, v)
         pair = add(get(adjoints, (PAIR, source, target)), get(adjoints, (PAIR_BY_END, source, target_by_end)))
-        straight = add(pair, get(adjoints, (STRAIGHT_PAIR, source, target)))
-        inverted = add(pair, get(adjoints, (INVERTED_PAIR_BY_END, source, target_by_end)))
+        straight_pair = add(pair, get(adjoints, (STRAIGHT_PAIR, source, target)))
+        inverted_pair = add(pair, get(adjoints, (INVERTED_PAIR_BY_END, source, target_by_end)))
         if length(weights.pairs):
             weight = get(weights.pairs, (source, target))
-            straight, inverted = multiply(straight, weight), multiply(inverted, weight)
-        return_sum(STRAIGHT_OF_TWO, straight, kept, chart, adjoints, p, q, s, t, u, v)
-        return_sum(INVERTED_OF_TWO, inverted, kept, chart, adjoints, p, q, s, t, u, v)
+            straight_pair, inverted_pair = multiply(straight_pair, weight), multiply(inverted_pair, weight)
+    return_sums(STRAIGHT, straight, rest, straight_pair, kept, chart, adjoints, p, q, s, t, u, v)
+    return_sums(INVERTED, inverted, rest, inverted_pair, kept, chart, adjoints, p, q, s, t, u, v)
 
 
 @kernel(forceinline=True)
-def return_sum(rule, adjoint, kept, chart, adjoints, p, q, s, t, u, v):
-    """Hand the adjoint of a rule's sum to the two children of every product in it."""
-    if not is_positive(adjoint):
+def return_sums(order, two, three, pair, kept, chart, adjoints, p, q, s, t, u, v):
+    """Hand the adjoints of the three sums of an order to the two children of every product in them."""
+    if not (is_positive(three) or is_positive(pair)):  # of A or B no adjoint is larger than that of D
         return
-    inverted, x, y = RULES[rule, 0] == 1, U64(RULES[rule, 1]), U64(RULES[rule, 2])
-    left_begin, right_begin = beginnings(inverted, q, u, v)
+    tables, with_three = ORDERS[order], length(chart) == WITH_THREE
+    left_begin, right_begin = beginnings(order, q, u, v)
     for middle in range(s, t + 1):
         left, right = U64(by_start(p, s, middle)), U64(by_start(p, middle, t))
-        first, end = divisions(inverted, kept, left, right, u, v)
+        first, end = divisions(order, kept, left, right, u, v)
         for place in range(first, end):
-            of_left, of_right = (x, left, U64(left_begin + place)), (y, right, U64(right_begin + place))
-            put(adjoints, of_left, add(get(adjoints, of_left), multiply(adjoint, get(chart, of_right))))
-            put(adjoints, of_right, add(get(adjoints, of_right), multiply(adjoint, get(chart, of_left))))
+            i, j = U64(left_begin + place), U64(right_begin + place)
+            of_left, of_right = (tables[LEFT], left, i), (tables[NORMAL_RIGHT], right, j)
+            x = get(chart, of_left)
+            to_left = multiply(two, get(chart, of_right))
+            put(adjoints, of_right, add(get(adjoints, of_right), multiply(two, x)))
+            if with_three:
+                right_total, left_pair = (tables[RIGHT], right, j), (tables[LEFT_PAIR], left, i)
+                right_pair = tables[RIGHT_PAIR], right, j
+                y = get(chart, right_total)
+                to_left = add(to_left, add(multiply(pair, y), multiply(three, get(chart, right_pair))))
+                to_right = add(multiply(pair, x), multiply(three, get(chart, left_pair)))
+                put(adjoints, right_total, add(get(adjoints, right_total), to_right))
+                put(adjoints, left_pair, add(get(adjoints, left_pair), multiply(three, y)))
+                put(adjoints, right_pair, add(get(adjoints, right_pair), multiply(three, x)))
+            put(adjoints, of_left, add(get(adjoints, of_left), to_left))
 
 
 @kernel

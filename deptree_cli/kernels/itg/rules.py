@@ -30,21 +30,21 @@ STRAIGHT_PAIR = 7  # P
 # How many tables there are, by the branching.
 TABLES = {2: 4, 3: 8}
 
-# A line for each rule: whether it is inverted, and the tables of its left and its right child on the source side. The
-# left half of a straight rule begins where the whole begins on the target side, that of an inverted one ends where it
-# ends, so that either is looked up by the end that it shares with the whole.
-RULES = np.array(
+# A line for each order of two children, straight and inverted: where their values stand. The left child of a straight
+# rule begins where the whole begins on the target side, that of an inverted one ends where it ends, so that either is
+# looked up by the end that it shares with the whole.
+ORDERS = np.array(
     [
-        [0, TOTAL, NOT_STRAIGHT_BY_END],
-        [1, TOTAL_BY_END, NOT_INVERTED],
-        [0, PAIR, TOTAL_BY_END],
-        [1, PAIR_BY_END, TOTAL],
-        [0, TOTAL, INVERTED_PAIR_BY_END],
-        [1, TOTAL_BY_END, STRAIGHT_PAIR],
-        [0, TOTAL, TOTAL_BY_END],
-        [1, TOTAL_BY_END, TOTAL],
+        [TOTAL, TOTAL_BY_END, NOT_STRAIGHT_BY_END, PAIR, INVERTED_PAIR_BY_END],
+        [TOTAL_BY_END, TOTAL, NOT_INVERTED, PAIR_BY_END, STRAIGHT_PAIR],
     ]
 )
+# Its columns: T of the left and of the right child on the source side; what A or B has for its right child; what D has.
+LEFT, RIGHT, NORMAL_RIGHT, LEFT_PAIR, RIGHT_PAIR = range(5)
+
+# A line for each rule: its order, and the tables of its left and of its right child.
+_CHILDREN = (LEFT, NORMAL_RIGHT), (LEFT_PAIR, RIGHT), (LEFT, RIGHT_PAIR), (LEFT, RIGHT)
+RULES = np.array([[order, *ORDERS[order, children]] for children in _CHILDREN for order in range(2)])
 STRAIGHT, INVERTED, THREE, STRAIGHT_OF_TWO, INVERTED_OF_TWO = 0, 1, 2, 6, 7
 
 # The number of tables with which the rules THREE to STRAIGHT_OF_TWO - 1, which make D, and the pairs are there.

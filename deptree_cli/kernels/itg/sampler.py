@@ -89,10 +89,10 @@ def drawn(weights, kept, chart, state, p, q, table, s, t, u, v):
 @kernel
 def factors(rule, kept, chart, p, q, s, t, u, v, middle):
     """Return the first place of division, and for all from there on the values of a rule's two children."""
-    inverted = RULES[rule, 0] == 1
+    order = RULES[rule, 0]
     left, right = by_start(p, s, middle), by_start(p, middle, t)
-    first, end = divisions(inverted, kept, left, right, u, v)
-    left_begin, right_begin = beginnings(inverted, q, u, v)
+    first, end = divisions(order, kept, left, right, u, v)
+    left_begin, right_begin = beginnings(order, q, u, v)
     end = max(first, end)
     x = part(row(row(chart, RULES[rule, 1]), left), left_begin + first, left_begin + end)
     y = part(row(row(chart, RULES[rule, 2]), right), right_begin + first, right_begin + end)

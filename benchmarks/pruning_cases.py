@@ -1,0 +1,173 @@
+"""What `pruning.py` measures on: three grammars, generated sentence pairs, one step of a chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchmarks.generated import PEAKED, Problem, problem
+from benchmarks.ternary import DirectTernary
+from benchmarks.ternary_loops import Mask
+from deptree_cli.core.bitext.distribution import AlignmentDistribution
+from deptree_cli.core.bitext.program import LinkProgram
+from deptree_cli.core.dtypes import Bool, Float, Int, Integers
+from deptree_cli.core.pruning.chain import Chain, start
+from deptree_cli.core.pruning.program import AnyCellProgram, AnyProgram, CellProgram
+from deptree_cli.kernels.itg.masks import list_states, nothing_kept
+
+# The standard deviation of the log-weights of bispans, where there are any.
+SIGMA = 0.5
+
+# A time is the mean over as many repetitions as fit into so many seconds; steps differ much from one to the next.
+LONG_ENOUGH, FEWEST_STEPS = 0.04, 5
+
+
+class DirectlyPruned(DirectTernary, CellProgram[Mask, Mask, Integers]):
+    """Three children summed directly under the masks that the package would use.
+
+    A mask by merits has gaps, of which the chart knows nothing as long as it is fresh: one such mask a program.
+    """
+
+    def __init__(self, pair: Problem, guide: LinkProgram) -> None:
+        super().__init__(pair.scores, pair.source_nulls, pair.target_nulls, pair.bispans)
+        self._guide = guide
+
+    def confident(self) -> Int:
+        """See `Program`."""
+        return self._guide.confident()
+
+    def merits(self) -> Float:
+        """See `CellProgram`."""
+        return self._guide.merits()
+
+    def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
+        """See `CellProgram`; without weights."""
+        p, q = self.shape
+        found = nothing_kept(p, q, int(kept.sum()))
+        list_states(kept, p, q, found)
+        return Mask(found.cells[: found.count[0]].astype(np.int64), self._links)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A grammar and a way to sum over its derivations.
+
+    Attributes:
+        name: what tables call it.
+        branching: 2 or 3.
+        lengths: of both sentences, those that are measured.
+        is_direct: whether three children are summed at once, in O(p^4 q^4).
+    """
+
+    name: str
+    branching: int
+    lengths: tuple[int, ...]
+    is_direct: bool = False
+
+    def pair(self, length: int, number: int, strong: float, corruption: float = 0.0) -> Case:
+        """The sentence pair of this number, both sentences of one length."""
+        rng = np.random.default_rng([length, number])
+        sigma = SIGMA if self.branching == 3 else 0.0
+        made = problem(rng, length, length, strong, sigma=sigma, corruption=corruption)
+        return Case(self, made, is_misled=corruption > 0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sentence pair under a grammar."""
+
+    grammar: Grammar
+    problem: Problem
+    is_misled: bool = False
+
+    def program(self) -> AnyCellProgram:
+        """A new program, all its preparation still to be done."""
+        heuristic = self._distribution(self.problem.heuristic) if self.is_misled else None
+        guide = self._distribution(self.problem.scores).program(heuristic)
+        return DirectlyPruned(self.problem, guide) if self.grammar.is_direct else guide
+
+    def fast_program(self) -> LinkProgram:
+        """A new program that sums pairs first, by the model's own scores."""
+        return self._distribution(self.problem.scores).program()
+
+    def _distribution(self, scores: Float) -> AlignmentDistribution:
+        given, branching = self.problem, self.grammar.branching
+        bispans = given.bispans if branching == 3 and scores is given.scores else None
+        return AlignmentDistribution(
+            scores, "log", given.source_nulls, given.target_nulls, branching=branching, bispans=bispans
+        )
+
+    @cached_property
+    def exact(self) -> Float:
+        """The probabilities of links, (p, q), whatever way they are summed."""
+        return self._distribution(self.problem.scores).marginals()
+
+    def error(self, found: Float) -> float:
+        """The root of the sum over links of squared differences to the exact probabilities."""
+        return float(np.linalg.norm(found.ravel() - self.exact.ravel()))
+
+    @cached_property
+    def pins(self) -> dict[str, Int]:
+        """The links that can be pinned: those of which both directions are sure, and for comparison all true ones."""
+        q = self.problem.scores.shape[1]
+        true = np.array(sorted(i * q + j for i, j in self.problem.links), dtype=np.int64)
+        return {"sure": self.fast_program().confident(), "true": true}
+
+
+def seconds_each(action: Callable[[], object], fewest: int = 1) -> float:
+    """The mean processor time of a call, over this many at least."""
+    begin, count = time.process_time(), 0
+    while (spent := time.process_time() - begin) < LONG_ENOUGH or count < fewest:
+        action()
+        count += 1
+    return spent / count
+
+
+def seconds_exact(program: AnyProgram) -> float:
+    """The processor time of exact sums, inside and outside."""
+    everything = program.everything()
+    return seconds_each(lambda: program.outside(program.inside(everything)[1]))
+
+
+def seconds_of_step(program: AnyProgram, pinned: Integers, soft: bool) -> float:
+    """The processor time of a step: the mask, sums, a sample, and the sums outside if counts are soft."""
+    chain = Chain(program, pinned, np.random.default_rng(1), dispersed=False)
+    return seconds_each(lambda: chain.step(soft), FEWEST_STEPS)
+
+
+def averaged(program: AnyProgram, pinned: Integers, iterations: int) -> Float:
+    """The average of one chain, soft counts, all iterations."""
+    chain = Chain(program, pinned, np.random.default_rng(2), dispersed=False)
+    return np.mean([chain.step() for _ in range(iterations)], axis=0)
+
+
+def under_all(program: AnyProgram, pinned: Integers) -> Float:
+    """The expectations with all these links pinned: a chain's start, and its mask for good."""
+    assigned = start(program, pinned, np.random.default_rng(2))
+    selected = np.zeros(program.variables(), dtype=np.bool_)
+    selected[pinned] = True
+    return program.outside(program.inside(program.compile(selected, assigned))[1])
+
+
+BINARY = Grammar("branching 2", 2, (6, 8, 10, 12, 16, 20, 30))
+BY_PAIRS = Grammar("branching 3, pairs first", 3, (6, 8, 10, 12, 16, 20))
+DIRECTLY = Grammar("branching 3, directly", 3, (6, 8, 10, 12, 16, 20), is_direct=True)
+GRAMMARS = (BINARY, BY_PAIRS, DIRECTLY)
+
+
+def compile_all() -> None:
+    """Run everything once, so that no table shows the time of compilation.
+
+    Where a mask prunes everything the package has to make sure in wide numbers.
+    """
+    for grammar in GRAMMARS:
+        case = grammar.pair(4, 0, PEAKED)
+        averaged(case.program(), case.pins["true"], 2)
+        program = case.program()
+        merits = program.merits()
+        program.inside(program.keep(merits < -np.inf))
+        program.outside(program.inside(program.keep(merits > -np.inf))[1])
