@@ -117,7 +117,7 @@ _OPTIONS: list[Decorator[Any]] = [
         "--branching",
         type=click.Choice([str(number) for number in BRANCHINGS]),
         default="2",
-        help="The most parts that a part of a sentence pair consists of; 3 takes three times as long.  [default: 2]",
+        help="The most parts that a part of a sentence pair consists of; 3 takes up to twice as long.  [default: 2]",
     ),
 ]
 
