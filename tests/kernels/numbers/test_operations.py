@@ -23,7 +23,7 @@ from deptree_cli.kernels.numbers.tropical import Tropical
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
 
 # Maxima and sums need no more: nothing is divided, compared or drawn. Others fail to compile.
-OF_TROPICAL = {"get", "put", "row", "length", "zero", "one", "add", "multiply"}
+OF_TROPICAL = {"get", "put", "row", "part", "inner", "length", "zero", "one", "add", "multiply", "is_less"}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)
