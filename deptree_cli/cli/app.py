@@ -10,6 +10,7 @@ import click
 
 from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.interrupts import INTERRUPTED
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 
@@ -32,7 +33,7 @@ COMMANDS = {
     "bitext": "Align sentence pairs: probabilities of links, alignments.",
 }
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, BAD_INPUT = 0, 2
 
 
 class Deptree(LazyGroup):

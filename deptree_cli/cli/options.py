@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from functools import wraps
+from math import inf
 from string import Formatter
 from typing import Any, TypeVar
 
@@ -29,6 +30,13 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
         return seed
     mark_unsaid(context, "seed")
     return secrets.randbits(32)
+
+
+def positive(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
+    """A click callback: the number, if it is positive and finite or not given."""
+    if number is not None and not 0 < number < inf:
+        raise click.BadParameter(f"{number:g} is not a positive number.")
+    return number
 
 
 seed_option = option(

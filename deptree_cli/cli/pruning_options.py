@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from math import inf
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from deptree_cli.cli.options import entry_option, seed_option
+from deptree_cli.cli.options import entry_option, positive, seed_option
 from deptree_cli.cli.sections import Decorator, apply, option
 from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
 from deptree_cli.core.pruning.methods import METHODS, Method
@@ -48,12 +47,6 @@ class PruningOptions:
         return {"method": self.method.name, **own, "seed": self.seed if self.method.is_random else None}
 
 
-def _positive(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
-    if number is not None and not 0 < number < inf:
-        raise click.BadParameter(f"{number:g} is not a positive number.")
-    return number
-
-
 _METHOD = [
     entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them, see above.  [default: {EXACT}]"),
     option(
@@ -65,7 +58,7 @@ _METHOD = [
     option(
         "--seconds",
         type=float,
-        callback=_positive,
+        callback=positive,
         metavar="S",
         help="How long to go on with each sentence; results then depend on the machine.",
     ),
@@ -96,7 +89,7 @@ _BY_MERITS = [
         "--margin",
         type=float,
         default=_USUAL.margin,
-        callback=_positive,
+        callback=positive,
         metavar="X",
         help=f"With tic-tac-toe: keep what is worth at most X nats less than the best.  [default: {_USUAL.margin:g}]",
     ),

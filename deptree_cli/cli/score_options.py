@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
-from math import isfinite
 from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.score_files import Reading, ScoreFiles, are_projective, own_layout, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
@@ -137,14 +137,8 @@ class ScoreOptions:
         }
 
 
-def _positive(context: click.Context, parameter: click.Parameter, number: float) -> float:
-    if not (number > 0 and isfinite(number)):
-        raise click.BadParameter(f"{number:g} is not a positive number.")
-    return number
-
-
 temperature_option = reading_option(
-    "--temperature", type=float, default=1.0, callback=_positive, help="Divide log-scores by this.  [default: 1]"
+    "--temperature", type=float, default=1.0, callback=positive, help="Divide log-scores by this.  [default: 1]"
 )
 
 _OPTIONS = [

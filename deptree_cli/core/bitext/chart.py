@@ -6,7 +6,8 @@ Numbers are summed in float64 where its range suffices, else in wide numbers (`k
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from deptree_cli.core.bitext.masks import Mask, nothing_pinned
 from deptree_cli.core.bitext.shifted import NO_TABLE, Shifted
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
 from deptree_cli.core.streams import kernel_state
@@ -41,9 +43,10 @@ class Chart:
         self._shifted, self._kind = shifted, kind
         self._p, self._q = p, q = shifted.size
         shape = TABLES[branching], spans_of(p), spans_of(q)
-        self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
+        with _room_for(p, q):
+            self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
+            self._kept = nothing_kept(p, q, shape[1] * shape[2])
         self._unmasked = self._weights = _weights(shifted, kind.exp)
-        self._kept = nothing_kept(p, q, shape[1] * shape[2])
         self._total: Any = None
         self.log_z = -math.inf
 
@@ -101,6 +104,16 @@ class Charts:
         return self._wide
 
 
+@contextmanager
+def _room_for(p: int, q: int) -> Iterator[None]:
+    """Turn a lack of memory for the chart of such a pair into a DeptreeError."""
+    try:
+        yield
+    except MemoryError:
+        problem = f"there is not enough memory for the chart of {p} by {q} words"
+        raise DeptreeError(problem, "Leave the pair out, or align parts of it") from None
+
+
 def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
     """The weights of a pair's parts as numbers of some kind, none of pairs; bispans may be beyond float64."""
     with np.errstate(over="ignore"):
@@ -111,10 +124,11 @@ def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
 def best_links(shifted: Shifted, branching: int) -> Heads | None:
     """The links of the derivation of the largest weight, (p,); None where there is none. As costly as log Z."""
     p, q = shifted.size
-    kept = nothing_kept(p, q, spans_of(p) * spans_of(q))
+    with _room_for(p, q):
+        kept = nothing_kept(p, q, spans_of(p) * spans_of(q))
+        items = Tropical(np.full((TABLES[branching], spans_of(p), spans_of(q)), -np.inf))
     nothing_pinned(p, q).list_kept(p, kept)
     weights = _weights(shifted, Tropical)
-    items = Tropical(np.full((TABLES[branching], spans_of(p), spans_of(q)), -np.inf))
     if inside(weights, kept, items).log == -np.inf:
         return None
     targets = np.empty(p, dtype=np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
-from deptree_cli.core.bitext.shifted import Shifted, shift
+from deptree_cli.core.bitext.shifted import Shifted, no_derivation, shift
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
@@ -131,12 +131,16 @@ class AlignmentDistribution:
 
         found = Charts(self.shifted, self.branching).filled(nothing_pinned(self.p, self.q))
         if found.log_z == -np.inf:
-            raise no_derivation(self)
+            raise no_derivation(self.shifted).at(sent_id=self.id)
         return found
 
     @property
     def log_partition(self) -> float:
-        """The natural logarithm of the partition function, the sum of all derivations' weights."""
+        """The natural logarithm of the partition function, the sum of all derivations' weights.
+
+        Raises:
+            DeptreeError: no derivation is possible; so do `marginals` and `sample`.
+        """
         return self._chart.log_z
 
     def marginals(self) -> Float:
@@ -148,12 +152,16 @@ class AlignmentDistribution:
         return read_only(self._chart.marginals())
 
     def argmax(self) -> Heads:
-        """The links of the most probable derivation: the target word of every source word, -1 for none, (p,)."""
+        """The links of the most probable derivation: the target word of every source word, -1 for none, (p,).
+
+        Raises:
+            DeptreeError: no derivation is possible.
+        """
         from deptree_cli.core.bitext.chart import best_links
 
         found = best_links(self.shifted, self.branching)
         if found is None:
-            raise no_derivation(self)
+            raise no_derivation(self.shifted).at(sent_id=self.id)
         return found
 
     def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
@@ -180,17 +188,6 @@ class AlignmentDistribution:
             problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
             raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
         return LinkProgram(self.shifted, self.branching, (heuristic or self).link_scores)
-
-
-def no_derivation(pair: AlignmentDistribution) -> DeptreeError:
-    """The error of a sentence pair whose words cannot all be linked or left unlinked."""
-    problem = "no derivation is possible"
-    for side, nulls, axis in (("source", pair.source_nulls, 1), ("target", pair.target_nulls, 0)):
-        stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(pair.log_scores).all(axis=axis))
-        if len(stuck):
-            problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
-            break
-    return DeptreeError(problem, "Allow more links, or words to be left unlinked", sent_id=pair.id)
 
 
 def _put_together(kind: type[AlignmentDistribution], *parts: Any) -> AlignmentDistribution:

@@ -8,8 +8,9 @@ from deptree_cli.core.bitext.chart import Chart, Charts
 from deptree_cli.core.bitext.masks import KeptStates, Mask, pinned
 from deptree_cli.core.bitext.merits import bispan_merits, confidences
 from deptree_cli.core.bitext.scores import LinkScores
-from deptree_cli.core.bitext.shifted import Shifted
+from deptree_cli.core.bitext.shifted import Shifted, no_derivation
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.program import CellProgram
 
 # Links are pinned that both directions of the simpler model find more likely than this: above 1/2 no two share a word,
@@ -31,7 +32,7 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
     """
 
     def __init__(self, shifted: Shifted, branching: int, heuristic: LinkScores) -> None:
-        self._shape = shifted.size
+        self._shifted, self._shape = shifted, shifted.size
         self._charts = Charts(shifted, branching)
         self._heuristic = heuristic
 
@@ -73,6 +74,10 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
     def _are_linked(self, targets: Heads) -> Bool:
         found: Bool = targets[:, None] == np.arange(self._shape[1])
         return found
+
+    def no_structure(self) -> DeptreeError:
+        """See `Program`."""
+        return no_derivation(self._shifted)
 
     def merits(self) -> Float:
         """See `CellProgram`. Single words and links are no question, and neither is the whole."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
 
 # Log-weights of bispans where there are none.
 NO_TABLE: Float = np.empty((0, 0))
@@ -49,6 +50,17 @@ def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float
         NO_TABLE if bispans is None else _table(bispans),
         math.fsum((*of_targets, *of_sources)),
     )
+
+
+def no_derivation(scores: Shifted) -> DeptreeError:
+    """The error of a sentence pair whose words cannot all be linked or left unlinked."""
+    problem = "no derivation is possible"
+    for side, nulls, axis in (("source", scores.source_nulls, 1), ("target", scores.target_nulls, 0)):
+        stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(scores.links).all(axis=axis))
+        if len(stuck):
+            problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
+            break
+    return DeptreeError(problem, "Allow more links, or words to be left unlinked")
 
 
 def _table(bispans: Float) -> Float:

@@ -71,4 +71,4 @@ def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, di
             return found
         if variable is not None:
             selected[variable] = False
-    raise DeptreeError("there is no structure to draw", "Allow more of them")
+    raise program.no_structure()

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Integers
+from deptree_cli.core.errors import DeptreeError
 
 Mask = TypeVar("Mask")
 Chart = TypeVar("Chart")
@@ -58,6 +59,10 @@ class Program(ABC, Generic[Mask, Chart, Structure]):
     def features(self, structure: Structure) -> Float:
         """Return the features of a structure, of which `outside` has the expectations; the variables if not said."""
         return self.assign(structure).astype(np.float64)
+
+    def no_structure(self) -> DeptreeError:
+        """Return the error of a program that has no structure at all."""
+        return DeptreeError("there is no structure to sum over", "Allow more of them")
 
     def everything(self) -> Mask:
         """Return the mask that prunes nothing."""

@@ -19,7 +19,7 @@ def exact(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> 
     """
     log_z, chart = program.inside(program.everything())
     if log_z == -np.inf:
-        raise DeptreeError("there is no structure to sum over", "Allow more of them")
+        raise program.no_structure()
     return Estimate(program.outside(chart), log_partition=log_z)
 
 
@@ -54,5 +54,5 @@ def _best(merits: Float) -> Float:
 def _under(program: AnyProgram, mask: Mask) -> Estimate:
     log_z, chart = program.inside(mask)
     if log_z == -np.inf:
-        raise DeptreeError("the mask prunes everything", "Prune less")
+        raise DeptreeError("the mask prunes everything", "Choose a larger margin")
     return Estimate(program.outside(chart))

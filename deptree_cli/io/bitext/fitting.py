@@ -88,8 +88,10 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
 
 
 def _hint(raw: RawScores, words: PairWords) -> str:
-    """What may be meant by a row and a column too many."""
+    """What may be meant by a row and a column too many, or by rows that are as many as target words."""
     p, q = words.lengths
+    if raw.scores.shape == (q, p):
+        return "; rows are source words: are these the scores of the other direction?"
     return "; if NULL has a row and a column, say so with --null" if raw.scores.shape == (p + 1, q + 1) else ""
 
 

@@ -8,6 +8,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.bitext.record import PairInterpretation, ScoredPair
+from deptree_cli.io.usable import usable
 
 
 def read_pairs(
@@ -34,13 +35,5 @@ def read_pairs(
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.
     """
-    how = PairInterpretation(temperature, branching)
-    for record in PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score)):
-        try:
-            if isinstance(record, DeptreeError):
-                raise record
-            yield how(record)
-        except DeptreeError as error:
-            if on_error is None:
-                raise
-            on_error(error)
+    records = PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score))
+    return usable(records, PairInterpretation(temperature, branching), on_error)

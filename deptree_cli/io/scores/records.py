@@ -23,6 +23,7 @@ from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.usable import usable
 
 if TYPE_CHECKING:
     from conllu import TokenList
@@ -258,18 +259,4 @@ def read(
     chosen["projective"] = chosen.get("projective") or source.is_projective
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
-    return _sentences(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
-
-
-def _sentences(
-    records: Iterator[Record | DeptreeError], how: Interpretation, on_error: Callable[[DeptreeError], None] | None
-) -> Iterator[ScoredSentence]:
-    for record in records:
-        try:
-            if isinstance(record, DeptreeError):
-                raise record
-            yield how(record)
-        except DeptreeError as error:
-            if on_error is None:
-                raise
-            on_error(error)
+    return usable(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

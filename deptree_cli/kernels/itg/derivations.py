@@ -1,7 +1,7 @@
 """Items from the top of a chart down: what an item can be split by, and what it is split into.
 
-An item (table, s, t, u, v) is what stands in a table of the chart over a bispan; tables that hold the same items in the
-other order of target spans are never named. All derivations are TOTAL over the two whole sentences.
+An item (table, s, t, u, v) is what stands in a table of the chart over a bispan; that of another table with the same
+items in the other order of target spans is the same one. All derivations are TOTAL over the two whole sentences.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TERMINAL = -1
 
 @kernel
 def is_rule_of(table, rule):
-    """Return whether an item of this table may be made by a rule; TERMINAL is one that has no children."""
+    """Return whether an item of this table may be made by a rule."""
     if table in (PAIR, PAIR_BY_END):
         return rule >= STRAIGHT_OF_TWO
     if table == STRAIGHT_PAIR:

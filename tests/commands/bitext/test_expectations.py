@@ -136,6 +136,8 @@ def test_no_derivation(deptree, put, method: str) -> None:
     assert [row["sent_id"] for row in ran.rows] == ["good"]
     skipped = ran.said[0]
     assert "bad.npz[pair] (pair): " in skipped
+    if not METHODS.get(method).by_merits:  # the others cannot tell what they pruned from what was never there
+        assert "no derivation is possible. Allow more links" in skipped
 
 
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
@@ -165,3 +167,22 @@ def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, output: str | N
         assert second["interrupted"] is True
         assert 0 < second["iterations"] < first["iterations"] * 2
     assert {path.name for path in tmp_path.iterdir()} == {"two.npz", *([output] if output else [])}
+
+
+@pytest.mark.parametrize("command", ["expectations", "align", "show"])
+def test_too_little_memory(deptree, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("deptree_cli.core.bitext.chart.nothing_kept", refuse)
+    ran = deptree("bitext", command, SCORES, "-q")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "(de-1): there is not enough memory for the chart of 6 by 7 words." in ran.err
+
+
+@pytest.mark.parametrize("command", ["expectations", "align", "show"])
+def test_the_other_direction(deptree, command: str) -> None:
+    """Rows and columns exchanged are noticed where there are words."""
+    ran = deptree("bitext", command, DATA / "bitext_reverse.npz", "--text", DATA / "bitext.txt", "-q")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "rows are source words: are these the scores of the other direction?" in ran.err

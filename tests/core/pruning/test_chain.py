@@ -227,7 +227,7 @@ def test_dispersed_starts() -> None:
 def test_there_is_nothing_to_start_from() -> None:
     program = Segmentations(np.full((4, 4), -np.inf), np.arange(2))
     for dispersed in (False, True):
-        with pytest.raises(DeptreeError, match=r"^there is no structure to draw\. Allow more of them\.$"):
+        with pytest.raises(DeptreeError, match=r"^there is no structure to sum over\. Allow more of them\.$"):
             chain_of(program, 1, dispersed=dispersed)
 
 
