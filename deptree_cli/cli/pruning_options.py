@@ -98,7 +98,7 @@ _BY_MERITS = [
         type=click.IntRange(1),
         default=_USUAL.kept,
         metavar="N",
-        help=f"With rdp: keep the best N states of a cell, and N others by chance.  [default: {_USUAL.kept}]",
+        help=f"With rdp: keep the N best target spans of a source span, N others by chance.  [default: {_USUAL.kept}]",
     ),
 ]
 
