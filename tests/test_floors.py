@@ -30,6 +30,8 @@ FORBIDDEN = {
     "kernels": ["deptree_cli.core", "deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
     "core": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
     "io": ["deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
+    "torch": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "deptree_cli.jax", "click", "rich", "jax"],
+    "jax": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "deptree_cli.torch", "click", "rich", "torch"],
     "commands": ["deptree_cli.cli.app"],
     "cli": [],
 }
@@ -72,6 +74,18 @@ def test_there_are_modules_on_every_floor() -> None:
 def test_imports_go_down(module: str) -> None:
     floor = module.split(".")[1]
     assert not [name for name in imports_of(module) for prefix in FORBIDDEN[floor] if is_within(name, prefix)]
+
+
+@pytest.mark.parametrize("floor", ["torch", "jax"])
+def test_only_its_own_wing_imports_a_framework(floor: str) -> None:
+    """Neither PyTorch nor JAX comes with the package."""
+    others = [module for module in FILES if module not in on_floor(floor)]
+    assert not [
+        (module, name)
+        for module in others
+        for name in imports_of(module)
+        if is_within(name, floor) or is_within(name, f"deptree_cli.{floor}")
+    ]
 
 
 @pytest.mark.parametrize("module", on_floor("commands"))
@@ -223,7 +237,7 @@ def test_light_things_stay_light(statement: str, too_heavy: tuple[str, ...]) -> 
 
 def test_commands_load_kernels_when_there_is_work() -> None:
     """`deptree COMMAND --help` must not wait for numba."""
-    assert loaded_after(f"import {', '.join(on_floor('commands'))}", ("numba", "matplotlib")) == []
+    assert loaded_after(f"import {', '.join(on_floor('commands'))}", ("numba", "matplotlib", "torch", "jax")) == []
 
 
 def test_the_public_api_is_there() -> None:

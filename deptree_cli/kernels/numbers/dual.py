@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.operations import add, divide, get, inner, multiply, put, scale, subtract, zero
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    divide,
+    get,
+    inner,
+    multiply,
+    multiply_add,
+    put,
+    scale,
+    subtract,
+    zero,
+)
 
 
 class Dual(NamedTuple):
@@ -43,6 +54,12 @@ def _part(array, start, stop):
 @ops.inner.register(Dual)
 def _inner(x, y):
     return Dual(inner(x.value, y.value), add(inner(x.value, y.tangent), inner(x.tangent, y.value)))
+
+
+@ops.multiply_add.register(Dual)
+def _multiply_add(total, x, y):
+    tangent = multiply_add(multiply_add(total.tangent, x.value, y.tangent), x.tangent, y.value)
+    return Dual(multiply_add(total.value, x.value, y.value), tangent)
 
 
 @ops.zero.register(Dual)

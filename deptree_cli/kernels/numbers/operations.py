@@ -73,8 +73,8 @@ def inner(x, y):
     return sum_of_products(x, y)
 
 
-# The one place where additions may be reordered: for a sum of products any order is as good as any other, and only a
-# reordered one is vectorised. Marginals depend on it, samples do not.
+# Additions may be reordered here and in `multiply_add` only: for a sum of products any order is as good as any other,
+# and only a reordered one is vectorised. Marginals depend on it, samples do not.
 @kernel(fastmath={"reassoc"})
 def sum_of_products(x, y):
     """Return the sum of x[j] * y[j], in any order."""
@@ -82,6 +82,18 @@ def sum_of_products(x, y):
     for j in range(x.shape[0]):
         total += x[j] * y[j]
     return total
+
+
+@operation
+def multiply_add(total, x, y):
+    """Return total + x * y, in sums whose order and rounding do not matter: `inner`, where there is no row to view."""
+    return fused_multiply_add(total, x, y)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def fused_multiply_add(total, x, y):
+    """Return total + x * y, rounded once where the machine can, and added up in any order."""
+    return total + x * y
 
 
 @operation

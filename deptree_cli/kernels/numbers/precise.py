@@ -132,6 +132,11 @@ def _inner(x, y):
     return total
 
 
+@ops.multiply_add.register(Precise)
+def _multiply_add(total, x, y):
+    return ops.add(total, ops.multiply(x, y))
+
+
 @ops.zero.register(Precise)
 def _zero(array):
     return Precise(0.0, 0.0, ZERO)

@@ -42,6 +42,11 @@ def _inner(x, y):
     return Tropical(best)
 
 
+@ops.multiply_add.register(Tropical)
+def _multiply_add(total, x, y):
+    return ops.add(total, ops.multiply(x, y))
+
+
 @ops.zero.register(Tropical)
 def _zero(array):
     return Tropical(-math.inf)

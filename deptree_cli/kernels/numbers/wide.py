@@ -133,6 +133,11 @@ def _inner(x, y):
     return total
 
 
+@ops.multiply_add.register(tuple)
+def _multiply_add(total, x, y):
+    return ops.add(total, ops.multiply(x, y))
+
+
 @ops.zero.register(tuple)
 def _zero(array):
     return 0.0, ZERO

@@ -9,7 +9,8 @@ its span; an *arc* item is an arc with everything between its ends. Every projec
     left[i, j] = sum over k of left[i, k] * left_arc[k <- j]      k: the first dependent of j
 
 Numbers of any kind are added and multiplied, and divided once, never subtracted. Complete items are kept by either end,
-so that every sum runs along two rows.
+so that every sum runs along two rows. What takes a whole chart is inlined: one of dual numbers is fourteen arrays to
+hand over, which took five times as long as the sums.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def inside(weights, single_root, chart):
     return get(chart.right, (0, n))
 
 
-@kernel
+@kernel(forceinline=True)
 def fill_arcs(weights, chart, i, j, stop):
     """Fill the arc items between i and j, splitting what is between them behind the nodes i..stop-1."""
     total = inner(part(row(chart.right, i), i, stop), part(row(chart.left_by_end, j), i + 1, stop + 1))
@@ -84,7 +85,7 @@ def fill_arcs(weights, chart, i, j, stop):
     put(chart.left_arc, (j, i), multiply(total, get(weights, (j, i))))
 
 
-@kernel
+@kernel(forceinline=True)
 def fill_right(chart, i, j):
     """Fill the complete item of head i that ends at j."""
     total = inner(part(row(chart.right_arc, i), i + 1, j + 1), part(row(chart.right_by_end, j), i + 1, j + 1))
@@ -92,7 +93,7 @@ def fill_right(chart, i, j):
     put(chart.right_by_end, (j, i), total)
 
 
-@kernel
+@kernel(forceinline=True)
 def fill_left(chart, i, j):
     """Fill the complete item of head j that begins at i."""
     total = inner(part(row(chart.left, i), i, j), part(row(chart.left_arc, j), i, j))
@@ -128,7 +129,7 @@ def outside(weights, single_root, chart, adjoints, marginals):
             return_arcs(weights, chart, adjoints, i, j, j, marginals)
 
 
-@kernel
+@kernel(forceinline=True)
 def return_right(chart, adjoints, i, j):
     """Hand the adjoint of the complete item of head i that ends at j to those that it was made of."""
     adjoint = add(get(adjoints.right, (i, j)), get(adjoints.right_by_end, (j, i)))
@@ -137,7 +138,7 @@ def return_right(chart, adjoints, i, j):
     return_products(adjoint, arcs, arc_adjoints, ends, end_adjoints, i + 1, j + 1, 0)
 
 
-@kernel
+@kernel(forceinline=True)
 def return_left(chart, adjoints, i, j):
     """Hand the adjoint of the complete item of head j that begins at i to those that it was made of."""
     adjoint = add(get(adjoints.left, (i, j)), get(adjoints.left_by_end, (j, i)))
@@ -146,7 +147,7 @@ def return_left(chart, adjoints, i, j):
     return_products(adjoint, starts, start_adjoints, arcs, arc_adjoints, i, j, 0)
 
 
-@kernel
+@kernel(forceinline=True)
 def return_arcs(weights, chart, adjoints, i, j, stop, marginals):
     """Hand the adjoints of the arc items between i and j to what they were made of, and fill their marginals."""
     to_right, to_left = get(adjoints.right_arc, (i, j)), get(adjoints.left_arc, (j, i))

@@ -23,7 +23,20 @@ from deptree_cli.kernels.numbers.tropical import Tropical
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
 
 # Maxima and sums need no more: nothing is divided, compared or drawn. Others fail to compile.
-OF_TROPICAL = {"get", "put", "row", "part", "inner", "length", "zero", "one", "add", "multiply", "is_less"}
+OF_TROPICAL = {
+    "get",
+    "put",
+    "row",
+    "part",
+    "inner",
+    "length",
+    "zero",
+    "one",
+    "add",
+    "multiply",
+    "multiply_add",
+    "is_less",
+}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)
@@ -156,6 +169,17 @@ def test_comparisons_and_logarithms(kind: Kind, size_x: float, size_y: float, sl
         assert ops.as_float(x) == nearest(a)
 
 
+def sum_one_by_one(xs, ys):
+    """The sum of products as sweeps add it up where there is no row to view."""
+    total = ops.zero(xs)
+    for j in range(ops.length(xs)):
+        total = ops.multiply_add(total, ops.get(xs, j), ops.get(ys, j))
+    return total
+
+
+compiled_sum = njit(error_model="numpy")(sum_one_by_one)  # fused and reordered, where the kind is float64
+
+
 @EACH_KIND
 @given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=9))
 def test_sums_of_products(kind: Kind, pairs: list[tuple[float, float, float, float]]) -> None:
@@ -164,7 +188,9 @@ def test_sums_of_products(kind: Kind, pairs: list[tuple[float, float, float, flo
     exact = [(*kind.fractions(x), *kind.fractions(y)) for x, y in zip(xs, ys, strict=True)]
     value, slope = sum(a * b for a, _, b, _ in exact), sum(a * db + da * b for a, da, b, db in exact)
     size = sum(abs(a * b) + abs(a * db) + abs(da * b) for a, da, b, db in exact)
-    check(kind, ops.inner(kind.array(xs), kind.array(ys)), value, slope, size * (2 * len(pairs) + 1))
+    for sum_of_products in (ops.inner, sum_one_by_one, compiled_sum):
+        found = sum_of_products(kind.array(xs), kind.array(ys))
+        check(kind, found, value, slope, size * (2 * len(pairs) + 1))
 
 
 @EACH_KIND
@@ -195,6 +221,14 @@ def test_rows(kind: Kind) -> None:
     ops.put(ops.row(matrix, 0), 1, kind.number(9.0, 2.0))
     assert kind.fractions(ops.get(flat, 1)) == kind.fractions(kind.number(9.0, 2.0))
     assert ops.length(matrix) == 2
+
+
+def test_what_is_added_up_of_maxima() -> None:
+    """Tropical numbers: the larger one, of sums."""
+    x, y = Tropical(2.0), Tropical(0.5)
+    assert ops.multiply_add(Tropical(1.0), x, y) == Tropical(2.5)
+    assert ops.multiply_add(Tropical(3.0), x, y) == Tropical(3.0)
+    assert ops.multiply_add(Tropical(-math.inf), x, Tropical(-math.inf)) == Tropical(-math.inf)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""log Z, marginals and covariances of padded batches: float64 kernels, and sentence by sentence where those give up.
+
+A sentence whose weights leave the range of float64, or whose zero pattern takes a search for pivots, is worked out as
+any other sentence of the house is (`core/arc_factored.py`), which also says what is wrong with one that has no tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.batches.by_space import BatchSums, ByChart, ByElimination
+from deptree_cli.core.batches.packed import Batch, Packed, pack
+from deptree_cli.core.batches.threads import spread
+from deptree_cli.core.dtypes import Array, Float
+
+
+def log_partitions(batch: Batch, threads: int = 1) -> Float:
+    """Return the natural logarithms of the partition functions, (B,). O(n^3) a sentence.
+
+    Raises:
+        DeptreeError: something is wrong with a sentence's scores, or it has no tree; it is named.
+    """
+    log_z = np.empty(len(batch.lengths))
+
+    def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
+        log_z[first:stop] = kernels.log_partitions(packed) + packed.constants
+
+    def fill_one(b: int, sentence: ArcFactored) -> None:
+        log_z[b] = sentence.factorisation.log_z
+
+    _run(batch, threads, fill, fill_one)
+    return log_z
+
+
+def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float, Array]:
+    """Return log Z, (B,) float64, and the marginals of arcs, (B, N, N), of the scores' type: the gradient of log Z.
+
+    Marginals of forbidden arcs, of column 0 and of padding are 0. O(n^3) a sentence. Errors as for `log_partitions`.
+    """
+    log_z, marginals = np.empty(len(batch.lengths)), np.zeros_like(batch.log_scores)
+
+    def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
+        log_z[first:stop] = kernels.marginals(packed, marginals[first:stop]) + packed.constants
+
+    def fill_one(b: int, sentence: ArcFactored) -> None:
+        log_z[b] = sentence.factorisation.log_z
+        _put(marginals[b], sentence.factorisation.marginals())
+
+    _run(batch, threads, fill, fill_one)
+    return log_z, marginals
+
+
+def covariances(batch: Batch, values: Array, threads: int = 1) -> Array:
+    """Return Cov(1[arc in tree], sum of the tree's values) of every arc, (B, N, N), of the scores' type.
+
+    It is the derivative of the marginals in the direction of the values (B, N, N), which count on possible arcs only.
+    O(n^3) a sentence. Errors as for `log_partitions`.
+    """
+    found = np.zeros_like(batch.log_scores)
+
+    def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
+        kernels.covariances(packed, values[first:stop], found[first:stop])
+
+    def fill_one(b: int, sentence: ArcFactored) -> None:
+        nodes = sentence.n + 1
+        direction = np.where(sentence.support, values[b, :nodes, :nodes], 0.0).astype(np.float64)
+        _put(found[b], sentence.factorisation.arc_covariance(direction))
+
+    _run(batch, threads, fill, fill_one)
+    return found
+
+
+def _run(
+    batch: Batch,
+    threads: int,
+    fill: Callable[[BatchSums, Packed, int, int], None],
+    fill_one: Callable[[int, ArcFactored], None],
+) -> None:
+    """Fill results by kernels, and one by one those of sentences that float64 does not suffice for."""
+    kind = ByChart if batch.space.projective else ByElimination
+    kernels = kind(batch.space.single_root)
+    sound = np.empty(len(batch.lengths), dtype=np.bool_)
+
+    def act(first: int, stop: int) -> None:
+        packed = pack(batch.part(first, stop))
+        fill(kernels, packed, first, stop)
+        sound[first:stop] = packed.sound
+
+    spread(act, batch.lengths, threads)
+    for b in np.flatnonzero(~sound).tolist():
+        fill_one(b, _sentence(batch, b))
+
+
+def _sentence(batch: Batch, b: int) -> ArcFactored:
+    """Return sentence b as a distribution of its own."""
+    nodes, space = int(batch.lengths[b]) + 1, batch.space
+    return ArcFactored(
+        batch.log_scores[b, :nodes, :nodes],
+        single_root=space.single_root,
+        projective=space.projective,
+        id=f"sentence {b} of the batch",
+    )
+
+
+def _put(out: Array, found: Float) -> None:
+    """Put what belongs to a sentence's nodes into its place in a padded array."""
+    out[: len(found), : len(found)] = found

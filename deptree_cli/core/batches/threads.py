@@ -1,0 +1,52 @@
+"""Sentences of a batch spread over threads: kernels release the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Int
+
+# Numbers of a block of sentences that are worked on one after another: they stay in a core's cache.
+BLOCK = 1 << 16
+
+Action = Callable[[int, int], None]
+
+
+def spread(action: Action, lengths: Int, threads: int) -> None:
+    """Call action(first, stop) for blocks of sentences that cover a batch, on up to `threads` threads.
+
+    Every thread takes neighbouring sentences of about the same cost, n^3 each; what is computed does not depend on how
+    they are shared out.
+    """
+    shares = _shares((lengths + 8.0) ** 3, min(threads, len(lengths)))
+    waiting = [_pool(threads - 1, os.getpid()).submit(_in_blocks, action, lengths, *share) for share in shares[1:]]
+    try:
+        _in_blocks(action, lengths, *shares[0])
+    finally:
+        for future in waiting:
+            future.result()
+
+
+def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Return neighbouring stretches of about equal cost, none of them empty."""
+    ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, count) / count, side="right")
+    borders = [0, *ends.tolist(), len(costs)]
+    return [(first, stop) for first, stop in pairwise(borders) if first < stop]
+
+
+def _in_blocks(action: Action, lengths: Int, first: int, stop: int) -> None:
+    size = max(1, BLOCK // int(lengths[first:stop].max() + 1) ** 2)
+    for start in range(first, stop, size):
+        action(start, min(start + size, stop))
+
+
+@cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Return the threads beside the one that asks; those of a process do not survive a fork, hence its number."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="deptree")

@@ -1,0 +1,16 @@
+"""Tree distributions in a PyTorch training loop: sums that can be differentiated, samples, best trees and losses.
+
+- `log_partition`, `marginals`, `log_partition_and_marginals`: padded batches of log-scores in, in any precision.
+- `TreeDistribution`: a `torch.distributions.Distribution` over the trees of a batch.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _  # noqa: F401
+except ImportError:
+    raise ImportError("deptree_cli.torch needs PyTorch: pip install 'deptree-cli[torch]'") from None
+
+from deptree_cli.torch.ops import log_partition, log_partition_and_marginals, marginals
+
+__all__ = ["log_partition", "log_partition_and_marginals", "marginals"]

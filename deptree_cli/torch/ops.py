@@ -1,0 +1,107 @@
+"""log Z and marginals of padded batches as functions of tensors, differentiable, under `torch.compile` too."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.torch import operators
+
+# Where the sums are computed: kernels on the CPU, torch operations on the tensor's device, or as the tensor suggests.
+IMPLEMENTATIONS = ("auto", "kernels", "device")
+
+
+def log_partition(
+    log_scores: Tensor,
+    lengths: Tensor | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+    implementation: str = "auto",
+) -> Tensor:
+    """Return the natural logarithm of the partition function of every sentence, (...,); differentiable twice.
+
+    O(n^3) a sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs, at
+    padding, in column 0 and on the diagonal.
+
+    Args:
+        log_scores: (..., N, N), ``[head, dependent]``: natural logarithms of the weights of arcs, node 0 is ROOT.
+            ``-inf`` forbids an arc, and so does a mask of -1e15 and below; column 0 and the diagonal are ignored. Half
+            precision is computed and returned as float32.
+        lengths: (...,) integers, how many words each sentence has, at most N - 1 (all so many, if left out); what goes
+            beyond is ignored.
+        single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
+        projective: whether to take only trees in which no two arcs cross.
+        implementation: ``kernels``: in float64 on the CPU, spread over `torch.get_num_threads()` threads; ``device``:
+            by torch operations where the tensor is, in its own precision, non-projective trees only; ``auto``: kernels
+            for tensors on the CPU and for projective trees, else device.
+
+    Raises:
+        DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
+    """
+    if torch.is_grad_enabled() and log_scores.requires_grad:  # both sweeps at once: the gradient will be wanted
+        return log_partition_and_marginals(log_scores, lengths, single_root, projective, implementation)[0]
+    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
+    log_z = operators.log_partition(scores, words, single_root, projective, on_device)
+    return log_z.reshape(log_scores.shape[:-2])
+
+
+def marginals(
+    log_scores: Tensor,
+    lengths: Tensor | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+    implementation: str = "auto",
+) -> Tensor:
+    """Return P(head -> dependent) for every arc, (..., N, N), 0 where there is none; differentiable once.
+
+    Arguments and errors as of `log_partition`.
+    """
+    return log_partition_and_marginals(log_scores, lengths, single_root, projective, implementation)[1]
+
+
+def log_partition_and_marginals(
+    log_scores: Tensor,
+    lengths: Tensor | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+    implementation: str = "auto",
+) -> tuple[Tensor, Tensor]:
+    """Return log Z, (...,), and the marginals of arcs, (..., N, N), for the price of either's gradient.
+
+    Arguments and errors as of `log_partition`.
+    """
+    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
+    log_z, found = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
+
+
+def _prepared(
+    log_scores: Tensor, lengths: Tensor | None, projective: bool, implementation: str
+) -> tuple[Tensor, Tensor, bool]:
+    """Return scores (B, N, N), lengths (B,) and whether to stay on the tensor's device."""
+    shape = log_scores.shape
+    if len(shape) < 2 or shape[-1] != shape[-2] or not log_scores.is_floating_point():
+        problem = f"the log-scores are {log_scores.dtype} of shape {tuple(shape)}, not floating point of (..., N, N)"
+        raise DeptreeError(problem, "Give one square matrix per sentence, ROOT included")
+    if lengths is None:
+        lengths = torch.full(shape[:-2], shape[-1] - 1, device=log_scores.device)
+    if lengths.shape != shape[:-2] or lengths.is_floating_point():
+        given = f"{lengths.dtype} of shape {tuple(lengths.shape)}"
+        problem = f"the lengths are {given}, not integers of shape {tuple(shape[:-2])}"
+        raise DeptreeError(problem, "Give one number of words per sentence")
+    precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
+    words = lengths.to(log_scores.device, torch.int64).reshape(-1)
+    return precise.reshape(-1, *shape[-2:]), words, _is_on_device(log_scores, projective, implementation)
+
+
+def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:
+    if implementation not in IMPLEMENTATIONS:
+        remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        raise DeptreeError(f"there is no implementation {implementation!r}", remedy)
+    if implementation == "device" and projective:
+        raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")
+    if implementation == "auto":
+        return not projective and not log_scores.is_cpu
+    return implementation == "device"
