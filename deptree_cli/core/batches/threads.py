@@ -24,6 +24,8 @@ def spread(action: Action, lengths: Int, threads: int) -> None:
     Every thread takes neighbouring sentences of about the same cost, n^3 each; what is computed does not depend on how
     they are shared out.
     """
+    if not len(lengths):
+        return
     shares = _shares((lengths + 8.0) ** 3, min(threads, len(lengths)))
     waiting = [_pool(threads - 1, os.getpid()).submit(_in_blocks, action, lengths, *share) for share in shares[1:]]
     try:
