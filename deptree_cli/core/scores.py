@@ -11,8 +11,9 @@ from deptree_cli.core.errors import DeptreeError
 SCALES = ("weight", "log")
 
 # From here on float64 no longer tells neighbouring log-scores apart: below it stand the masks that parsers pad with
-# (-1e32, the smallest float32), above it nothing that was ever a score.
-MASK = 1e15
+# (-1e32, the smallest float32), above it nothing that was ever a score. It is 1e15 as the coarsest type rounds it:
+# bfloat16 makes 0.9984e15 of that, float32 0.99999999e15.
+MASK = 0.998e15
 
 # How far below the others a power may take a score: exponents of wide numbers are exact integers down to here.
 LOWEST = 1e18
@@ -98,7 +99,7 @@ def _check_numbers(matrix: Float, scale: str) -> None:
             "Repair the scores, or forbid such arcs with --nan-forbids",
         )
     if scale == "log" and (matrix > MASK).any():
-        problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:g})"
+        problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:.0e})"
         raise DeptreeError(problem, "Repair the scores")
     if scale == "weight" and np.isposinf(matrix).any():
         raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")

@@ -74,3 +74,13 @@ def test_weights_of_arcs_with_labels() -> None:
     np.testing.assert_allclose(weights[[0, 2], 1], [[0.5, 0.5], [1.0, 0.0]])
     np.testing.assert_allclose(weights[[0, 1], 2], [[1.0, 1.0], [np.exp(-1.0), 0.0]])
     assert not weights[:, 0].any()
+
+
+@pytest.mark.parametrize("mask", [-1e15, float(np.float32(-1e15)), -998356558020608.0, -1e32], ids=str)
+def test_a_mask_is_one_in_every_type(mask: float) -> None:
+    """-1e15 as float64, as float32 and as bfloat16 hold it."""
+    scores = np.zeros((3, 3))
+    scores[1, 2] = mask
+    assert checked_log_scores(scores, "log")[1, 2] == -np.inf
+    scores[1, 2] = mask * 0.5 if mask > -1e16 else -1e14
+    assert checked_log_scores(scores, "log")[1, 2] == scores[1, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 
@@ -31,12 +31,15 @@ def spread(action: Action, lengths: Int, threads: int) -> None:
     try:
         _in_blocks(action, lengths, *shares[0])
     finally:
-        for future in waiting:
-            future.result()
+        wait(waiting)
+    for future in waiting:
+        future.result()
 
 
 def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
     """Return neighbouring stretches of about equal cost, none of them empty."""
+    if count == 1:
+        return [(0, len(costs))]
     ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, count) / count, side="right")
     borders = [0, *ends.tolist(), len(costs)]
     return [(first, stop) for first, stop in pairwise(borders) if first < stop]

@@ -92,7 +92,7 @@ def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Floa
     if scale not in SCALES:
         raise DeptreeError(f"unknown scale {scale!r}", f"Choose one of {', '.join(SCALES)}")
     too_large = np.isposinf(array) if scale == "weight" else array > MASK
-    limit = "infinite" if scale == "weight" else f"too large for a score (beyond {MASK:g})"
+    limit = "infinite" if scale == "weight" else f"too large for a score (beyond {MASK:.0e})"
     for wrong, what, remedy in (
         (np.isnan(array), "is NaN", "Repair the scores"),
         (too_large, f"is {limit}", "Repair the scores"),
