@@ -14,6 +14,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
+from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel
@@ -35,9 +36,10 @@ def shift_sentences(log_scores, lengths, offsets, mask, single_root, by_node, pa
         sound[b] = sound[b] and best > 0
         constants[b] = sum_of_shifts(peaks, n, highest)
         for i in range(n + 1):
-            fill_row(scores, i, n, mask, peaks, target, i if by_node else (i - 1 if i > 0 else n), 1 if by_node else 0)
+            out = target[i if by_node else (i - 1 if i > 0 else n)]
+            fill_row(scores[i], i, n, mask, peaks, out, 1 if by_node else 0)
             if i == 0 and single_root:
-                shift_root(scores, n, mask, peaks, highest, target[0 if by_node else n], 1 if by_node else 0)
+                shift_root(scores, n, mask, peaks, highest, out, 1 if by_node else 0)
         if not by_node and best > 0:
             swap_words(target, best - 1, n - 1)
 
@@ -48,20 +50,27 @@ def find_peaks(scores, n, mask, single_root, peaks):
 
     Returns whether all scores are numbers below the mask.
     """
-    usable = True
     for j in range(1, n + 1):
         peaks[j] = -math.inf
+    unusable = 0
     for i in range(1 if single_root else 0, n + 1):
-        for j in range(1, n + 1):
-            score = np.float64(scores[i, j])
-            if i != j:
-                usable = usable and score <= mask  # not so of NaN
-                peaks[j] = max(peaks[j], score)
+        unusable += raise_peaks(scores[i], 1, i, mask, peaks) + raise_peaks(scores[i], i + 1, n + 1, mask, peaks)
     for j in range(1, n + 1):
-        usable = usable and scores[0, j] <= mask
+        unusable += 0 if scores[0, j] <= mask else 1
         if peaks[j] <= -mask:  # a word that only ROOT may govern, if anything
             peaks[j] = np.float64(scores[0, j]) if scores[0, j] > -mask else 0.0
-    return usable
+    return unusable == 0
+
+
+@kernel(forceinline=True)
+def raise_peaks(scores, first, stop, mask, peaks):
+    """Raise the peaks first..stop-1 to a row's scores; return how many of these are above the mask, or NaN."""
+    unusable = 0
+    for j in range(U64(first), U64(stop)):
+        score = np.float64(scores[j])
+        peaks[j] = score if score > peaks[j] else peaks[j]
+        unusable += 0 if score <= mask else 1
+    return unusable
 
 
 @kernel
@@ -86,17 +95,16 @@ def sum_of_shifts(peaks, n, highest):
     return total[0]
 
 
-@kernel
-def fill_row(scores, i, n, mask, peaks, target, position, first):
-    """Fill a row of the target, whose column `first` is word 1's, with the shifted scores of head i."""
-    out = target[position]
+@kernel(forceinline=True)
+def fill_row(scores, own, n, mask, peaks, out, first):
+    """Fill a row, whose column `first` is word 1's, with the shifted scores (N,) of a head, node `own`."""
     for j in range(first):
         out[j] = -math.inf
-    for j in range(n):
-        score = np.float64(scores[i, j + 1])
-        out[j + first] = score - peaks[j + 1] if score > -mask else -math.inf
-    if i > 0:
-        out[i - 1 + first] = -math.inf
+    for j in range(U64(n)):
+        score = np.float64(scores[j + U64(1)])
+        out[j + U64(first)] = score - peaks[j + U64(1)] if score > -mask else -math.inf
+    if own > 0:
+        out[own - 1 + first] = -math.inf
 
 
 @kernel
@@ -109,19 +117,9 @@ def shift_root(scores, n, mask, peaks, highest, out, first):
 
 
 @kernel
-def swap_words(matrix, a, b):
-    """Exchange the rows and the columns of two words; matrix (n+1, n)."""
-    for j in range(matrix.shape[1]):
-        matrix[a, j], matrix[b, j] = matrix[b, j], matrix[a, j]
-    for i in range(matrix.shape[0]):
-        matrix[i, a], matrix[i, b] = matrix[i, b], matrix[i, a]
-
-
-@kernel
-def node_at(position, n, last):
-    """Return which node stands at a position of elimination, after word `last` and the last word changed places."""
-    if position == n:
-        return 0
-    if position == n - 1:
-        return last
-    return n if position == last - 1 else position + 1
+def swap_words(arcs, a, b):
+    """Exchange the rows a and b of a matrix and its columns a and b."""
+    for j in range(arcs.shape[1]):
+        arcs[a, j], arcs[b, j] = arcs[b, j], arcs[a, j]
+    for i in range(arcs.shape[0]):
+        arcs[i, a], arcs[i, b] = arcs[i, b], arcs[i, a]

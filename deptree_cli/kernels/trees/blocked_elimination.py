@@ -6,6 +6,9 @@ if ROOT does. `factorise` leaves in row m, behind the diagonal, the arcs from th
 eliminated, and in column m, below the diagonal, those into it divided by its pivot `S[m]`. Only positive numbers are
 added, multiplied and divided; `reverse` subtracts once, as there. Sources: `elimination.py`; the panels are those of a
 right-looking LU factorisation (Golub and Van Loan 2013, section 3.2).
+
+`room` (3, WIDTH, n+1 or more) is where columns of a panel stand in a row while they are worked on: loops over columns
+are not vectorised, those over rows are.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ WIDTH = 4  # words in a panel; `add_products` and `share_adjoints` name them one
 
 
 @kernel
-def factorise(A, S, single_root):
+def factorise(A, S, room, single_root):
     """Factorise A (n+1, n) in place and fill S (n,) with the pivots. O(n^3): n^3 / 3 multiply-adds.
 
     Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
@@ -45,55 +48,57 @@ def factorise(A, S, single_root):
     for start in range(0, n - 1, WIDTH):
         stop = min(start + WIDTH, n - 1)
         for m in range(start, stop):
-            put(S, m, take_pivot(A, start, m, n, single_root))
+            put(S, m, take_pivot(A, row(room, 0), start, m, n, single_root))
             if not is_positive(get(S, m)):
                 return -math.inf, -math.inf
             log_pivot = logarithm(get(S, m))
             log_z += log_pivot
             depth += min(0.0, log_pivot)
         add_detours(A, start, stop, n)
-    last = get(row(A, n), n - 1)
+    last = get(A, (n, n - 1))
     if not is_positive(last):
         return -math.inf, -math.inf
     return log_z + logarithm(last), depth + min(0.0, logarithm(last))
 
 
 @kernel
-def take_pivot(A, start, m, n, single_root):
+def take_pivot(A, columns, start, m, n, single_root):
     """Add to the arcs from and into word m their detours via the panel's earlier words; return its pivot.
 
-    The arcs into the word are divided by the pivot.
+    The arcs into the word are divided by the pivot, if that is positive. columns (WIDTH, n+1): those of the panel's
+    words.
     """
-    Am = row(A, m)
+    detours, column, first, end = row(A, m), row(columns, m - start), U64(m + 1), U64(n + 1)
+    for i in range(first, end):
+        put(column, i, get(A, (i, U64(m))))
     for k in range(start, m):
-        add_product(Am, get(Am, k), row(A, k), m + 1, n)
-    pivot = zero(Am)
-    for i in range(m + 1, n + 1):
-        Ai = row(A, i)
-        total = get(Ai, m)
-        for k in range(start, m):
-            total = multiply_add(total, get(Ai, k), get(row(A, k), m))
-        put(Ai, m, total)
-        if i < n or not single_root:
-            pivot = add(pivot, total)
-    inverse = divide(one(Am), pivot)
-    for i in range(m + 1, n + 1):
-        put(row(A, i), m, multiply(get(row(A, i), m), inverse))
+        add_product(detours, get(detours, k), row(A, k), m + 1, n)
+        add_product(column, get(row(A, k), m), row(columns, k - start), m + 1, n + 1)
+    pivot = zero(column)
+    for i in range(first, U64(n) if single_root else end):
+        pivot = add(pivot, get(column, i))
+    if not is_positive(pivot):
+        return pivot
+    inverse = divide(one(column), pivot)
+    for i in range(first, end):
+        share = multiply(get(column, i), inverse)
+        put(column, i, share)
+        put(A, (i, U64(m)), share)
     return pivot
 
 
 @kernel
 def add_detours(A, start, stop, n):
-    """Add to the arcs among the words behind a panel, and from ROOT, their detours via the words start..stop-1."""
+    """Add to the arcs among the words behind a panel, and from ROOT, their detours via the words start..stop-1.
+
+    A detour back to the word itself is not an arc: what comes to stand on the diagonal is never read.
+    """
     if stop - start == WIDTH:
-        for i in range(stop, n + 1):
-            add_products(A, start, row(A, i), n)
+        add_products(A, start, n)
     else:
         for k in range(start, stop):
             for i in range(stop, n + 1):
                 add_product(row(A, i), get(row(A, i), k), row(A, k), stop, n)
-    for i in range(stop, n):
-        put(row(A, i), i, zero(row(A, i)))  # a detour back to the word itself is not an arc
 
 
 @kernel
@@ -104,51 +109,51 @@ def add_product(target, factor, source, start, stop):
 
 
 @kernel
-def add_products(A, start, target, n):
-    """Add to a row of A, behind a full panel, what leads through the panel's words."""
+def add_products(A, start, n):
+    """Add to every row behind a full panel what leads through the panel's four words."""
     first, second, third, fourth = row(A, start), row(A, start + 1), row(A, start + 2), row(A, start + 3)
-    a, b, c, d = get(target, start), get(target, start + 1), get(target, start + 2), get(target, start + 3)
-    for j in range(U64(start + WIDTH), U64(n)):
-        early = multiply_add(multiply_add(get(target, j), a, get(first, j)), b, get(second, j))
-        put(target, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
+    for i in range(start + WIDTH, n + 1):
+        target = row(A, i)
+        a, b, c, d = get(target, start), get(target, start + 1), get(target, start + 2), get(target, start + 3)
+        for j in range(U64(start + WIDTH), U64(n)):
+            early = multiply_add(multiply_add(get(target, j), a, get(first, j)), b, get(second, j))
+            put(target, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
 
 
 @kernel
-def reverse(A, S, adjoints, shares, single_root):
+def reverse(A, S, adjoints, room, single_root):
     """Fill adjoints (n+1, n) with d log Z / d W[i, j] by position, from factors: the sweep backwards. O(n^3).
 
-    shares (n+1, WIDTH): to compute in. Neither needs to be zeros at first. The adjoint of a product of weight and
-    adjoint is at most n, so the one subtraction costs an absolute error of about n * 1e-16.
+    Nothing need be 0 at first. The product of a weight and its adjoint is at most n, so the one subtraction costs an
+    absolute error of about n * 1e-16.
     """
     n = length(S)
     last = n - 1
     for i in range(n):
-        put(row(adjoints, i), last, zero(shares))
-    put(row(adjoints, n), last, divide(one(shares), get(row(A, n), last)))
+        put(adjoints, (i, last), zero(S))
+    put(adjoints, (n, last), divide(one(S), get(A, (n, last))))
     stop = last
     while stop > 0:
         start = (stop - 1) // WIDTH * WIDTH
-        return_detours(A, adjoints, shares, start, stop, n)
+        return_detours(A, adjoints, row(room, 1), start, stop, n)
         for m in range(stop - 1, start - 1, -1):
-            return_pivot(A, S, adjoints, shares, start, stop, m, n, single_root)
-        for i in range(stop, n):
-            put(row(adjoints, i), i, zero(shares))
+            return_pivot(A, S, adjoints, room, start, stop, m, n, single_root)
         stop = start
 
 
 @kernel
 def return_detours(A, adjoints, shares, start, stop, n):
-    """Begin the adjoints of a panel's rows, and the shares of its columns, with those of the arcs behind the panel."""
+    """Begin the adjoints of a panel's rows, and the shares (WIDTH, n+1) of its columns, with arcs behind the panel."""
     for k in range(start, stop):
         target = row(adjoints, k)
         for j in range(U64(stop), U64(n)):
-            put(target, j, zero(shares))
-    for i in range(stop, n + 1):
-        if stop - start == WIDTH:
-            share_adjoints(A, adjoints, shares, start, i, n)
-        else:
-            for k in range(start, stop):
-                put(row(shares, i), k - start, share_adjoint(A, adjoints, k, i, stop, n))
+            put(target, j, zero(target))
+    if stop - start == WIDTH:
+        share_adjoints(A, adjoints, shares, start, n)
+    else:
+        for k in range(start, stop):
+            for i in range(stop, n + 1):
+                put(row(shares, k - start), i, share_adjoint(A, adjoints, k, i, stop, n))
 
 
 @kernel
@@ -164,50 +169,61 @@ def share_adjoint(A, adjoints, k, i, start, n):
 
 
 @kernel
-def share_adjoints(A, adjoints, shares, start, i, n):
-    """Do what `share_adjoint` does for the four words of a full panel at once."""
-    given, factors, out = row(adjoints, i), row(A, i), row(shares, i)
-    a, b, c, d = get(factors, start), get(factors, start + 1), get(factors, start + 2), get(factors, start + 3)
+def share_adjoints(A, adjoints, shares, start, n):
+    """Do what `share_adjoint` does for every row behind a full panel and the panel's four words."""
     A0, A1, A2, A3 = row(A, start), row(A, start + 1), row(A, start + 2), row(A, start + 3)
     J0, J1, J2, J3 = row(adjoints, start), row(adjoints, start + 1), row(adjoints, start + 2), row(adjoints, start + 3)
-    of_a, of_b, of_c, of_d = zero(given), zero(given), zero(given), zero(given)
-    for j in range(U64(start + WIDTH), U64(n)):
-        adjoint = get(given, j)
-        of_a = multiply_add(of_a, adjoint, get(A0, j))
-        of_b = multiply_add(of_b, adjoint, get(A1, j))
-        of_c = multiply_add(of_c, adjoint, get(A2, j))
-        of_d = multiply_add(of_d, adjoint, get(A3, j))
-    for j in range(U64(start + WIDTH), U64(n)):  # a loop of its own: in one, inlined, LLVM takes twice as long
-        adjoint = get(given, j)
-        put(J0, j, multiply_add(get(J0, j), a, adjoint))
-        put(J1, j, multiply_add(get(J1, j), b, adjoint))
-        put(J2, j, multiply_add(get(J2, j), c, adjoint))
-        put(J3, j, multiply_add(get(J3, j), d, adjoint))
-    put(out, 0, of_a)
-    put(out, 1, of_b)
-    put(out, 2, of_c)
-    put(out, 3, of_d)
+    for i in range(start + WIDTH, n + 1):
+        given, factors = row(adjoints, i), row(A, i)
+        a, b, c, d = get(factors, start), get(factors, start + 1), get(factors, start + 2), get(factors, start + 3)
+        of_a, of_b, of_c, of_d = zero(given), zero(given), zero(given), zero(given)
+        for j in range(U64(start + WIDTH), U64(n)):
+            adjoint = get(given, j)
+            of_a = multiply_add(of_a, adjoint, get(A0, j))
+            of_b = multiply_add(of_b, adjoint, get(A1, j))
+            of_c = multiply_add(of_c, adjoint, get(A2, j))
+            of_d = multiply_add(of_d, adjoint, get(A3, j))
+            put(J0, j, multiply_add(get(J0, j), a, adjoint))
+            put(J1, j, multiply_add(get(J1, j), b, adjoint))
+            put(J2, j, multiply_add(get(J2, j), c, adjoint))
+            put(J3, j, multiply_add(get(J3, j), d, adjoint))
+        put(shares, (0, i), of_a)
+        put(shares, (1, i), of_b)
+        put(shares, (2, i), of_c)
+        put(shares, (3, i), of_d)
 
 
 @kernel
-def return_pivot(A, S, adjoints, shares, start, stop, m, n, single_root):
-    """Finish the adjoints of word m's row and column; those of all later positions are done."""
-    own, k, first, end, nodes = row(adjoints, m), U64(m - start), U64(m + 1), U64(stop), U64(n + 1)
+def return_pivot(A, S, adjoints, room, start, stop, m, n, single_root):
+    """Finish the adjoints of word m's row and column; those of all later positions are done.
+
+    room: the word's column of A, shares of the panel's columns, and the adjoints of those that are done.
+    """
+    own, first, end = row(adjoints, m), U64(m + 1), U64(n + 1)
+    column, share, done = row(row(room, 0), 0), row(row(room, 1), m - start), row(room, 2)
+    for i in range(first, end):
+        put(column, i, get(A, (i, U64(m))))
     for i in range(m + 1, stop):
-        put(row(shares, i), k, share_adjoint(A, adjoints, m, i, stop, n))
-    for j in range(first, end):
-        total, detour = zero(own), get(row(A, m), j)
-        for i in range(first, nodes):
-            adjoint = get(adjoints, (i, j))
-            total = multiply_add(total, get(A, (i, U64(m))), adjoint)
-            put(shares, (i, k), multiply_add(get(shares, (i, k)), adjoint, detour))
+        put(share, i, share_adjoint(A, adjoints, m, i, stop, n))
+    for j in range(m + 1, stop):
+        given, detour, total = row(done, j - start), get(row(A, m), j), zero(own)
+        for i in range(first, end):
+            adjoint = get(given, i)
+            total = multiply_add(total, get(column, i), adjoint)
+            put(share, i, multiply_add(get(share, i), adjoint, detour))
         put(own, j, total)
+        put(given, m, total)
     used = zero(own)
-    for i in range(first, nodes):
-        used = multiply_add(used, get(shares, (i, k)), get(A, (i, U64(m))))
+    for i in range(first, end):
+        used = multiply_add(used, get(share, i), get(column, i))
     inverse = divide(one(own), get(S, m))
     of_pivot = multiply(subtract(one(own), used), inverse)
-    for i in range(first, nodes):
-        adjoint = multiply(get(shares, (i, k)), inverse)
-        put(adjoints, (i, U64(m)), add(adjoint, of_pivot) if i < U64(n) or not single_root else adjoint)
-    put(own, m, zero(own))
+    found = row(done, m - start)
+    for i in range(U64(start), first):
+        put(found, i, zero(own))
+    for i in range(first, end):
+        put(found, i, multiply_add(of_pivot, get(share, i), inverse))
+    if single_root:  # the pivot is without ROOT's arc
+        put(found, n, multiply(get(share, n), inverse))
+    for i in range(U64(start), end):
+        put(adjoints, (i, U64(m)), get(found, i))
