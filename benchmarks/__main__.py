@@ -20,6 +20,7 @@ from benchmarks import (
     samplers,
     saturated,
     swor,
+    training,
     whole,
 )
 
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "decoding": decoding.run,
     "conllu": conllu.run,
     "projective": projective.run,
+    "training": training.run,
     "pruning": pruning.run,
     "hpyp": hpyp.run,
     "claims": claims.run,

@@ -1,8 +1,12 @@
-"""log Z and marginals: elimination beside the Laplacian inverse (LAPACK), speed and error."""
+"""log Z and marginals: elimination beside the Laplacian inverse (LAPACK), speed and error.
+
+Peers take a sentence alone, and in batches as their users run them: alone they look ten times slower than they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +14,18 @@ from numpy.typing import NDArray
 from benchmarks import exact, peers
 from benchmarks.scores import uniform
 from benchmarks.timing import print_table, seconds
+from benchmarks.training_peers import Contender, supar, torch_struct
+from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.batches.sums import log_partitions_and_marginals
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.spaces import matrix_tree
+from deptree_cli.core.spaces import SINGLE_ROOT, matrix_tree
 from deptree_cli.core.spaces.elimination import factorise
 
 Float = NDArray[np.float64]
 
 LENGTHS = (10, 20, 40, 70, 100)
 SCALES = (1, 10, 20, 40, 80, 100)
+SENTENCES = 32
 
 
 # What is compared: scores in, marginals (n+1, n+1) out.
@@ -25,10 +33,13 @@ Route = Callable[[TreeDistribution], Float]
 
 
 def run() -> None:
-    """Two tables: microseconds, and the worst error of a marginal."""
+    """Three tables: microseconds alone and in batches, and the worst error of a marginal."""
     routes = {"Laplacian inverse": _inverse} | {name: peers.installed(peer) for name, peer in peers.INFERENCE.items()}
     columns = ("n", "elimination", *routes, "elimination / inverse")
-    print_table("Microseconds for log Z and marginals, uniform scores", columns, _speed(routes))
+    print_table("Microseconds for log Z and marginals of a sentence alone, uniform scores", columns, _speed(routes))
+    batched = {"torch-struct": peers.installed(torch_struct), "SuPar": peers.installed(supar)}
+    title = f"The same a sentence in batches of {SENTENCES}, float32 given"
+    print_table(title, ("n", "elimination", *batched), _in_batches(batched))
     columns = ("logit scale", "elimination", *routes)
     print_table("Worst error of a marginal, n = 15, Gaussian logits times a scale", columns, _errors(routes))
 
@@ -50,6 +61,25 @@ def _speed(routes: dict[str, Route | None]) -> Iterator[list[object]]:
 
 def _microseconds(route: Route, distribution: TreeDistribution) -> float:
     return seconds(lambda: [route(distribution) for _ in range(100)]) * 1e4
+
+
+def _in_batches(theirs: dict[str, Contender | None]) -> Iterator[list[object]]:
+    for n in LENGTHS:
+        scores = np.random.default_rng(n).uniform(size=(SENTENCES, n + 1, n + 1)).astype(np.float32)
+        batch = Batch(scores, np.full(SENTENCES, n), SINGLE_ROOT)
+        yield [
+            n,
+            _per_sentence(partial(log_partitions_and_marginals, batch)),
+            *(_of(each, scores) for each in theirs.values()),
+        ]
+
+
+def _of(peer: Contender | None, scores: NDArray[np.float32]) -> float | None:
+    return peer and _per_sentence(partial(peer.gradient, peer.given(scores)))
+
+
+def _per_sentence(action: Callable[[], object]) -> float:
+    return seconds(lambda: [action() for _ in range(20)]) / 20 / SENTENCES * 1e6
 
 
 def _errors(routes: dict[str, Route | None]) -> Iterator[list[object]]:

@@ -1,7 +1,9 @@
 """Tree distributions in a PyTorch training loop: sums that can be differentiated, samples, best trees and losses.
 
 - `log_partition`, `marginals`, `log_partition_and_marginals`: padded batches of log-scores in, in any precision.
-- `TreeDistribution`: a `torch.distributions.Distribution` over the trees of a batch.
+- `TreeDistribution`: a `torch.distributions.Distribution` over the trees of a batch; `BestTrees` and `DistinctTrees` are what
+  its `top_k` and `sample_without_replacement` return.
+- `losses`: what is minimised in training, a function each.
 """
 
 from __future__ import annotations
@@ -11,6 +13,16 @@ try:
 except ImportError:
     raise ImportError("deptree_cli.torch needs PyTorch: pip install 'deptree-cli[torch]'") from None
 
+from deptree_cli.torch import losses
+from deptree_cli.torch.distribution import BestTrees, DistinctTrees, TreeDistribution
 from deptree_cli.torch.ops import log_partition, log_partition_and_marginals, marginals
 
-__all__ = ["log_partition", "log_partition_and_marginals", "marginals"]
+__all__ = [
+    "BestTrees",
+    "DistinctTrees",
+    "TreeDistribution",
+    "log_partition",
+    "log_partition_and_marginals",
+    "losses",
+    "marginals",
+]

@@ -1,0 +1,1 @@
+"""The elimination in operations of PyTorch, on whatever device the tensors are."""
