@@ -8,6 +8,7 @@ from torch import Tensor
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.torch import operators
+from deptree_cli.torch.trees import shaped_lengths
 
 # Where the sums are computed: kernels on the CPU, torch operations on the tensor's device, or as the tensor suggests.
 IMPLEMENTATIONS = ("auto", "kernels", "device")
@@ -81,19 +82,9 @@ def _prepared(
     log_scores: Tensor, lengths: Tensor | None, projective: bool, implementation: str
 ) -> tuple[Tensor, Tensor, bool]:
     """Return scores (B, N, N), lengths (B,) and whether to stay on the tensor's device."""
-    shape = log_scores.shape
-    if len(shape) < 2 or shape[-1] != shape[-2] or not log_scores.is_floating_point():
-        problem = f"the log-scores are {log_scores.dtype} of shape {tuple(shape)}, not floating point of (..., N, N)"
-        raise DeptreeError(problem, "Give one square matrix per sentence, ROOT included")
-    if lengths is None:
-        lengths = torch.full(shape[:-2], shape[-1] - 1, device=log_scores.device)
-    if lengths.shape != shape[:-2] or lengths.is_floating_point():
-        given = f"{lengths.dtype} of shape {tuple(lengths.shape)}"
-        problem = f"the lengths are {given}, not integers of shape {tuple(shape[:-2])}"
-        raise DeptreeError(problem, "Give one number of words per sentence")
+    nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
     precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
-    words = lengths.to(log_scores.device, torch.int64).reshape(-1)
-    return precise.reshape(-1, *shape[-2:]), words, _is_on_device(log_scores, projective, implementation)
+    return precise.reshape(-1, *nodes, *nodes), words, _is_on_device(log_scores, projective, implementation)
 
 
 def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:

@@ -6,21 +6,20 @@ the scores' own precision; and return that precision.
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from deptree_cli.core.batches import sums
 from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import space
 from deptree_cli.torch.device import elimination
+from deptree_cli.torch.trees import check_lengths
 
 
 def log_partition(log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, on_device: bool) -> Tensor:
     """Return log Z, (B,): the forward sweep alone."""
-    _check_lengths(log_scores, lengths)
+    check_lengths(lengths, log_scores.shape[-1])
     if on_device:
         return elimination.log_partition(log_scores, lengths, single_root)
     log_z = sums.log_partitions(_batch(log_scores, lengths, single_root, projective), torch.get_num_threads())
@@ -31,7 +30,7 @@ def log_partition_and_marginals(
     log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, on_device: bool
 ) -> tuple[Tensor, Tensor]:
     """Return log Z, (B,), and its gradient, the marginals, (B, N, N): both sweeps."""
-    _check_lengths(log_scores, lengths)
+    check_lengths(lengths, log_scores.shape[-1])
     if on_device:
         return elimination.log_partition_and_marginals(log_scores, lengths, single_root)
     batch = _batch(log_scores, lengths, single_root, projective)
@@ -57,14 +56,3 @@ def _batch(log_scores: Tensor, lengths: Tensor, single_root: bool, projective: b
 def _array(tensor: Tensor) -> Array:
     array: Array = tensor.detach().cpu().contiguous().numpy()
     return array
-
-
-def _check_lengths(log_scores: Tensor, lengths: Tensor) -> None:
-    """Raise a DeptreeError where a sentence has no words, or more than there are scores of."""
-    most = log_scores.shape[-1] - 1
-    of_each = np.asarray(lengths.cpu())
-    wrong = np.flatnonzero((of_each < 1) | (of_each > most))
-    if len(wrong):
-        b = wrong[0]
-        problem = f"sentence {b} of the batch has length {of_each[b]}, where there are scores of {most} words"
-        raise DeptreeError(problem, "Give how many words it has, ROOT not counted, from 1 on")

@@ -154,15 +154,15 @@ def test_any_leading_shape_and_half_precision() -> None:
 @pytest.mark.parametrize(
     ("log_scores", "lengths", "message"),
     [
-        (torch.zeros(2, 3, 4), None, r"shape \(2, 3, 4\), not floating point of"),
+        (torch.zeros(2, 3, 4), None, r"shape \(2, 3, 4\), not floats of"),
         (torch.zeros(2, 3, 3, dtype=torch.int64), None, "torch.int64"),
         (torch.zeros(2, 3, 3), torch.tensor([1]), r"lengths are torch.int64 of shape \(1,\)"),
         (torch.zeros(2, 3, 3), torch.tensor([1.0, 2.0]), "lengths are torch.float32"),
-        (torch.zeros(2, 3, 3), torch.tensor([1, 0]), "sentence 1 of the batch has length 0"),
+        (torch.zeros(2, 3, 3), torch.tensor([1, 0]), "sentence 1 of the batch: the length is 0, not 1 to 2"),
         (
             torch.zeros(2, 3, 3),
             torch.tensor([3, 2]),
-            "sentence 0 of the batch has length 3, where there are scores of 2",
+            "sentence 0 of the batch: the length is 3, not 1 to 2",
         ),
         (torch.full((2, 3, 3), torch.nan), None, "sentence 0 of the batch: the score of .* is NaN"),
         (torch.full((2, 3, 3), -torch.inf), None, "sentence 0 of the batch: .*no head with a finite score"),

@@ -58,17 +58,24 @@ def by_position(log_scores: Tensor, lengths: Tensor, single_root: bool, search: 
     """Return shifted weights of log-scores (B, N, N) of sentences of so many words (B,).
 
     Args:
-        search: whether to look for the order of largest pivots. Otherwise words are eliminated as they come, but the
-            best one below ROOT is last: then no pivot is 0 if that word reaches all others.
+        search: whether to look for the order of largest pivots. Otherwise words are eliminated as they come, but for
+            the last one: no pivot is 0 if that word reaches all others.
     """
     outside = torch.arange(log_scores.shape[1], device=log_scores.device) > lengths[:, None]
     weights, constant = _shifted(_checked(log_scores, outside), outside, single_root)
     padding, n = outside[:, 1:].clone(), weights.shape[2]
-    exchanges = _largest_pivots(weights, padding) if search else [(n - 1, weights[:, n].argmax(1))]
+    exchanges = _largest_pivots(weights, padding) if search else [(n - 1, _last(weights))]
     for exchange in exchanges:
         _exchange(weights, exchange)
         _exchange_rows(padding, exchange)
     return ByPosition(weights, padding, exchanges, constant)
+
+
+def _last(weights: Tensor) -> Tensor:
+    """The word that only ROOT may govern, else the one with the best arc from ROOT, (B,)."""
+    of_root = weights[:, -1]
+    only_root = (weights[:, :-1].sum(1) == 0.0) & (of_root > 0.0)
+    return (of_root + 2.0 * only_root).argmax(1)
 
 
 def _checked(log_scores: Tensor, outside: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from benchmarks import exact
 from benchmarks.saturated import saturated
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.torch import by_position, elimination
+from deptree_cli.torch.device import by_position, elimination
 
 BOTH = pytest.mark.parametrize("single_root", [True, False])
 TYPES = pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 2e-6), (torch.float64, 1e-13)])
@@ -134,10 +134,10 @@ def test_chains(order: list[int], single_root: bool, dtype: object, error: float
 
 @TYPES
 def test_where_words_as_they_come_have_pivots_of_0(dtype: object, error: float, redone) -> None:
-    """ROOT -> 1 is best, yet 1 governs nothing: word 2, which must be the root, is eliminated when nothing leads to
-    it."""
+    """ROOT -> 1 is best, yet 1 governs nothing: of words 2 and 3, which choose each other, the one that is left has no
+    head when it is eliminated."""
     scores = np.full((4, 4), -np.inf)
-    scores[0, 1], scores[0, 2], scores[2, 1], scores[2, 3], scores[3, 1] = 5, 0, 1, 2, 3
+    scores[0, 1], scores[0, 2], scores[2, 1], scores[2, 3], scores[3, 1], scores[3, 2] = 5, 0, 1, 2, 3, 1
     check([scores, np.zeros((5, 5))], True, dtype, error)
     assert redone == {"search": 3, "kernels": 0}  # log Z, sums, covariances
 

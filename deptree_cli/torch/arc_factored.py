@@ -1,0 +1,178 @@
+"""A batch of tree distributions as PyTorch sees it: shapes, support, sums and log-probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+from torch.distributions import Distribution, constraints
+from torch.distributions.utils import lazy_property
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.torch import ops
+from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores
+from deptree_cli.torch.trees import TreeSupport, arcs_to_heads, checked_lengths, word_mask
+
+EVENTS = ("heads", "arcs")
+
+
+class ArcFactored(Distribution):
+    """Distributions over the trees of a batch of sentences, each tree as probable as its arcs' weights say.
+
+    Args:
+        log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
+            diagonal are ignored; -inf (or a mask of -1e15 and below) forbids an arc.
+        lengths: (...,) integers, how many words each sentence has; all N - 1 if None. What is beyond is padding, and
+            ignored whatever it holds.
+        single_root: True for trees with exactly one ROOT arc, False for one or more.
+        projective: whether to take only trees in which no two arcs cross.
+        event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
+            (..., N, N), 1 for its arcs, in the type of the scores.
+        implementation: of the sums: "kernels" (CPU), "device" (operations of PyTorch, wherever the scores are), or
+            "auto", which takes kernels for tensors of the CPU. Drawing and decoding are done on the CPU.
+        validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
+
+    Attributes:
+        log_scores, lengths, single_root, projective, event, implementation: as given; lengths are always there.
+
+    Raises:
+        DeptreeError: shapes do not fit; or later, once it is asked something: a sentence has no tree.
+    """
+
+    arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
+
+    def __init__(
+        self,
+        log_scores: Tensor,
+        lengths: Tensor | None = None,
+        single_root: bool = True,
+        projective: bool = False,
+        *,
+        event: str = "heads",
+        implementation: str = "auto",
+        validate_args: bool | None = None,
+    ) -> None:
+        if event not in EVENTS:
+            raise DeptreeError(f"unknown event {event!r}", f"Choose one of {', '.join(EVENTS)}")
+        self.lengths = checked_lengths(log_scores, lengths)
+        self.log_scores, self.event, self.implementation = log_scores, event, implementation
+        self.single_root, self.projective = single_root, projective
+        event_shape = log_scores.shape[-1:] if event == "heads" else log_scores.shape[-2:]
+        super().__init__(log_scores.shape[:-2], event_shape, validate_args)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes, N: words of the longest sentence, and ROOT."""
+        return self.log_scores.shape[-1]
+
+    @constraints.dependent_property(is_discrete=True)
+    def support(self) -> TreeSupport:
+        """The trees of the space; those with forbidden arcs too, whose log-probability is -inf."""
+        return TreeSupport(self.lengths, self.single_root, self.projective, self.event)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
+        """Return the distribution with a batch shape that this one's can be broadcast to."""
+        shape = torch.Size(batch_shape)
+        scores = self.log_scores.expand(shape + self.log_scores.shape[-2:])
+        return self._with(scores, self.lengths.expand(shape), _instance)
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the distributions of some sentences; the index is one into the batch shape."""
+        which = torch.arange(self.lengths.numel(), device=self.lengths.device).reshape(self.batch_shape)[index]
+        return self._with(self._flat_scores[which], self._flat_lengths[which])
+
+    def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
+        new: Self = self._get_checked_instance(ArcFactored, _instance)  # type: ignore[no-untyped-call]
+        trees = self.single_root, self.projective
+        ArcFactored.__init__(
+            new, log_scores, lengths, *trees, event=self.event, implementation=self.implementation, validate_args=False
+        )
+        new._validate_args = self._validate_args
+        return new
+
+    @property
+    def _flat_scores(self) -> Tensor:
+        return self.log_scores.reshape(-1, self.nodes, self.nodes)
+
+    @property
+    def _flat_lengths(self) -> Tensor:
+        return self.lengths.reshape(-1)
+
+    @lazy_property
+    def _shifted(self) -> Shifted:
+        return shift(self._flat_scores, self._flat_lengths, self.single_root)
+
+    @lazy_property
+    def _sums(self) -> tuple[Tensor, Tensor]:
+        """The logarithm of the partition function of the shifted scores, (B,), and marginals, (B, N, N); float64."""
+        how = self.single_root, self.projective, self.implementation
+        return ops.log_partition_and_marginals(self._shifted.scores, self._flat_lengths, *how)
+
+    def _given_back(self, result: Tensor, event_dims: int = 0) -> Tensor:
+        """A result (..., B, *event) in the precision and the batch shape of the scores."""
+        at = result.dim() - event_dims - 1
+        shape = result.shape[:at] + self.batch_shape + result.shape[at + 1 :]
+        return result.reshape(shape).to(torch.promote_types(self.log_scores.dtype, torch.float32))
+
+    @property
+    def log_partition(self) -> Tensor:
+        """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
+        return self._given_back(self._sums[0] + self._shifted.constant)
+
+    @property
+    def log_count(self) -> Tensor:
+        """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
+        scores = self._shifted.scores.detach()
+        arcs = torch.where(scores == -torch.inf, scores, 0.0)
+        how = self.single_root, self.projective, self.implementation
+        return self._given_back(ops.log_partition(arcs, self._flat_lengths, *how))
+
+    @property
+    def marginals(self) -> Tensor:
+        """P(head -> dependent) of every arc, (..., N, N); the columns of words sum to 1."""
+        return self._given_back(self._sums[1], 2)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expectation of one-hot arcs: their marginals. Heads have none."""
+        if self.event == "heads":
+            raise DeptreeError("the heads of words are names, which have no mean", 'Take event="arcs"')
+        return self.marginals
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-probabilities of trees, (*sample, ...), at most 0.
+
+        -inf for a tree with a forbidden arc, and, unless arguments are validated, for what is no tree of the space.
+
+        Args:
+            value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.
+        """
+        total, sound = self._scores_of(value)
+        return self._given_back(torch.where(sound, at_most_zero(total - self._sums[0]), -torch.inf))
+
+    def unnormalized_log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
+        total, sound = self._scores_of(value)
+        return self._given_back(torch.where(sound, total + self._shifted.constant, -torch.inf))
+
+    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor]:
+        """The shifted scores of trees, (*sample, B) float64, and whether these have a positive probability."""
+        if self.event == "heads" and value.is_floating_point():
+            raise DeptreeError(f"heads are of type {value.dtype}", "Give integers, 0 for ROOT")
+        if self._validate_args:
+            self._validate_sample(value)
+        dims = len(self.event_shape) + len(self.batch_shape)
+        sample_shape = value.shape[: max(value.dim() - dims, 0)]
+        value = value.expand(sample_shape + self.batch_shape + self.event_shape)
+        total, possible = self._scores_of_sound(value)
+        if not self._validate_args:
+            possible = possible & self.support.check(value).reshape(possible.shape)
+        return total, possible
+
+    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor]:
+        """The same of values (*sample, ..., N[, N]) that need no check."""
+        sample_shape = value.shape[: value.dim() - len(self.event_shape) - len(self.batch_shape)]
+        heads = arcs_to_heads(value) if self.event == "arcs" else value
+        heads = heads.reshape(*sample_shape, self.lengths.numel(), self.nodes)
+        return tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))

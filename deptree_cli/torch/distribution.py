@@ -1,0 +1,225 @@
+"""The one object for losses, samples and best trees of a batch: a `torch.distributions.Distribution` over trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.distributions.kl import register_kl
+from torch.distributions.utils import lazy_property
+
+from deptree_cli.core.distribution import TreeDistribution as Sentence
+from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.estimate import weights
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import space
+from deptree_cli.torch.arc_factored import ArcFactored
+from deptree_cli.torch.gold import checked_gold, with_known_heads
+from deptree_cli.torch.sentences import NO_TREE, padded_heads, padded_numbers, sentences, streams
+from deptree_cli.torch.shifted import at_least_zero, at_most_zero, expected_surprisal
+from deptree_cli.torch.trees import heads_to_arcs
+
+# Up to so many words the trees are few enough to be enumerated: 1,296 of 5.
+MOST_WORDS = 5
+
+
+class BestTrees(NamedTuple):
+    """The most probable trees of each sentence, the best first.
+
+    Attributes:
+        trees: (k, ..., N) heads or (k, ..., N, N) arcs; nothing but -1 (or 0) where a sentence has fewer than k.
+        log_probs: (k, ...), differentiable; -1e30 where there is no tree.
+    """
+
+    trees: Tensor
+    log_probs: Tensor
+
+
+class DistinctTrees(NamedTuple):
+    """Distinct trees of each sentence, in the order in which draws with replacement would first meet them.
+
+    The sum over the trees of weight times value estimates the value's expectation without bias.
+
+    Attributes:
+        trees: (k, ..., N) heads or (k, ..., N, N) arcs; nothing but -1 (or 0) where a sentence has fewer than k.
+        log_probs: (k, ...), differentiable; -1e30 where there is no tree.
+        weights: (k, ...), constants: probabilities divided by those of being among the k drawn (Kool et al. 2019); 0
+            where there is no tree.
+        exhausted: (...,) bool, whether these are all the trees that the sentence has.
+    """
+
+    trees: Tensor
+    log_probs: Tensor
+    weights: Tensor
+    exhausted: Tensor
+
+
+class TreeDistribution(ArcFactored):
+    """Distributions over the dependency trees of a batch of sentences, each tree as probable as its arcs' weights say.
+
+    See `ArcFactored` for its arguments.
+
+    As everywhere in PyTorch, what takes an argument is a method, and so is `entropy()`; what the distribution simply
+    has is a property, computed when first asked for: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In
+    torch-struct these are properties too (its `partition` is `log_partition` here, its `topk` is `top_k`).
+
+    All sums are differentiable, twice where that makes sense, and computed in float64; results have the precision of
+    the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a result is
+    infinite. As in all of PyTorch's distributions, what was computed is kept, its graph too: to go backward twice,
+    retain the graph or make the distribution anew, as training loops do.
+
+    >>> d = TreeDistribution(torch.tensor([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 4.0, 0.0]]))
+    >>> d.argmax
+    tensor([-1,  2,  0])
+    """
+
+    has_enumerate_support = True
+
+    def given(self, heads: Tensor) -> Self:
+        """Return the distribution given the heads of some words, (..., N) integers, negative where a word may have any.
+
+        Raises:
+            DeptreeError: a head is none of the sentence's nodes; or, once it is asked something: no tree has them.
+        """
+        known = checked_gold(heads.reshape(-1, self.nodes), self._flat_scores, self._flat_lengths)
+        scores = with_known_heads(self._flat_scores, known, self._flat_lengths)
+        return self._with(scores.reshape(self.log_scores.shape), self.lengths)
+
+    def entropy(self) -> Tensor:
+        """Return Shannon's entropy in nats, (...,); at least 0."""
+        log_z, marginals = self._sums
+        return self._given_back(expected_surprisal(marginals, self._shifted, log_z))
+
+    def cross_entropy(self, other: TreeDistribution) -> Tensor:
+        """Return E[-log of other's probability] in nats, (...,); infinite where that one forbids a possible tree."""
+        here, there = self._beside(other)
+        found = expected_surprisal(here._sums[1], there._shifted, there._sums[0])
+        return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
+
+    def kl(self, other: TreeDistribution) -> Tensor:
+        """Return the Kullback-Leibler divergence from `other`, (...,); infinite where that one forbids a possible tree.
+
+        In nats, at least 0. The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the
+        scores of both.
+        """
+        here, there = self._beside(other)
+        (our_log_z, marginals), (their_log_z, _) = here._sums, there._sums
+        expected = (marginals * (here._shifted.finite - there._shifted.finite)).sum((-2, -1))
+        found = at_least_zero(expected + (their_log_z - our_log_z))
+        return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
+
+    def _beside(self, other: TreeDistribution) -> tuple[Self, TreeDistribution]:
+        """Both, of one batch shape."""
+        if self.nodes != other.nodes or self.log_scores.device != other.log_scores.device:
+            problem = f"scores of shape {tuple(self.log_scores.shape)} on {self.log_scores.device} are compared with"
+            others = f"those of shape {tuple(other.log_scores.shape)} on {other.log_scores.device}"
+            raise DeptreeError(f"{problem} {others}", "Compare distributions over the same sentences, padded alike")
+        shape = torch.Size(np.broadcast_shapes(self.batch_shape, other.batch_shape))
+        here = self if self.batch_shape == shape else self.expand(shape)
+        there = other if other.batch_shape == shape else other.expand(shape)
+        if not torch.equal(here.lengths, there.lengths):
+            raise DeptreeError("distributions over sentences of differing lengths are compared", "Give both the same")
+        return here, there
+
+    def _goes_beyond(self, other: TreeDistribution) -> Tensor:
+        """Whether some tree is possible here and not there, (B,) bool; exact, and mostly seen at a glance."""
+        spaces = [(each.single_root, each.projective) for each in (self, other)]
+        suspect = ((self._shifted.scores > -torch.inf) & (other._shifted.scores == -torch.inf)).any(-1).any(-1)
+        found = suspect | (spaces[0] != spaces[1])
+        for b in found.nonzero()[:, 0].tolist():
+            ours, theirs = self._sentences[b], other._sentences[b]
+            forbidden = ours.support & np.isneginf(theirs.log_scores)
+            found[b] = bool(forbidden.any()) or ours.space.goes_beyond(theirs.space, ours.support)
+        return found
+
+    @lazy_property
+    def _sentences(self) -> list[Sentence]:
+        return sentences(self._flat_scores, self._flat_lengths, self.single_root, self.projective)
+
+    def _trees(self, trees: Sequence[Heads], sample_shape: torch.Size) -> Tensor:
+        """Trees of each sentence, (m, n) heads, as values (*sample, ...) of the event asked for."""
+        heads = padded_heads(trees, sample_shape.numel(), self.nodes, self.log_scores.device)
+        heads = heads.reshape(sample_shape + self.batch_shape + (self.nodes,))
+        return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
+
+    @lazy_property
+    def argmax(self) -> Tensor:
+        """The most probable trees, (..., N) or (..., N, N)."""
+        return self._trees([each.argmax()[None] for each in self._sentences], torch.Size())
+
+    @property
+    def mode(self) -> Tensor:
+        """The same as `argmax`."""
+        return self.argmax
+
+    @lazy_property
+    def mbr(self) -> Tensor:
+        """The trees with the highest expected attachment score: minimum-Bayes-risk decoding. Shaped as `argmax`."""
+        return self._trees([each.mbr()[None] for each in self._sentences], torch.Size())
+
+    def top_k(self, k: int) -> BestTrees:
+        """Return the k most probable trees of each sentence, the best first."""
+        best = [each.top_k(k) for each in self._sentences]
+        trees = self._trees(best, torch.Size([k]))
+        return BestTrees(trees, self._log_probs_of(trees, best))
+
+    def sample(self, sample_shape: Any = torch.Size(), generator: torch.Generator | None = None) -> Tensor:  # noqa: B008
+        """Draw independent trees, (*sample_shape, ..., N) or (*sample_shape, ..., N, N).
+
+        Args:
+            generator: what the trees depend on; by default what `torch.manual_seed` sets.
+        """
+        shape = torch.Size(sample_shape)
+        randomness = streams(len(self._sentences), generator)
+        drawn = [each.sample(shape.numel(), rng) for each, rng in zip(self._sentences, randomness, strict=True)]
+        return self._trees(drawn, shape)
+
+    def sample_without_replacement(self, k: int, generator: torch.Generator | None = None) -> DistinctTrees:
+        """Draw k distinct trees of each sentence, or all where it has fewer. See `sample` for the generator."""
+        randomness = streams(len(self._sentences), generator)
+        draws = [each.sample_without_replacement(k, rng) for each, rng in zip(self._sentences, randomness, strict=True)]
+        found = [each.heads for each in draws]
+        trees = self._trees(found, torch.Size([k]))
+        counts_for = padded_numbers([weights(each.log_probs, each.window) for each in draws], k, trees.device)
+        exhausted = torch.tensor([each.exhausted for each in draws], device=trees.device).reshape(self.batch_shape)
+        return DistinctTrees(trees, self._log_probs_of(trees, found), self._given_back(counts_for), exhausted)
+
+    def _log_probs_of(self, trees: Tensor, found: Sequence[Heads]) -> Tensor:
+        """The log-probabilities of padded trees (k, ...): `NO_TREE` behind those found."""
+        total, possible = self._scores_of_sound(trees)
+        log_probs = at_most_zero(total - self._sums[0])
+        counts = torch.tensor([len(each) for each in found], device=trees.device)
+        is_one = torch.arange(len(trees), device=trees.device)[:, None] < counts
+        return self._given_back(torch.where(is_one & possible, log_probs, NO_TREE))
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return every tree of the space, (trees, ..., N) or (trees, ..., N, N), in lexicographic order.
+
+        Trees with forbidden arcs are among them: their log-probability is -inf.
+
+        Args:
+            expand: whether to repeat them for every sentence; otherwise the batch shape is all ones.
+
+        Raises:
+            DeptreeError: sentences differ in length, or have more than 5 words.
+        """
+        n = int(self.lengths.max()) if self.lengths.numel() else self.nodes - 1
+        if bool((self.lengths != n).any()):
+            raise DeptreeError("sentences of differing lengths have differing trees", "Enumerate each by itself")
+        if n > MOST_WORDS:
+            problem = f"{n} words have too many trees to enumerate, at most {MOST_WORDS} words do not"
+            raise DeptreeError(problem, "Draw trees with sample_without_replacement")
+        trees = all_trees(n, space(self.single_root, self.projective))
+        heads = padded_heads([trees], len(trees), self.nodes, self.log_scores.device)
+        heads = heads.reshape(-1, *(1 for _ in self.batch_shape), self.nodes)
+        heads = heads.expand(-1, *self.batch_shape, -1) if expand else heads
+        return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
+
+
+@register_kl(TreeDistribution, TreeDistribution)  # type: ignore[no-untyped-call, untyped-decorator]
+def _kl(here: TreeDistribution, there: TreeDistribution) -> Tensor:
+    return here.kl(there)

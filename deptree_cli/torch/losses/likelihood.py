@@ -1,0 +1,76 @@
+"""Losses of known heads, all or some: minus their log-probability."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.torch import ops
+from deptree_cli.torch.gold import checked_gold, raise_unless_tree, with_known_heads
+from deptree_cli.torch.losses.reductions import reduced
+from deptree_cli.torch.shifted import at_least_zero, tree_scores, wide
+from deptree_cli.torch.trees import batch_lengths, is_tree, word_mask
+
+
+def negative_log_likelihood(
+    log_scores: Tensor,
+    heads: Tensor,
+    lengths: Tensor | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+    *,
+    reduction: str = "mean",
+    implementation: str = "auto",
+) -> Tensor:
+    """Return minus the log-probability of known trees: log Z less a tree's score.
+
+    Where values cannot be looked at (on a device, or while `torch.compile` traces), a sentence whose heads are no tree
+    is not refused, but has an infinite loss and no gradient.
+
+    Args:
+        heads: (B, N), every word's.
+
+    Raises:
+        DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
+    """
+    lengths = batch_lengths(log_scores, lengths)
+    heads, scores = checked_gold(heads, log_scores, lengths, partial=False), wide(log_scores)
+    log_z = ops.log_partition(scores, lengths, single_root, projective, implementation)
+    total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]))
+    possible = possible & is_tree(heads, lengths, single_root, projective)
+    raise_unless_tree(possible)
+    losses = torch.where(possible, at_least_zero(log_z - total), torch.inf)
+    return reduced(losses, log_scores, reduction, lengths.sum())
+
+
+def partial_annotation_loss(
+    log_scores: Tensor,
+    heads: Tensor,
+    lengths: Tensor | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+    *,
+    reduction: str = "mean",
+    implementation: str = "auto",
+) -> Tensor:
+    """Return minus the log-probability of the known heads: log Z less log Z given these (Li et al. 2016).
+
+    `negative_log_likelihood` where all heads are known, and 0 where none is.
+
+    Args:
+        heads: (B, N), negative where unknown.
+
+    Raises:
+        DeptreeError: names a sentence of which no tree of the space has the known heads.
+    """
+    lengths = batch_lengths(log_scores, lengths)
+    heads, scores = checked_gold(heads, log_scores, lengths), wide(log_scores)
+    how = lengths, single_root, projective, implementation
+    log_z = ops.log_partition(scores, *how)
+    try:
+        given = ops.log_partition(with_known_heads(scores, heads, lengths), *how)
+    except DeptreeError as error:
+        error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
+        raise
+    return reduced(at_least_zero(log_z - given), log_scores, reduction, lengths.sum())

@@ -1,0 +1,94 @@
+"""Log-scores as sums want them: in float64, with nothing that does not count, and free of offsets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from deptree_cli.core.scores import MASK
+from deptree_cli.torch.trees import arc_mask
+
+
+class Shifted(NamedTuple):
+    """Log-scores less a constant for each word, so that the highest are 0: no distribution changes by it.
+
+    Attributes:
+        scores: (B, N, N) float64, -inf where there is no arc: outside sentences too.
+        constant: (B,) float64, what log Z loses by the shift; no gradient passes through it, as none has to.
+    """
+
+    scores: Tensor
+    constant: Tensor
+
+    @property
+    def finite(self) -> Tensor:
+        """The scores with 0 where there is no arc, so that a marginal of 0 times it is 0."""
+        return self.scores.masked_fill(self.scores == -torch.inf, 0.0)
+
+
+def wide(log_scores: Tensor) -> Tensor:
+    """Return log-scores in float64, or in float32 on devices that have nothing wider."""
+    return log_scores.to(torch.float32 if log_scores.device.type == "mps" else torch.float64)
+
+
+def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
+    """Shift log-scores (B, N, N), each word's column to a maximum of 0.
+
+    Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
+    score far below words without a loss of digits.
+    """
+    given = wide(log_scores)
+    absent = ~arc_mask(lengths, given.shape[-1]) | (given <= -MASK)
+    scores = given.masked_fill(absent, -torch.inf)
+    with torch.no_grad():
+        columns = _usable(scores[:, 1:].amax(1) if single_root else scores.amax(1))
+        of_root = _usable((scores[:, 0] - columns).amax(1)) if single_root else torch.zeros_like(columns[:, 0])
+        constants = columns[:, None].repeat(1, given.shape[-1], 1)
+        constants[:, 0] += of_root[:, None]
+    return Shifted(scores - constants, columns.sum(1) + of_root)
+
+
+def _usable(maximum: Tensor) -> Tensor:
+    """Maxima to shift by; 0 in place of those that are none, which are left for whoever checks scores to report."""
+    return torch.where(maximum.abs() <= MASK, maximum, 0.0)
+
+
+def tree_scores(scores: Tensor, heads: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sums of the scores of trees' arcs, (..., B), and whether no arc of theirs is forbidden, (..., B) bool.
+
+    Forbidden arcs count 0, so that no gradient passes through them.
+
+    Args:
+        scores: (B, N, N); -1e15 and below forbids.
+        heads: (..., B, N) integers; those outside 0 to N - 1 are read as the nearest of these.
+        words: (B, N) bool, whose heads count.
+    """
+    sentences, nodes = words.shape
+    column = torch.arange(nodes, device=scores.device)
+    sentence = torch.arange(sentences, device=scores.device)[:, None]
+    picked = scores.flatten()[(sentence * nodes + heads.long().clamp(0, nodes - 1)) * nodes + column]
+    possible = picked > -MASK
+    return torch.where(words & possible, picked, 0.0).sum(-1), (possible | ~words).all(-1)
+
+
+def at_least_zero(values: Tensor) -> Tensor:
+    """Return values with 0 for those that rounding took below it; gradients pass as if nothing had happened."""
+    return values - values.detach().clamp(max=0.0)
+
+
+def at_most_zero(values: Tensor) -> Tensor:
+    """Return values with 0 for those that rounding took above it; gradients pass as if nothing had happened."""
+    return values - values.detach().clamp(min=0.0)
+
+
+def expected_surprisal(marginals: Tensor, shifted: Shifted, log_z: Tensor) -> Tensor:
+    """Return log Z less the expected score of a tree, (B,): an entropy, or a cross-entropy of two distributions.
+
+    Args:
+        marginals: (B, N, N), of the trees that are expected.
+        shifted: the scores by which they surprise.
+        log_z: (B,), of these scores.
+    """
+    return at_least_zero(log_z - (marginals * shifted.finite).sum((-2, -1)))

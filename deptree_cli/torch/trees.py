@@ -1,0 +1,156 @@
+"""Trees as tensors: heads and one-hot arcs, which words there are, and which heads make a tree.
+
+Heads are (..., N), int64: entry j is the head of node j. Entry 0 (ROOT) and padding are -1 in what is returned, and
+ignored in what is given. Arcs are (..., N, N), ``[head, dependent]``, 1 where a tree has the arc.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.distributions.constraints import Constraint
+
+from deptree_cli.core.errors import DeptreeError
+
+# Pairs of arcs of projective trees that are looked at together: 4 MiB of booleans at a time.
+PAIRS = 1 << 22
+
+
+def word_mask(lengths: Tensor, nodes: int) -> Tensor:
+    """Return which nodes are words, (..., N) bool, for sentences of so many words (...,)."""
+    node = torch.arange(nodes, device=lengths.device)
+    return (node > 0) & (node <= lengths[..., None])
+
+
+def arc_mask(lengths: Tensor, nodes: int) -> Tensor:
+    """Return which arcs count, (..., N, N) bool: those into words, from ROOT or other words."""
+    words = word_mask(lengths, nodes)
+    is_node = words.clone()
+    is_node[..., 0] = True
+    itself = torch.eye(nodes, dtype=torch.bool, device=lengths.device)
+    return is_node[..., :, None] & words[..., None, :] & ~itself
+
+
+def heads_to_arcs(heads: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return the one-hot arcs (..., N, N) of heads (..., N); nothing in the columns of ROOT and of negative heads."""
+    node = torch.arange(heads.shape[-1], device=heads.device)
+    return ((heads[..., None, :] == node[:, None]) & (node > 0)).to(dtype)
+
+
+def arcs_to_heads(arcs: Tensor) -> Tensor:
+    """Return the heads (..., N) of one-hot arcs (..., N, N); -1 for ROOT and where a column is empty."""
+    highest, heads = arcs.max(dim=-2)
+    node = torch.arange(arcs.shape[-1], device=arcs.device)
+    return torch.where((highest > 0) & (node > 0), heads, -1)
+
+
+def is_tree(heads: Tensor, lengths: Tensor, single_root: bool = True, projective: bool = False) -> Tensor:
+    """Return whether heads are trees of a space, (...,) bool.
+
+    Every word climbs 1, 2, 4, ... heads at a time; in a tree all have arrived at ROOT after n. O(n log n) a tree, and
+    n^2 for projective ones.
+
+    Args:
+        heads: (..., N) integers; entry 0 and padding are ignored.
+        lengths: (...,) words, or what can be broadcast to that.
+    """
+    nodes = heads.shape[-1]
+    words = word_mask(lengths, nodes)
+    inside = (heads >= 0) & (heads <= lengths[..., None])
+    above = torch.where(words & inside, heads, 0).long()
+    roots = (words & (heads == 0)).sum(-1)
+    found = (inside | ~words).all(-1) & ((roots == 1) if single_root else (roots >= 1))
+    climber = above
+    for _ in range((nodes - 1).bit_length()):
+        climber = climber.gather(-1, climber)
+    found = found & (climber == 0).all(-1)
+    return found & ~_some_cross(above, words.expand(above.shape)) if projective else found
+
+
+def _some_cross(above: Tensor, words: Tensor) -> Tensor:
+    """Whether two arcs cross, (...,), ROOT before the first word: one begins before another, and ends inside it."""
+    nodes = above.shape[-1]
+    own = torch.arange(nodes, device=above.device)
+    first = torch.where(words, torch.minimum(above, own), 0).reshape(-1, nodes)
+    last = torch.where(words, torch.maximum(above, own), 0).reshape(-1, nodes)
+    found = []
+    size = max(PAIRS // nodes**2, 1)
+    for a, b in zip(torch.split(first, size), torch.split(last, size), strict=True):
+        begins, ends = a[:, :, None], b[:, :, None]
+        crossing = (begins < a[:, None]) & (a[:, None] < ends) & (ends < b[:, None])
+        found.append(crossing.any(-1).any(-1))
+    return torch.cat(found).reshape(above.shape[:-1])
+
+
+class TreeSupport(Constraint):
+    """The trees over the sentences of a batch, as heads or as one-hot arcs: the support of a `TreeDistribution`."""
+
+    is_discrete = True
+
+    def __init__(self, lengths: Tensor, single_root: bool, projective: bool, event: str) -> None:
+        self.lengths, self.single_root, self.projective = lengths, single_root, projective
+        self.event_dim = 1 if event == "heads" else 2
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return whether each is a tree, (...,), for values (..., N) or, of arcs, (..., N, N)."""
+        if self.event_dim == 1:
+            return is_tree(value, self.lengths, self.single_root, self.projective)
+        one_hot = ((value == 0) | (value == 1)).all(-2) & (value.sum(-2) == 1)
+        words = word_mask(self.lengths, value.shape[-1])
+        is_sound = is_tree(arcs_to_heads(value), self.lengths, self.single_root, self.projective)
+        return is_sound & (one_hot | ~words).all(-1)
+
+    def __repr__(self) -> str:
+        kind = ("projective " if self.projective else "") + ("single-root" if self.single_root else "multi-root")
+        return f"TreeSupport({kind}, as {'heads' if self.event_dim == 1 else 'arcs'})"
+
+
+def shaped_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
+    """Return how many words sentences have, (...,) int64, for log-scores (..., N, N); without lengths, N - 1 each.
+
+    Raises:
+        DeptreeError: shapes or types do not fit.
+    """
+    *batch, nodes, other = log_scores.shape if log_scores.dim() >= 2 else (0, 0, -1)
+    if nodes != other or not log_scores.is_floating_point():
+        problem = f"log_scores are {log_scores.dtype} of shape {tuple(log_scores.shape)}, not floats of (..., N, N)"
+        raise DeptreeError(problem, "Give a square matrix per sentence, [head, dependent], ROOT included")
+    if lengths is None:
+        return torch.full(batch, nodes - 1, dtype=torch.int64, device=log_scores.device)
+    if list(lengths.shape) != batch or lengths.is_floating_point():
+        problem = f"lengths are {lengths.dtype} of shape {tuple(lengths.shape)}, not integers of {tuple(batch)}"
+        raise DeptreeError(problem, "Say how many words each sentence has")
+    return lengths.to(log_scores.device, torch.int64)
+
+
+def check_lengths(lengths: Tensor, nodes: int) -> None:
+    """Raise a DeptreeError where a sentence has too few words, or too many for scores of so many nodes."""
+    found = np.asarray(lengths.cpu()).ravel()
+    wrong = np.flatnonzero((found < 1) | (found >= nodes))
+    if len(wrong):
+        b = wrong[0]
+        problem = f"the length is {found[b]}, not 1 to {nodes - 1}"
+        remedy = "Count words without ROOT, and leave empty sentences out"
+        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+
+
+def checked_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
+    """Return `shaped_lengths`, checked where values can be looked at without waiting for a device."""
+    lengths = shaped_lengths(log_scores, lengths)
+    if visible(lengths):
+        check_lengths(lengths, log_scores.shape[-1])
+    return lengths
+
+
+def batch_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
+    """Return `checked_lengths`, (B,), of log-scores that are a batch, (B, N, N), or raise a DeptreeError."""
+    if log_scores.dim() != 3:
+        problem = f"log_scores have shape {tuple(log_scores.shape)}, not (B, N, N)"
+        raise DeptreeError(problem, "Give a batch of sentences, if of one")
+    return checked_lengths(log_scores, lengths)
+
+
+def visible(tensor: Tensor) -> bool:
+    """Return whether values can be looked at: not while `torch.compile` traces, nor without waiting for a device."""
+    return not torch.compiler.is_compiling() and tensor.device.type == "cpu"

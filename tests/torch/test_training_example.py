@@ -1,0 +1,33 @@
+"""The parser of docs/train_parser.py: it runs as a user runs it, and gets as many heads right as the page says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def shares(text: str) -> dict[str, list[float]]:
+    """Each way of training, and the shares of right heads before and after."""
+    rows = re.findall(r"^([a-z ,]+): (\d\.\d+(?: -> \d\.\d+)+)$", text, re.MULTILINE)
+    return {name: [float(number) for number in numbers.split(" -> ")] for name, numbers in rows}
+
+
+def test_it_learns_as_the_page_says() -> None:
+    """The last digits depend on how a machine adds up."""
+    command = [sys.executable, "docs/train_parser.py", "sample_data/treebank.conllu"]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    found, shown = shares(ran.stdout), shares((ROOT / "docs/training.md").read_text(encoding="utf-8"))
+    assert found.keys() == shown.keys()
+    assert [len(each) for each in found.values()] == [2, 2, 3]
+    for name, numbers in found.items():
+        assert numbers == pytest.approx(shown[name], abs=0.05), name
+        assert min(numbers[1:]) > numbers[0] + 0.4
