@@ -1,0 +1,115 @@
+"""From log-scores as they come, padded, to what elimination takes; and back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, core
+from jax.typing import ArrayLike
+
+from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import MASK, checked_log_scores
+from deptree_cli.core.spaces.feasibility import check_feasible
+
+
+class Batch(NamedTuple):
+    """Sentences of up to n = N - 1 words.
+
+    Attributes:
+        log_scores: (..., n+1, n), heads by dependents, ROOT last among the heads; -inf for arcs that are forbidden or
+            none: those of padding and the diagonal.
+        words: (..., n), which positions are words.
+        single_root: whether trees have exactly one arc from ROOT, (): what is compiled does for both.
+    """
+
+    log_scores: Array
+    words: Array
+    single_root: Array
+
+
+def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool) -> Batch:
+    """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
+
+    float32 and float64 stay what they are, all else becomes float32.
+
+    Raises:
+        DeptreeError: shapes do not fit; or a length that can be looked at is none.
+    """
+    scores = jnp.asarray(log_scores)
+    if scores.dtype not in (jnp.float32, jnp.float64):
+        scores = scores.astype(jnp.float32)
+    if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
+        problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
+        raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
+    return _arranged(scores, _lengths(lengths, scores.shape), single_root)
+
+
+@jax.jit
+def _arranged(log_scores: Array, lengths: Array, single_root: Array) -> Batch:
+    nodes, last = jnp.arange(log_scores.shape[-1]), lengths[..., None]
+    inside = (nodes <= last)[..., :, None] & (nodes <= last)[..., None, :]
+    arcs = inside & (nodes > 0) & (nodes[:, None] != nodes)
+    possible = arcs & ~(log_scores <= -MASK)  # NaN is not forbidden
+    rolled = jnp.roll(jnp.where(possible, log_scores, -jnp.inf)[..., 1:], -1, axis=-2)
+    return Batch(
+        rolled, jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]), jnp.asarray(single_root)
+    )
+
+
+def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    most, batch_shape = shape[-1] - 1, shape[:-2]
+    if lengths is None:
+        return jnp.full(batch_shape, most)
+    found = jnp.asarray(lengths)
+    if found.shape != batch_shape or not jnp.issubdtype(found.dtype, jnp.integer):
+        problem = f"the lengths have shape {found.shape} and type {found.dtype}, not {batch_shape} and integers"
+        raise DeptreeError(problem, "Give the number of words of each sentence")
+    numbers = seen(found)
+    if numbers is not None and ((numbers < 1) | (numbers > most)).any():
+        b = int(np.flatnonzero((numbers < 1) | (numbers > most))[0])
+        problem = f"the length is {numbers.ravel()[b]}, not from 1 to {most}"
+        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_of(b))
+    return found
+
+
+def matrix_of(arcs: Array) -> Array:
+    """Return numbers of arcs (..., n+1, n) as (..., N, N), ``[head, dependent]``, 0 in column 0."""
+    return jnp.pad(jnp.roll(arcs, 1, axis=-2), [(0, 0)] * (arcs.ndim - 1) + [(1, 0)])
+
+
+def require_trees(log_z: Array, batch: Batch) -> None:
+    """Look at log Z (...,), where it is a number yet.
+
+    Raises:
+        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite.
+    """
+    values = seen(log_z)
+    if values is None or np.isfinite(values).all():
+        return
+    b = int(np.flatnonzero(~np.isfinite(values))[0])
+    scores = matrix_at(np.asarray(batch.log_scores), b)
+    nodes = int(np.asarray(batch.words).reshape(-1, batch.words.shape[-1])[b].sum()) + 1
+    try:
+        check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")), bool(batch.single_root))
+    except DeptreeError as error:
+        raise error.at(sent_id=name_of(b)) from None
+
+
+def matrix_at(log_scores: Float, b: int) -> Float:
+    """Return the scores of sentence b of a batch, counted through its shape, (N, N)."""
+    rolled = np.roll(log_scores.reshape(-1, *log_scores.shape[-2:])[b], 1, axis=0)
+    return np.pad(rolled, [(0, 0), (1, 0)])
+
+
+def seen(array: Array) -> Int | Float | None:
+    """Return an array as numbers, None where it stands for numbers that are not there yet: under jit, vmap or grad."""
+    return None if isinstance(array, core.Tracer) else np.asarray(jax.device_get(array))
+
+
+def name_of(b: int) -> str:
+    """How messages name a sentence: by its index, counted through the shape of the batch."""
+    return f"sentence {b} of the batch"

@@ -1,0 +1,59 @@
+"""The best trees of each sentence, by our kernels on the CPU (`callbacks.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Heads
+from deptree_cli.jax.batches import batch_of
+from deptree_cli.jax.callbacks import ask, padded_trees
+
+
+def argmax(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+    """Return the most probable tree of each sentence, (..., N), int32 heads, -1 for ROOT and padding. O(n^2).
+
+    Arguments as of `log_partition`.
+
+    Raises:
+        DeptreeError: names a sentence that has no tree; where compiled code runs, within an error of JAX's own.
+    """
+    return _best(lambda sentence: sentence.argmax()[None], 1, log_scores, lengths, single_root)[0]
+
+
+def mbr(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+    """Return the tree with the highest expected attachment score, (..., N): minimum-Bayes-risk decoding. O(n^3).
+
+    Arguments and errors as of `argmax`.
+    """
+    return _best(lambda sentence: sentence.mbr()[None], 1, log_scores, lengths, single_root)[0]
+
+
+def top_k(log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+    """Return the k most probable trees, the best first, (k, ..., N); nothing but -1 where a sentence has fewer.
+
+    Other arguments and errors as of `argmax`.
+    """
+    return _best(lambda sentence: sentence.top_k(k), k, log_scores, lengths, single_root)
+
+
+def _best(
+    trees_of: Callable[[TreeDistribution], Heads],
+    size: int,
+    log_scores: ArrayLike,
+    lengths: ArrayLike | None,
+    single_root: bool,
+) -> Array:
+    batch = batch_of(log_scores, lengths, single_root)
+    nodes = batch.words.shape[-1] + 1
+    (found,) = ask(
+        lambda sentence: [padded_trees(trees_of(sentence), size, nodes)],
+        [((size, nodes), np.int32)],
+        batch,
+    )
+    return jnp.moveaxis(found, -2, 0)

@@ -1,0 +1,147 @@
+"""What follows from log Z and the marginals: log-probabilities of trees, entropies and divergences, in nats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.typing import ArrayLike
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax.batches import Batch, batch_of, require_trees
+from deptree_cli.jax.elimination import relative_log_partition, relative_sums
+from deptree_cli.jax.factors import tops_of
+from deptree_cli.jax.trees import are_trees, positions_of
+
+# Marginals up to so many roundings may be of arcs that are in no tree.
+ROUNDINGS = 64
+
+
+def log_prob(
+    log_scores: ArrayLike, heads: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True
+) -> Array:
+    """Return the log-probability of trees, (...,).
+
+    It is their score less `log_partition`, and has digits that the difference lacks where scores are large: of float32
+    seven of how far below the largest scores of columns trees are. Other arguments and errors as of `log_partition`.
+
+    Args:
+        heads: (..., N) integers, entry j is the head of node j; those of ROOT and padding are ignored. Axes before
+            those of the batch are of trees, as those that `sample` returns.
+
+    Returns:
+        -inf, with gradient 0, where heads are no tree or have a forbidden arc.
+    """
+    batch, trees = batch_of(log_scores, lengths, single_root), jnp.asarray(heads)
+    shape = batch.words.shape
+    if trees.shape[trees.ndim - len(shape) :] != (*shape[:-1], shape[-1] + 1):
+        problem = f"the heads have shape {trees.shape}, not (..., {', '.join(map(str, (*shape[:-1], shape[-1] + 1)))})"
+        raise DeptreeError(problem, "Give a head for every node, -1 for ROOT and padding")
+    relative, found = _log_probs(batch, trees)
+    require_trees(relative, batch)
+    return found
+
+
+@jax.jit
+def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
+    relative = relative_log_partition(batch)
+    extra = (1,) * (trees.ndim - batch.words.ndim)
+    scores = _relative_scores(batch, -jnp.inf).reshape(extra + batch.log_scores.shape)
+    chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
+    allowed = (~batch.words | (chosen > -jnp.inf)).all(-1)
+    possible = allowed & are_trees(trees, batch.words, batch.single_root)
+    total = jnp.where(batch.words & possible[..., None], chosen, 0).sum(-1)
+    found = _at_most_zero(total - jnp.where(relative == -jnp.inf, 0, relative))
+    return relative, jnp.where(possible, found, -jnp.inf)
+
+
+def entropy(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+    """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
+
+    Arguments and errors as of `log_partition`.
+    """
+    batch = batch_of(log_scores, lengths, single_root)
+    relative, value = _entropy(batch)
+    require_trees(relative, batch)
+    return value
+
+
+def cross_entropy(
+    log_scores: ArrayLike, other: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True
+) -> Array:
+    """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
+
+    Infinite where q forbids an arc whose probability is seen to be more than 0, which takes more than rounding. Other
+    arguments and errors as of `log_partition`.
+    """
+    return _compared(_cross_entropy, log_scores, other, lengths, single_root)
+
+
+def kl(log_scores: ArrayLike, other: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+    """Return the Kullback-Leibler divergence of the distribution of `other` from that of `log_scores`, (...,). O(n^3).
+
+    It is the cross-entropy less the entropy, and has more digits where the two are nearly the same. Arguments and
+    errors as of `cross_entropy`.
+    """
+    return _compared(_kl, log_scores, other, lengths, single_root)
+
+
+def _compared(
+    measure: Callable[[Batch, Batch], tuple[Array, Array, Array]],
+    log_scores: ArrayLike,
+    other: ArrayLike,
+    lengths: ArrayLike | None,
+    single_root: bool,
+) -> Array:
+    ours, theirs = (batch_of(scores, lengths, single_root) for scores in (log_scores, other))
+    if ours.log_scores.shape != theirs.log_scores.shape:
+        problem = f"scores of shape {np.shape(log_scores)} are compared with scores of shape {np.shape(other)}"
+        raise DeptreeError(problem, "Compare distributions over the same sentences, padded alike")
+    our_relative, their_relative, value = measure(ours, theirs)
+    require_trees(our_relative, ours)
+    require_trees(their_relative, theirs)
+    return value
+
+
+@jax.jit
+def _entropy(batch: Batch) -> tuple[Array, Array]:
+    relative, found = relative_sums(batch)
+    return relative, -_at_most_zero((found * _relative_scores(batch, 0)).sum((-2, -1)) - relative)
+
+
+@jax.jit
+def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
+    our_relative, found = relative_sums(ours)
+    relative = relative_log_partition(theirs)
+    value = relative - (found * _relative_scores(theirs, 0)).sum((-2, -1))
+    return our_relative, relative, jnp.where(_goes_beyond(found, theirs), jnp.inf, value)
+
+
+@jax.jit
+def _kl(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
+    our_relative, found = relative_sums(ours)
+    relative = relative_log_partition(theirs)
+    differences = _relative_scores(ours, 0) - _relative_scores(theirs, 0)
+    value = _at_most_zero(our_relative - relative - (found * differences).sum((-2, -1)))
+    return our_relative, relative, jnp.where(_goes_beyond(found, theirs), jnp.inf, -value)
+
+
+def _relative_scores(batch: Batch, forbidden: float) -> Array:
+    """Log-scores less the largest of their column, (..., n+1, n); `forbidden` for arcs that are."""
+    possible = batch.log_scores > -jnp.inf
+    tops = tops_of(batch.log_scores)[..., None, :]
+    return jnp.where(possible, jnp.where(possible, batch.log_scores, 0) - tops, forbidden)
+
+
+def _goes_beyond(found: Array, other: Batch) -> Array:
+    """Whether arcs with these marginals (..., n+1, n) are forbidden in another batch, (...,)."""
+    least = ROUNDINGS * np.finfo(found.dtype).eps
+    return ((found > least) & (other.log_scores == -jnp.inf)).any((-2, -1))
+
+
+def _at_most_zero(values: Array) -> Array:
+    """Values that are above 0 by rounding only, without that; derivatives stay as they are."""
+    return values - lax.stop_gradient(jnp.maximum(values, 0))

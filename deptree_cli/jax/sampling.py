@@ -1,0 +1,141 @@
+"""Trees at random: independent ones, by our kernels or on the device, and distinct ones by our kernels."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.typing import ArrayLike
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array as Numbers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.estimate import weights
+from deptree_cli.jax.batches import Batch, batch_of, require_trees
+from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
+from deptree_cli.jax.elimination import relative_log_partition
+from deptree_cli.jax.factors import eliminate
+from deptree_cli.jax.sampler import sample_trees
+
+IMPLEMENTATIONS = ("auto", "kernels", "device")
+
+
+class DistinctTrees(NamedTuple):
+    """Distinct trees of each sentence, in the order in which draws with replacement would first meet them.
+
+    The sum over the trees of weight times value estimates the value's expectation without bias. All are constants to
+    derivatives: `log_prob` of the heads is not.
+
+    Attributes:
+        heads: (k, ..., N) int32; nothing but -1 where a sentence has fewer than k trees.
+        log_probs: (k, ...); -inf where there is no tree.
+        weights: (k, ...), probabilities divided by those of being among the k drawn (Kool et al. 2019); 0 where there
+            is no tree.
+        exhausted: (...,) bool, whether these are all the trees that the sentence has.
+    """
+
+    heads: Array
+    log_probs: Array
+    weights: Array
+    exhausted: Array
+
+
+def sample(
+    key: Array,
+    log_scores: ArrayLike,
+    k: int,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    implementation: str = "auto",
+) -> Array:
+    """Draw k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
+
+    The same key gives the same trees for the same implementation.
+
+    Args:
+        key: of JAX's random numbers.
+        lengths, single_root: as of `log_partition`.
+        implementation: "kernels" draws exactly by our kernels on the CPU, in compiled code by a callback; "device" in
+            plain JAX, wherever it runs: chances below 2^-23 (in float64 2^-52) of a step are not drawn, and a tree
+            takes O(n^3). "auto" is "kernels" where JAX's default backend is the CPU, and "device" elsewhere.
+
+    Raises:
+        DeptreeError: names a sentence that has no tree; where compiled code runs, "kernels" raises it within an error
+            of JAX's own, and heads from "device" are all -1.
+    """
+    batch = batch_of(log_scores, lengths, single_root)
+    keys = _keys(key, batch)
+    if _is_on_device(implementation):
+        relative, heads = _on_device(keys, batch, k)
+        require_trees(relative, batch)
+        return heads
+    nodes = batch.words.shape[-1] + 1
+
+    def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
+        return [padded_trees(sentence.sample(k, _stream(seed)), k, nodes)]
+
+    (found,) = ask(draw, [((k, nodes), np.int32)], batch, _seeds(keys))
+    return jnp.moveaxis(found, -2, 0)
+
+
+def sample_without_replacement(
+    key: Array, log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True
+) -> DistinctTrees:
+    """Draw k distinct trees of each sentence, or all where it has fewer, by our kernels on the CPU.
+
+    Arguments and errors as of `sample`. On accelerators see `stochastic_beam_search`.
+    """
+    batch = batch_of(log_scores, lengths, single_root)
+    nodes, dtype = batch.words.shape[-1] + 1, batch.log_scores.dtype
+
+    def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
+        draws = sentence.sample_without_replacement(k, _stream(seed))
+        log_probs = padded(draws.log_probs, k, -np.inf)
+        counts_for = padded(weights(draws.log_probs, draws.window), k, 0.0)
+        return [padded_trees(draws.heads, k, nodes), log_probs, counts_for, np.asarray(draws.exhausted)]
+
+    results: list[Result] = [((k, nodes), np.int32), ((k,), dtype), ((k,), dtype), ((), np.bool_)]
+    heads, log_probs, counts_for, exhausted = ask(draw, results, batch, _seeds(_keys(key, batch)))
+    first = partial(jnp.moveaxis, destination=0)
+    return DistinctTrees(first(heads, -2), first(log_probs, -1), first(counts_for, -1), exhausted)
+
+
+def _is_on_device(implementation: str) -> bool:
+    if implementation not in IMPLEMENTATIONS:
+        problem = f"unknown implementation {implementation!r}"
+        raise DeptreeError(problem, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+    return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
+
+
+@partial(jax.jit, static_argnums=2)
+def _on_device(keys: Array, batch: Batch, k: int) -> tuple[Array, Array]:
+    """Return relative log Z (...,) and trees (k, ..., N), nothing but -1 of a sentence without any."""
+    n, relative = batch.words.shape[-1], relative_log_partition(batch)
+    words = (batch.words & (relative > -jnp.inf)[..., None]).reshape(-1, n)
+    factors = eliminate(lax.stop_gradient(batch.log_scores).reshape(-1, n + 1, n), batch.single_root)
+    trees = jax.vmap(sample_trees, (0, 0, None))(keys.reshape(-1), factors, k)
+    heads = jnp.where(words[:, None], jnp.where(trees == n, 0, trees + 1), -1).astype(jnp.int32)
+    heads = jnp.pad(heads, [(0, 0), (0, 0), (1, 0)], constant_values=-1)
+    return relative, jnp.moveaxis(heads, 1, 0).reshape(k, *batch.words.shape[:-1], n + 1)
+
+
+def _keys(key: Array, batch: Batch) -> Array:
+    """A key for each sentence, (...,), which does not depend on how many there are."""
+    typed = key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
+    shape = batch.words.shape[:-1]
+    numbers = jnp.arange(int(np.prod(shape)), dtype=jnp.uint32)
+    return jax.vmap(jax.random.fold_in, (None, 0))(typed, numbers).reshape(shape)
+
+
+def _seeds(keys: Array) -> Array:
+    """Four random numbers of 32 bits for each key, (..., 4)."""
+    return jax.vmap(lambda key: jax.random.bits(key, (4,), jnp.uint32))(keys.reshape(-1)).reshape(*keys.shape, 4)
+
+
+def _stream(seed: Numbers) -> np.random.Generator:
+    """The stream of core's samplers that a sentence's random numbers begin."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed.tolist())))

@@ -1,0 +1,64 @@
+"""Padded batches of small sentences of every kind, each sentence with all its trees, for tests of the JAX side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.oracle import Oracle
+
+NODES = 5
+
+
+class Sentences:
+    """Six sentences in one batch; what is ignored holds NaN and numbers that would be noticed.
+
+    Attributes:
+        log_scores: (6, 5, 5) float32, ``[head, dependent]``.
+        lengths: (6,) words.
+        each, oracles: every sentence's distribution, and its trees by enumeration.
+    """
+
+    def __init__(self, graphs: Any, single_root: bool) -> None:
+        drawn = [
+            graphs.gaussian(4),
+            graphs.holes(4, 3, single_root),
+            graphs.one_way(4),
+            graphs.gaussian(3, 30.0),
+            np.full((2, 2), 0.5),
+            graphs.disconnected(4, 1000.0),
+        ]
+        self.single_root = single_root
+        self.lengths = np.array([len(scores) - 1 for scores in drawn])
+        self.log_scores = np.full((len(drawn), NODES, NODES), np.nan, dtype=np.float32)
+        self.log_scores[:, :, 0] = 7.0
+        for own, scores in zip(self.log_scores, drawn, strict=True):
+            own[: len(scores), 1 : len(scores)] = scores[:, 1:]
+            np.fill_diagonal(own, 99.0)
+        self.log_scores[1, np.isneginf(self.log_scores[1])] = -1e16  # a mask
+        self.each = self.of(self.log_scores)
+        self.oracles = [Oracle(sentence) for sentence in self.each]
+
+    def of(self, log_scores: NDArray[np.floating]) -> list[TreeDistribution]:
+        """The distributions of log-scores (6, 5, 5) of sentences of the same lengths."""
+        cut = [own[: n + 1, : n + 1] for own, n in zip(log_scores, self.lengths, strict=True)]
+        return [TreeDistribution(own, single_root=self.single_root) for own in cut]
+
+    def counted(self) -> NDArray[np.bool_]:
+        """Which entries count, (6, 5, 5): arcs between nodes of a sentence that are not forbidden."""
+        return self.padded([np.isfinite(sentence.log_scores) for sentence in self.each]) > 0
+
+    @staticmethod
+    def padded(matrices: list[NDArray[Any]]) -> NDArray[np.float64]:
+        """Matrices (n+1, n+1) as (6, 5, 5), 0 in padding."""
+        return np.stack([np.pad(matrix.astype(float), (0, NODES - len(matrix))) for matrix in matrices])
+
+
+@pytest.fixture(scope="session", params=[True, False], ids=["single root", "several roots"])
+def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
+    """The batch, in both root modes."""
+    return Sentences(graphs, request.param)

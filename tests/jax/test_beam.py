@@ -1,0 +1,200 @@
+"""Stochastic beam search in JAX: against enumeration, however unlikely the trees; its order and its weights by laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+
+from deptree_cli.core.audit import chi_square
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.estimate import weights
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.jax import beam, conditionals
+
+Float = np.ndarray
+
+BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+
+# How far float32 may be off: five roundings of the result, or of 1.
+ROUNDINGS = 5 * 2.0**-24
+
+RUNS = 10_000
+LEVEL = 0.001 / 8  # laws x modes x graphs
+
+
+@pytest.fixture(scope="module")
+def short() -> Iterator[None]:
+    """Intervals are halved down to one word, as those of long sentences are to some; many trees are many blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conditionals, "SHORTEST", 1)
+        patch.setattr(conditionals, "BLOCK", 50)
+        yield
+    beam._search.clear_cache()
+
+
+@pytest.fixture
+def quick() -> Iterator[None]:
+    """Compile in a third of the time, where what is compiled is not run for long."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Float]:
+    """A batch, NaN where nothing is, and its lengths."""
+    lengths = np.array([len(each) - 1 for each in log_scores])
+    batch = np.full((len(lengths), lengths.max() + 1, lengths.max() + 1), np.nan, dtype)
+    for sentence, each in zip(batch, log_scores, strict=True):
+        sentence[: len(each), : len(each)] = each
+    return batch, lengths
+
+
+def distributions(batch: Float, lengths: Float, single_root: bool) -> list[TreeDistribution]:
+    """What the batch's own numbers say, in float64."""
+    shorter = [each[: n + 1, : n + 1].astype(np.float64) for each, n in zip(batch, lengths, strict=True)]
+    return [TreeDistribution(each, single_root=single_root) for each in shorter]
+
+
+def check_every_tree_once(found: beam.BeamSample, b: int, distribution: TreeDistribution, roundings: float) -> None:
+    """All trees that there are and then nothing, with their probabilities, in the order of what was perturbed."""
+    oracle, n = Oracle(distribution), distribution.n
+    count = len(oracle.trees)
+    heads, log_probs = np.asarray(found.heads[:, b]), np.asarray(found.log_probs[:, b], np.float64)
+    assert sorted(heads[:count, 1 : n + 1].tolist()) == oracle.trees.tolist()
+    assert (heads[:, 0] == -1).all()
+    assert (heads[:, n + 1 :] == -1).all()
+    assert (heads[count:] == -1).all()
+    truth = distribution.log_probs(heads[:count, 1 : n + 1].astype(np.int32))
+    np.testing.assert_allclose(log_probs[:count], truth, rtol=roundings, atol=roundings)
+    assert (log_probs[count:] == -np.inf).all()
+    assert (np.asarray(found.perturbed[count:, b]) == -np.inf).all()
+    assert (np.diff(np.asarray(found.perturbed[:count, b])) <= 0).all()
+    assert found.log_threshold[b] == -np.inf
+    np.testing.assert_allclose(np.asarray(found.weights[:, b]), np.exp(log_probs), rtol=1e-5, atol=1e-37)
+
+
+def test_in_float64(graphs, quick: None) -> None:
+    """The same to thirteen digits."""
+    with jax.enable_x64(True):
+        batch, lengths = padded([graphs.gaussian(3, scale) for scale in (1, 30, 300)], np.float64)
+        found = beam.stochastic_beam_search(jax.random.key(2), batch, 10, lengths)
+        assert found.log_probs.dtype == np.float64
+        for b, distribution in enumerate(distributions(batch, lengths, True)):
+            check_every_tree_once(found, b, distribution, 1e-13)
+
+
+@pytest.mark.parametrize("scale", [1, 100])
+def test_log_probabilities_of_longer_sentences(scale: float, graphs, quick: None) -> None:
+    """Halved once, to seven words; an inverse that is updated is off by nats here."""
+    batch, lengths = padded([graphs.gaussian(14, scale, seed) for seed in range(3)])
+    found = beam.stochastic_beam_search(jax.random.key(3), batch, 40, lengths)
+    for b, distribution in enumerate(distributions(batch, lengths, True)):
+        heads = np.asarray(found.heads[:, b, 1:], np.int32)
+        assert len(np.unique(heads, axis=0)) == 40
+        np.testing.assert_allclose(found.log_probs[:, b], distribution.log_probs(heads), rtol=ROUNDINGS, atol=ROUNDINGS)
+
+
+def pair_probabilities(probs: Float) -> Float:
+    """P(first a, then b) = p_a * p_b / (1 - p_a), [a, b]."""
+    others = 1.0 - np.eye(len(probs))
+    return (probs / (others @ probs))[:, None] * probs * others
+
+
+@BOTH
+def test_laws(single_root: bool, graphs) -> None:
+    """H0: the first tree is a with probability p_a, the first two are a, b with p_a * p_b / (1 - p_a); and a tree's
+    weight, 0 where it is not drawn, is p on average, of two trees.
+
+    10,000 runs of each of two graphs with 3 words, one with forbidden arcs. Chi-square over trees and over ordered
+    pairs, rare ones pooled until expected five times: p-values above 0.001 / 8. Mean weights, and their sum, within 5
+    standard errors: chance misses one of about 40 with probability 2e-5 if they are normal.
+    """
+    scores = [graphs.gaussian(3, 1.5, seed=2), graphs.gaussian(3, seed=3)]
+    scores[1][[0, 1], [3, 2]] = -np.inf
+    batch, lengths = padded([each for each in scores for _ in range(RUNS)])
+    found = beam.stochastic_beam_search(jax.random.key(4), batch, 3, lengths, single_root)
+    for start, distribution in zip((0, RUNS), distributions(batch[::RUNS], lengths[::RUNS], single_root), strict=True):
+        oracle = Oracle(distribution)
+        probs = np.exp(oracle.log_probs)
+        number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
+        heads = np.asarray(found.heads[:, start : start + RUNS, 1:])
+        drawn = np.array([[number[tuple(tree)] for tree in trees] for trees in heads.tolist()])
+        assert chi_square(np.bincount(drawn[0], minlength=len(probs)), probs)[2] > LEVEL
+        pairs = pair_probabilities(probs)
+        counts = np.bincount(drawn[0] * len(probs) + drawn[1], minlength=pairs.size)
+        assert counts[pairs.ravel() == 0].sum() == 0
+        assert chi_square(counts[pairs.ravel() > 0], pairs.ravel()[pairs.ravel() > 0])[2] > LEVEL
+        check_mean_weights(np.asarray(found.weights[:, start : start + RUNS], np.float64), drawn, probs)
+
+
+def check_mean_weights(weight: Float, drawn: Float, probs: Float) -> None:
+    """Each tree's is its probability on average, and all together 1."""
+    of_trees = np.zeros((drawn.shape[1], len(probs)))
+    for place in range(len(drawn)):
+        of_trees[np.arange(drawn.shape[1]), drawn[place]] += weight[place]
+    with_sum = np.column_stack([of_trees, of_trees.sum(axis=1)])
+    error = with_sum.std(axis=0) / np.sqrt(len(with_sum))
+    assert (np.abs(with_sum.mean(axis=0) - [*probs, 1.0]) <= 5 * error + 1e-6).all()
+
+
+def test_weights_are_those_of_the_core() -> None:
+    """From certain trees to such as have e^-60."""
+    log_probs = np.array([0.0, -1e-3, -1.0, -8.0, -12.0, -20.0, -60.0], np.float32)
+    for threshold in (-np.inf, -70.0, -20.0, -3.0, 0.0, 2.0):
+        found = beam.BeamSample(jnp.zeros(7), jnp.array(log_probs), jnp.zeros(7), jnp.float32(threshold)).weights
+        expected = weights(log_probs.astype(np.float64), float(np.exp(-threshold)))
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+search = partial(beam.stochastic_beam_search, k=2)
+
+# Each sentence with its own key, compiled once for both tests below.
+by_sentence = jax.jit(jax.vmap(lambda *each: tuple(search(*each)), out_axes=(1, 1, 1, 0)))
+
+
+def test_jit_and_vmap_give_the_same(graphs, quick: None) -> None:
+    key = jax.random.key(5)
+    batch, _ = padded([graphs.gaussian(2, seed=seed) for seed in range(3)])
+    expected = search(key, batch)
+    for found in (by_sentence(jax.random.split(key, 3), batch), search(key, batch[:, None])):
+        for part, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(np.reshape(part, np.shape(other)), other, rtol=1e-6)
+    gradient = jax.grad(lambda scores: search(key, scores).log_probs.sum())(jnp.array(batch))
+    assert (gradient == 0).all()
+
+
+def test_errors(graphs, quick: None) -> None:
+    key = jax.random.key(6)
+    batch, _ = padded([graphs.gaussian(2)] * 3)
+    with pytest.raises(DeptreeError, match="0 trees are asked for"):
+        beam.stochastic_beam_search(key, batch, 0)
+    batch[1, :, 2] = -np.inf
+    with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: .*word 2"):
+        search(key, batch)
+    found = beam.BeamSample(*by_sentence(jax.random.split(key, 3), batch))
+    assert (found.log_probs[:, 1] == -np.inf).all()
+    assert (found.heads[:, 1] == -1).all()
+    assert (found.weights[:, 1] == 0).all()
+    batch[1, 1, 2] = np.nan
+    with pytest.raises(DeptreeError, match="sentence 1 of the batch"):
+        search(key, batch)
+
+
+@BOTH
+def test_every_tree_once_and_then_the_end(single_root: bool, graphs, short: None, quick: None) -> None:
+    """No statistics in it: trees of probability e^-1000 come like any other, in float32."""
+    peaked = [graphs.gaussian(4, scale, seed) for seed, scale in enumerate((1, 30, 100, 300))]
+    hard = [graphs.saturated(4), graphs.disconnected(4, 1000.0), graphs.one_way(4), graphs.holes(4, 7, single_root, 30)]
+    masked = np.where(np.isfinite(hard[-1]), hard[-1], -2e15)
+    batch, lengths = padded([*peaked, *hard, masked, *(graphs.gaussian(n, 30) for n in (1, 2, 3))])
+    found = beam.stochastic_beam_search(jax.random.key(1), batch, 130, lengths, single_root)
+    for b, distribution in enumerate(distributions(batch, lengths, single_root)):
+        check_every_tree_once(found, b, distribution, ROUNDINGS)

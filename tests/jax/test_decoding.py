@@ -1,0 +1,79 @@
+"""What is asked of our kernels out of JAX: best trees, and distinct ones."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax import argmax, mbr, sample_without_replacement, top_k
+
+
+@pytest.mark.parametrize("name", ["argmax", "mbr"])
+def test_best_trees_are_those_of_core(sentences: Any, name: str) -> None:
+    decode = partial({"argmax": argmax, "mbr": mbr}[name], single_root=sentences.single_root)
+    found = decode(sentences.log_scores, sentences.lengths)
+    assert found.shape == (6, 5)
+    for own, sentence in zip(np.asarray(found), sentences.each, strict=True):
+        np.testing.assert_array_equal(own[1 : sentence.n + 1], getattr(sentence, name)())
+        assert (np.delete(own, np.arange(1, sentence.n + 1)) == -1).all()
+    np.testing.assert_array_equal(jax.jit(decode)(sentences.log_scores, sentences.lengths), found)
+    np.testing.assert_array_equal(jax.vmap(decode)(sentences.log_scores, sentences.lengths), found)
+
+
+def test_the_k_best_are_those_of_core(sentences: Any) -> None:
+    found = np.asarray(top_k(sentences.log_scores, 3, sentences.lengths, sentences.single_root))
+    assert found.shape == (3, 6, 5)
+    for b, sentence in enumerate(sentences.each):
+        best = sentence.top_k(3)
+        np.testing.assert_array_equal(found[: len(best), b, 1 : sentence.n + 1], best)
+        assert (found[len(best) :, b] == -1).all()
+
+
+class TestWithoutReplacement:
+    def test_all_trees_come_once_with_their_probability(self, sentences: Any) -> None:
+        how = sentences.lengths, sentences.single_root
+        found = sample_without_replacement(jax.random.key(0), sentences.log_scores, 130, *how)
+        assert found.heads.shape == (130, 6, 5)
+        for b, oracle in enumerate(sentences.oracles):
+            size = len(oracle.trees)
+            own = np.asarray(found.heads[:size, b, 1 : oracle.trees.shape[1] + 1])
+            np.testing.assert_array_equal(np.unique(own, axis=0), oracle.trees)
+            assert (np.asarray(found.heads[size:, b]) == -1).all()
+            assert np.isneginf(found.log_probs[size:, b]).all()
+        assert np.asarray(found.exhausted).all()
+        np.testing.assert_allclose(found.weights, np.exp(found.log_probs), rtol=1e-5)
+        np.testing.assert_allclose(found.weights.sum(0), 1, rtol=1e-5)
+
+    def test_weights_are_unbiased(self, sentences: Any) -> None:
+        """The mean over 2,000 keys of the sum of 3 trees' weights is 1; each beyond 4.5 standard errors by chance once
+        in 150,000 seeds."""
+        keys = jax.random.split(jax.random.key(1), 2000)
+        scores, n, single = sentences.log_scores[0], sentences.lengths[0], sentences.single_root
+        draw = jax.jit(jax.vmap(lambda key: sample_without_replacement(key, scores, 3, n, single).weights.sum(0)))
+        sums = np.asarray(draw(keys), dtype=np.float64)
+        assert abs(sums.mean() - 1) < 4.5 * sums.std() / np.sqrt(len(sums))
+        assert sums.std() > 0.01
+
+
+class TestWithoutATree:
+    @staticmethod
+    def scores() -> np.ndarray:
+        scores = np.zeros((6, 5, 5), dtype=np.float32)
+        scores[1, :, 3] = -np.inf
+        return scores
+
+    def test_the_sentence_is_named(self) -> None:
+        line = "^sentence 1 of the batch: no single-root tree is possible: word 3 has no head"
+        for ask in (argmax, mbr, partial(top_k, k=2), partial(sample_without_replacement, jax.random.key(0), k=2)):
+            with pytest.raises(DeptreeError, match=line):
+                ask(log_scores=self.scores())
+
+    def test_compiled_code_says_so_within_its_own_error(self) -> None:
+        with pytest.raises(Exception, match="DeptreeError: sentence 1 of the batch: no single-root tree is possible"):
+            jax.block_until_ready(jax.jit(argmax)(self.scores()))

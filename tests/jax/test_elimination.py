@@ -1,0 +1,204 @@
+"""log Z and marginals in JAX against enumeration and multi-precision arithmetic; and transformations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+
+from benchmarks import exact
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax import log_partition, marginals
+
+SCALES = (1.0, 10.0, 30.0, 100.0)
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """float64, for one test."""
+    with jax.enable_x64(True):
+        yield
+
+
+@jax.jit
+def summed(scores: Any, lengths: Any, single_root: Any) -> Any:
+    """The sum over the batch of log Z; compiled once for all tests."""
+    return log_partition(scores, lengths, single_root).sum()
+
+
+gradient = jax.jit(jax.grad(summed))
+
+
+@jax.jit
+def forwards(scores: Any, direction: Any, *how: Any) -> Any:
+    """The second derivative in a direction, forwards over backwards."""
+    return jax.jvp(lambda scores: gradient(scores, *how), (scores,), (direction,))[1]
+
+
+@jax.jit
+@jax.grad
+def backwards(scores: Any, direction: Any, *how: Any) -> Any:
+    """The same, backwards twice."""
+    return (gradient(scores, *how) * direction).sum()
+
+
+def test_values_are_those_of_enumeration(sentences: Any) -> None:
+    found = log_partition(sentences.log_scores, sentences.lengths, sentences.single_root)
+    assert found.dtype == jnp.float32
+    np.testing.assert_allclose(found, [oracle.log_z for oracle in sentences.oracles], rtol=3e-7)
+    probs = marginals(sentences.log_scores, sentences.lengths, sentences.single_root)
+    expected = sentences.padded([oracle.marginals() for oracle in sentences.oracles])
+    np.testing.assert_allclose(probs, expected, atol=2e-6)
+    assert not np.asarray(probs)[~sentences.counted()].any()
+    assert (np.asarray(probs) >= 0).all()
+
+
+def test_the_gradient_are_the_marginals_and_0_where_nothing_counts(sentences: Any) -> None:
+    how = sentences.lengths, sentences.single_root
+    np.testing.assert_allclose(
+        gradient(sentences.log_scores, *how), marginals(sentences.log_scores, *how), rtol=1e-6, atol=1e-9
+    )
+    assert not np.asarray(gradient(sentences.log_scores, *how))[~sentences.counted()].any()
+
+
+def test_a_direction_forwards_is_the_gradient_in_it(sentences: Any) -> None:
+    how = sentences.lengths, sentences.single_root
+    direction = np.random.default_rng(0).normal(size=sentences.log_scores.shape).astype(np.float32)
+    _, tangent = jax.jvp(lambda scores: summed(scores, *how), (sentences.log_scores,), (direction,))
+    assert tangent == pytest.approx(float((gradient(sentences.log_scores, *how) * direction).sum()), rel=1e-5)
+
+
+def test_sentences_one_by_one_change_nothing(sentences: Any) -> None:
+    one = jax.vmap(partial(marginals, single_root=sentences.single_root))
+    together = marginals(sentences.log_scores, sentences.lengths, sentences.single_root)
+    np.testing.assert_allclose(one(sentences.log_scores, sentences.lengths), together, atol=1e-7)
+
+
+def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None) -> None:
+    """The sentence e^-1000 apart included; and 0 where nothing counts."""
+    how = sentences.lengths, sentences.single_root
+    scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
+    direction = np.where(counted, np.random.default_rng(1).normal(size=scores.shape), 0.0)
+    found = forwards(scores, direction, *how)
+    step = 1e-5 * direction
+    expected = (gradient(scores + step, *how) - gradient(scores - step, *how)) / 2e-5
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    np.testing.assert_allclose(backwards(scores, direction, *how), found, atol=1e-13)
+    assert not np.asarray(backwards(scores, direction, *how))[~counted].any()
+    assert np.abs(found).max() > 0.1
+
+
+def test_the_hessian_is_the_covariance_of_arcs(graphs: Any) -> None:
+    """jax.hessian in float32, an arc forbidden, against E[arc arc'] - E[arc] E[arc'] by enumeration."""
+    scores = graphs.gaussian(3).astype(np.float32)
+    scores[1, 2] = -np.inf
+    oracle_trees, probs = _enumerated(scores)
+    arcs = np.zeros((len(oracle_trees), 4, 4))
+    for tree, heads in zip(arcs, oracle_trees, strict=True):
+        tree[heads, np.arange(1, 4)] = 1.0
+    mean = np.einsum("t,tij->ij", probs, arcs)
+    covariance = np.einsum("t,tij,tkl->ijkl", probs, arcs, arcs) - np.multiply.outer(mean, mean)
+    hessian = jax.hessian(log_partition)(scores)
+    np.testing.assert_allclose(hessian, covariance, atol=1e-6)
+    assert not np.asarray(hessian)[1, 2].any()
+
+
+def _enumerated(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    from deptree_cli.core.oracle import Oracle
+
+    oracle = Oracle(TreeDistribution(scores))
+    return oracle.trees, np.exp(oracle.log_probs)
+
+
+def test_differentiating_twice_keeps_no_matrix_per_word() -> None:
+    """No array of the derivative of a derivative has n^3 numbers; n matrices per sentence would."""
+    n = 12
+    scores = np.zeros((n + 1, n + 1), dtype=np.float32)
+    twice = jax.make_jaxpr(jax.grad(lambda scores: (jax.grad(log_partition)(scores) ** 2).sum()))(scores)
+    sizes = [variable.aval.size for equation in _equations(twice.jaxpr) for variable in equation.outvars]
+    assert max(sizes) >= n * (n + 1)
+    assert max(sizes) < n**3
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda part: hasattr(part, "eqns")):
+            if hasattr(inner, "eqns"):
+                yield from _equations(getattr(inner, "jaxpr", inner))
+
+
+def test_float32_suffices_at_any_scale(graphs: Any) -> None:
+    """Against 400 digits: Gaussian logits, and words that choose each other with probability 1 - e^-27 to e^-300; of
+    these the logits differ by numbers that are rounded when they are shifted."""
+    graph = [graphs.gaussian(12, scale, seed) for scale in SCALES for seed in (0, 1)]
+    graph += [graphs.saturated(12, np.exp(-gap)) + graphs.gaussian(12, 0.1) for gap in (27.0, 100.0, 300.0)]
+    scores = np.stack(graph).astype(np.float32)
+    expected = [exact.marginals(TreeDistribution(own)) for own in scores]
+    np.testing.assert_allclose(marginals(scores), expected, atol=1e-6)
+
+
+def test_float64_is_exact_to_rounding(graphs: Any, x64: None) -> None:
+    scores = np.stack([graphs.gaussian(12, scale) for scale in SCALES] + [graphs.saturated(12)])
+    found = marginals(scores)
+    assert found.dtype == jnp.float64
+    np.testing.assert_allclose(found, [exact.marginals(TreeDistribution(own)) for own in scores], atol=3e-14)
+
+
+def test_half_precision_is_computed_in_single(graphs: Any) -> None:
+    scores = jnp.asarray(graphs.gaussian(3), jnp.bfloat16)
+    found = log_partition(scores)
+    assert found.dtype == jnp.float32
+    assert found == log_partition(scores.astype(jnp.float32))
+    assert jax.grad(log_partition)(scores).dtype == jnp.bfloat16
+
+
+class TestWithoutATree:
+    @staticmethod
+    def scores() -> np.ndarray:
+        scores = np.zeros((6, 5, 5), dtype=np.float32)
+        scores[1, 1:, 2:4] = -np.inf  # words 2 and 3 hang on ROOT only
+        return scores
+
+    def test_the_sentence_is_named(self) -> None:
+        with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch: no single-root tree .* words 2 and 3 can"):
+            log_partition(self.scores())
+        with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch"):
+            marginals(self.scores())
+        assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
+
+    def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:
+        found = jax.jit(log_partition)(self.scores())
+        np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
+        slopes = np.asarray(gradient(self.scores(), np.full(6, 4), True))
+        assert not slopes[1].any()
+        np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
+
+
+def test_what_cannot_be_read_is_refused_in_a_line() -> None:
+    scores = np.zeros((6, 5, 5), dtype=np.float32)
+    with pytest.raises(DeptreeError, match=r"shape \(4, 3\)"):
+        log_partition(scores[0, :4, :3])
+    with pytest.raises(DeptreeError, match=r"lengths have shape \(3,\)"):
+        log_partition(scores, [1, 2, 3])
+    with pytest.raises(DeptreeError, match="sentence 1 of the batch: the length is 5, not from 1 to 4"):
+        log_partition(scores, [1, 5, 1, 1, 1, 1])
+
+
+def test_nan_is_refused_or_stays_nan_but_in_padding() -> None:
+    scores = np.zeros((6, 5, 5), dtype=np.float32)
+    scores[1, 2, 4] = np.nan
+    with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: the score of 2 -> 4 \(nan\) is NaN"):
+        marginals(scores)
+    lengths = np.full(6, 4)
+    assert np.isnan(gradient(scores, lengths, True)[1]).any()
+    lengths[1] = 3
+    assert np.isfinite(marginals(scores, lengths)).all()

@@ -1,0 +1,128 @@
+"""Log-probabilities, entropies and divergences in JAX against core's distributions and enumeration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob
+
+# Of float32 the last sentence has fewer: all its trees are e^-1000 beside the largest weights of columns.
+ERRORS = np.array([3e-6] * 5 + [4e-4])
+
+
+@jax.jit
+@jax.grad
+def slope(scores: Any, lengths: Any, single_root: Any) -> Any:
+    """The gradient of entropies; compiled once for both root modes."""
+    return entropy(scores, lengths, single_root).sum()
+
+
+@jax.jit
+@jax.grad
+def bend(scores: Any, direction: Any, *how: Any) -> Any:
+    """Their second derivative in a direction."""
+    return (slope(scores, *how) * direction).sum()
+
+
+def close(found: Any, expected: Any) -> None:
+    """Compare numbers of sentences, (..., 6)."""
+    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected)
+    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+    finite = np.isfinite(expected)
+    expected = np.where(finite, expected, 0.0)
+    assert (np.abs(found - expected) <= ERRORS + 1e-6 * np.abs(expected))[finite].all()
+
+
+def others(sentences: Any) -> Any:
+    """Scores like those of the sentences, of another seed, with the same arcs forbidden."""
+    noise = np.random.default_rng(5).normal(size=sentences.log_scores.shape).astype(np.float32)
+    return sentences.log_scores + noise
+
+
+def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: Any) -> None:
+    """Every array of heads from -1 to 5 of 4 words: trees have theirs, all else has -inf."""
+    heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), -1).reshape(-1, 4)
+    heads = np.pad(heads, [(0, 0), (1, 0)], constant_values=77)
+    trees = np.repeat(heads[:, None], len(sentences.each), 1)
+    found = np.asarray(log_prob(sentences.log_scores, trees, sentences.lengths, sentences.single_root))
+    expected = np.full(found.shape, -np.inf)
+    for b, (oracle, n) in enumerate(zip(sentences.oracles, sentences.lengths, strict=True)):
+        known = dict(zip(map(tuple, oracle.trees.tolist()), oracle.log_probs.tolist(), strict=True))
+        expected[:, b] = [known.get(tuple(row), -np.inf) for row in heads[:, 1 : n + 1].tolist()]
+    close(found, expected)
+    assert (found <= 0).all()
+
+
+def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences: Any) -> None:
+    how = sentences.lengths, sentences.single_root
+    trees = np.zeros((6, 5), dtype=np.int64)
+    for own, sentence in zip(trees, sentences.each, strict=True):
+        own[1 : sentence.n + 1] = sentence.argmax()
+    trees[2, 1:] = [2, 1, 0, 0]  # a cycle
+    found = jax.grad(lambda scores: jnp.where(jnp.isfinite(x := log_prob(scores, trees, *how)), x, 0).sum())
+    expected = sentences.padded([sentence.marginals() for sentence in sentences.each])
+    for own, tree, n in zip(expected, trees, sentences.lengths, strict=True):
+        own *= -1
+        own[tree[1 : n + 1], np.arange(1, n + 1)] += 1
+    expected[2] = 0
+    np.testing.assert_allclose(found(sentences.log_scores), expected, atol=2e-6)
+
+
+def test_log_probs_keep_digits_that_log_z_has_none_for(graphs: Any) -> None:
+    """At scores of 30,000 a float32 has steps of 0.002; the distribution is that without the offset."""
+    scores = np.stack([np.round(graphs.gaussian(4, seed=b).astype(np.float32) * 64) / 64 for b in range(6)])
+    heads = np.array([[-1, 0, 1, 1, 1]] * 6)
+    np.testing.assert_allclose(log_prob(scores + 30_000, heads), log_prob(scores, heads), atol=1e-6)
+    np.testing.assert_allclose(entropy(scores + 30_000), entropy(scores), atol=1e-6)
+    np.testing.assert_allclose(log_partition(scores + 30_000), 120_000 + log_partition(scores), atol=0.01)
+
+
+def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
+    how = sentences.lengths, sentences.single_root
+    other = others(sentences)
+    pairs = list(zip(sentences.each, sentences.of(other), strict=True))
+    close(entropy(sentences.log_scores, *how), [p.entropy() for p, _ in pairs])
+    close(cross_entropy(sentences.log_scores, other, *how), [p.cross_entropy(q) for p, q in pairs])
+    close(kl(sentences.log_scores, other, *how), [p.kl(q) for p, q in pairs])
+    assert not np.asarray(kl(sentences.log_scores, sentences.log_scores, *how)).any()
+
+
+def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: Any) -> None:
+    how = sentences.lengths, sentences.single_root
+    other = sentences.log_scores.copy()
+    other[0, 2, 1] = -np.inf
+    found = np.asarray(kl(sentences.log_scores, other, *how)), np.asarray(kl(other, sentences.log_scores, *how))
+    np.testing.assert_array_equal(np.isposinf(found[0]), np.arange(6) == 0)
+    assert np.isfinite(found[1]).all()
+
+
+def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) -> None:
+    """Once and twice, in float64: the second derivative of an entropy is the third of log Z."""
+    how = sentences.lengths, sentences.single_root
+    with jax.enable_x64(True):
+        scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
+        direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
+        step = 1e-5 * direction
+        rise = (entropy(scores + step, *how) - entropy(scores - step, *how)).sum() / 2e-5
+        assert (slope(scores, *how) * direction).sum() == pytest.approx(float(rise), abs=1e-8)
+        found = np.asarray(bend(scores, direction, *how))
+        expected = (slope(scores + step, *how) - slope(scores - step, *how)) / 2e-5
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+        assert not found[~counted].any()
+        assert np.abs(found).max() > 0.01
+
+
+def test_what_does_not_fit_is_refused_in_a_line() -> None:
+    scores = np.zeros((6, 5, 5), dtype=np.float32)
+    with pytest.raises(DeptreeError, match=r"heads have shape \(6, 4\), not \(..., 6, 5\)"):
+        log_prob(scores, np.zeros((6, 4), dtype=int))
+    with pytest.raises(DeptreeError, match=r"shape \(6, 5, 5\) are compared with scores of shape \(5, 5, 5\)"):
+        kl(scores, scores[1:])
