@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from benchmarks import (
+    beam_figures,
     claims,
     conllu,
     decoding,
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "conllu": conllu.run,
     "projective": projective.run,
     "training": training.run,
+    "beam": beam_figures.run,
     "pruning": pruning.run,
     "hpyp": hpyp.run,
     "claims": claims.run,

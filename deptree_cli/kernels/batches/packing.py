@@ -3,7 +3,7 @@
 A batch has shape (B, N, N), ``[head, dependent]``, node 0 is ROOT; a sentence of n words takes the first n+1 rows and
 columns, and of the packed array as many places as the matrix has that a sum wants: (n+1, n), words first and ROOT last,
 for elimination, or (n+1, n+1) by node for Eisner's chart. Elimination wants a word last that reaches all others: the
-one with the best arc from ROOT changes places with the sentence's last word.
+one that only ROOT may govern, else the one with the best arc from ROOT, changes places with the sentence's last word.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ def shift_sentences(log_scores, lengths, offsets, mask, single_root, by_node, pa
     """Fill packed with the scores less a constant for each word, as `shift_columns` of one sentence does.
 
     offsets: (B,) where each sentence begins in packed. mask: scores down from -mask forbid, those above it are none.
-    by_node: the layout. Fills last (B,) with the word that has the best arc from ROOT, constants (B,) with what log Z
-    loses, and sound (B,) with whether there are neither NaN nor scores too large, and some arc from ROOT.
+    by_node: the layout. Fills last (B,) with the word to take last, 0 if ROOT has no arc, constants (B,) with what log
+    Z loses, and sound (B,) with whether there are neither NaN nor scores too large, and some arc from ROOT.
     """
     peaks = np.empty(log_scores.shape[1])
     for b in range(lengths.shape[0]):
         n, scores = lengths[b], log_scores[b]
         columns = n + 1 if by_node else n
         target = packed[offsets[b] : offsets[b] + (n + 1) * columns].reshape(n + 1, columns)
-        sound[b] = find_peaks(scores, n, mask, single_root, peaks)
+        usable, only_root = find_peaks(scores, n, mask, single_root, peaks)
         best, highest = best_root(scores, n, mask, single_root, peaks)
-        last[b] = best
-        sound[b] = sound[b] and best > 0
+        last[b] = only_root if only_root > 0 else best
+        sound[b] = usable and best > 0
         constants[b] = sum_of_shifts(peaks, n, highest)
         for i in range(n + 1):
             out = target[i if by_node else (i - 1 if i > 0 else n)]
@@ -41,15 +41,16 @@ def shift_sentences(log_scores, lengths, offsets, mask, single_root, by_node, pa
             if i == 0 and single_root:
                 shift_root(scores, n, mask, peaks, highest, out, 1 if by_node else 0)
         if not by_node and best > 0:
-            swap_words(target, best - 1, n - 1)
+            swap_words(target, last[b] - 1, n - 1)
 
 
 @kernel
 def find_peaks(scores, n, mask, single_root, peaks):
     """Fill peaks with each word's best score, of an arc from a word if there is one and the root is single.
 
-    Returns whether all scores are numbers below the mask.
+    Returns whether all scores are numbers below the mask, and a word that only ROOT may govern, 0 if there is none.
     """
+    only_root = 0
     for j in range(1, n + 1):
         peaks[j] = -math.inf
     unusable = 0
@@ -57,9 +58,12 @@ def find_peaks(scores, n, mask, single_root, peaks):
         unusable += raise_peaks(scores[i], 1, i, mask, peaks) + raise_peaks(scores[i], i + 1, n + 1, mask, peaks)
     for j in range(1, n + 1):
         unusable += 0 if scores[0, j] <= mask else 1
-        if peaks[j] <= -mask:  # a word that only ROOT may govern, if anything
-            peaks[j] = np.float64(scores[0, j]) if scores[0, j] > -mask else 0.0
-    return unusable == 0
+        if peaks[j] <= -mask:
+            peaks[j] = 0.0
+            if scores[0, j] > -mask:
+                peaks[j] = np.float64(scores[0, j])
+                only_root = j
+    return unusable == 0, only_root
 
 
 @kernel(forceinline=True)

@@ -169,12 +169,15 @@ def test_where_float64_does_not_suffice(graphs, slow, trees: TreeSpace, dtype: A
     check(batch)
 
 
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_chains_that_take_a_search_for_pivots(graphs, slow, n: int) -> None:
-    """No arc leads back: with a single root the last word reaches no other. With several roots ROOT reaches all."""
-    for trees, taken in ((space(True), [1]), (space(False), [])):
+@pytest.mark.parametrize("n", [3, 5, 9])
+def test_graphs_that_take_a_search_for_pivots(graphs, slow, n: int) -> None:
+    """ROOT prefers a word that governs none: with a single root it cannot come last. With several ROOT reaches all."""
+    misled = graphs.gaussian(n)
+    misled[n, :] = -np.inf
+    misled[0, n] = 20.0
+    for trees, taken in ((space(True), [2]), (space(False), [])):
         slow.clear()
-        batch = padded([graphs.gaussian(n), graphs.one_way(n)], trees)
+        batch = padded([graphs.gaussian(n), graphs.one_way(n), misled], trees)
         log_partitions(batch)
         assert slow == taken
         check(batch)
@@ -259,3 +262,16 @@ def test_a_batch_of_one_and_of_none(graphs, trees: TreeSpace) -> None:
     assert [part.shape for part in log_partitions_and_marginals(none, 2)] == [(0,), (0, 4, 4)]
     assert log_partitions(none).shape == (0,)
     assert covariances(none, none.log_scores).shape == (0, 4, 4)
+
+
+def test_known_heads_take_no_search_for_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partial annotation, the root among the known heads: one word only ROOT may govern, other words may be roots."""
+    monkeypatch.setattr(sums, "ArcFactored", None)
+    rng = np.random.default_rng(3)
+    for n in (3, 6, 9):
+        log_scores = rng.normal(size=(n + 1, n + 1)) * 3.0
+        root = int(rng.integers(1, n + 1))
+        log_scores[1:, root] = -np.inf
+        log_scores[0, root] = -9.0
+        (log_z,) = sums.log_partitions(Batch(log_scores[None], np.array([n]), SINGLE_ROOT))
+        assert log_z == pytest.approx(TreeDistribution(log_scores).log_partition, rel=1e-14)
