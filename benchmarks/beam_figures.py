@@ -108,19 +108,9 @@ def _times(n: int, k: int, searches: dict[str, Search | str | None]) -> list[obj
         if search is None or isinstance(search, str):
             found.append(search)
             continue
-        spent = _by_the_clock if name == "accelerator" else seconds
-        found.append(spent(partial(search(k), 1, distribution.log_scores), 3) * 1e3)
+        clock = time.perf_counter if name == "accelerator" else time.process_time
+        found.append(seconds(partial(search(k), 1, distribution.log_scores), 3, clock) * 1e3)
     return [*found, *(_of_kernels(name, distribution, k) for name in ("beam", "auto"))]
-
-
-def _by_the_clock(action: Callable[[], object], repeats: int) -> float:
-    action()
-    spent = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        spent.append(time.perf_counter() - start)
-    return sorted(spent)[repeats // 2]
 
 
 def _of_kernels(name: str, distribution: TreeDistribution, k: int) -> float | None:

@@ -131,15 +131,9 @@ def _threads(contenders: Contenders) -> Iterator[list[object]]:
     _use_threads(1)
 
 
-def _elapsed(action: Callable[[], object], repeats: int = 51) -> float:
-    """Microseconds a sentence, the median of elapsed times, after a first call."""
-    action()
-    spent = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        spent.append(time.perf_counter() - start)
-    return sorted(spent)[repeats // 2] * 1e6 / BATCH
+def _elapsed(action: Callable[[], object]) -> float:
+    """Microseconds a sentence."""
+    return seconds(action, repeats=51, clock=time.perf_counter) * 1e6 / BATCH
 
 
 def _errors(contenders: Contenders, graph: Callable[[float, int], Float]) -> Iterator[list[object]]:

@@ -29,8 +29,8 @@ class ArcFactored(Distribution):
         projective: whether to take only trees in which no two arcs cross.
         event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
             (..., N, N), 1 for its arcs, in the type of the scores.
-        implementation: of the sums: "kernels" (CPU), "device" (operations of PyTorch, wherever the scores are), or
-            "auto", which takes kernels for tensors of the CPU. Drawing and decoding are done on the CPU.
+        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Drawing and decoding are
+            done on the CPU.
         validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
 
     Attributes:

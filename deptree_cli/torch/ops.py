@@ -35,8 +35,8 @@ def log_partition(
         single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
         projective: whether to take only trees in which no two arcs cross.
         implementation: ``kernels``: in float64 on the CPU, spread over `torch.get_num_threads()` threads; ``device``:
-            by torch operations where the tensor is, in its own precision, non-projective trees only; ``auto``: kernels
-            for tensors on the CPU and for projective trees, else device.
+            by torch operations where the tensor is, in its own precision, non-projective trees only; ``auto``: device
+            for CUDA tensors unless trees are projective, else kernels, to which tensors of other devices are copied.
 
     Raises:
         DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
@@ -94,5 +94,5 @@ def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> 
     if implementation == "device" and projective:
         raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")
     if implementation == "auto":
-        return not projective and not log_scores.is_cpu
+        return log_scores.is_cuda and not projective
     return implementation == "device"
