@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
@@ -34,7 +35,7 @@ def remember_marginals(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, 
 def of_log_partition(sums: Callable[..., tuple[Tensor, Tensor]], ctx: Any, of_log_z: Tensor) -> Gradients:
     """The reverse sweep was not asked for, so it comes now, with the forward sweep once more."""
     marginals = sums(*ctx.saved_tensors, *ctx.how)[1]
-    return of_log_z[:, None, None] * marginals, None, None, None, None
+    return _weighted(of_log_z, marginals), None, None, None, None
 
 
 def of_sums(
@@ -42,11 +43,24 @@ def of_sums(
 ) -> Gradients:
     """From gradients of log Z and of marginals, None where one was not used, to that of the scores."""
     log_scores, lengths, marginals = ctx.saved_tensors
-    total = None if of_log_z is None else of_log_z[:, None, None] * marginals
+    total = None if of_log_z is None else _weighted(of_log_z, marginals)
     if of_marginals is not None:
         second = covariance(log_scores, lengths, of_marginals, *ctx.how)
         total = second if total is None else total + second
     return total, None, None, None, None
+
+
+def _weighted(of_log_z: Tensor, marginals: Tensor) -> Tensor:
+    """Return each sentence's marginals times the gradient of its log Z: by NumPy, in one thread, where it can.
+
+    PyTorch would multiply in all its threads, and these would go on spinning where ours want to run next.
+    """
+    if not torch.is_grad_enabled():
+        try:
+            return torch.from_numpy(of_log_z.detach().numpy()[:, None, None] * marginals.detach().numpy())
+        except (RuntimeError, TypeError):  # a tensor of another device, or one that is traced
+            pass
+    return of_log_z[:, None, None] * marginals
 
 
 def of_covariance(covariance: Callable[..., Tensor], ctx: Any, given: Tensor) -> Gradients:

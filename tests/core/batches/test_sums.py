@@ -20,6 +20,12 @@ from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 
 Float = NDArray[np.float64]
 
+@pytest.fixture(autouse=True)
+def every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads are taken for the smallest batches, too."""
+    monkeypatch.setattr(threads, "COST", 1.0)
+
+
 EACH_SPACE = pytest.mark.parametrize("trees", list(SPACES), ids=lambda trees: trees.name)
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 

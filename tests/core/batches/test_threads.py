@@ -69,6 +69,19 @@ def test_as_many_threads_as_were_asked_for(count: int) -> None:
     assert threading.current_thread().name in names
 
 
+@pytest.mark.parametrize(("n", "expected"), [(10, 1), (20, 1), (40, 4), (100, 8)])
+def test_no_more_threads_than_pay(n: int, expected: int) -> None:
+    """Of 8, for 32 sentences: short ones are done before another thread is awake."""
+    names = set()
+
+    def act(first: int, stop: int) -> None:
+        names.add(threading.current_thread().name)
+        time.sleep(0.05)
+
+    spread(act, np.full(32, n), 8)
+    assert len(names) == expected
+
+
 @pytest.mark.parametrize("bad", [0, 1, 2, 3])
 def test_errors_arrive_from_whatever_thread(bad: int) -> None:
     """And not before every other thread is done: nobody writes into a batch that was given up."""
