@@ -36,14 +36,15 @@ IN_FLOAT64 = ("deptree, kernels", "deptree, device")
 
 def run() -> None:
     """Microseconds of a sentence by one thread, and by two, and worst errors of gradients."""
+    columns = ("elapsed time", "threads", *(f"n = {n}" for n in LENGTHS))
+    # Before one core is all there is: threads that start then stay there.
+    print_table("Microseconds a sentence: log Z and its gradient, more threads", columns, _threads())
     with _one_core():  # for JAX too, which has as many threads as cores where it starts
         contenders = {name: _installed(contender) for name, contender in CONTENDERS.items()}
-        columns = ("", *(f"n = {n}" for n in LENGTHS))
+        columns = ("", *columns[2:])
         title = f"Microseconds a sentence, float32, batches of {BATCH}, one thread"
         _print_speed(f"{title}: log Z and its gradient", columns, contenders, _gradient)
         _print_speed(f"{title}: log Z, its gradient and the gradient of that", columns, contenders, _second)
-    columns = ("elapsed time", "threads", *columns[1:])
-    print_table("Microseconds a sentence: log Z and its gradient, more threads", columns, _threads(contenders))
     for kind, graph in {"Gaussian logits": _gaussian, "pairs of words that choose each other": _saturated}.items():
         title = f"Worst error of a gradient, n = {WORDS}, {kind}"
         columns = ("logit scale", *contenders, *(f"{name}, float64" for name in IN_FLOAT64))
@@ -122,11 +123,11 @@ def _second(contender: Contender, n: int) -> Callable[[], object]:
     return lambda: contender.second(scores, weights)
 
 
-def _threads(contenders: Contenders) -> Iterator[list[object]]:
+def _threads() -> Iterator[list[object]]:
     for name in THREADED:
+        contender = _installed(CONTENDERS[name])
         for count in (1, 2):
             _use_threads(count)
-            contender = contenders[name]
             yield [name, count, *(contender and _elapsed(_gradient(contender, n)) for n in LENGTHS)]
     _use_threads(1)
 
