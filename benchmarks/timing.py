@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 
 def seconds(action: Callable[[], object], repeats: int = 5, clock: Callable[[], float] = time.process_time) -> float:
-    """The median time of one call, that of the processor unless another clock is given, after a first that compiles."""
+    """The median time of one call, that of the processor unless another clock is given, after a first that compiles.
+
+    Garbage is not collected meanwhile, as in `timeit`: what other libraries have loaded would be gone through too.
+    """
     action()
     spent = []
-    for _ in range(repeats):
-        start = clock()
-        action()
-        spent.append(clock() - start)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(repeats):
+            start = clock()
+            action()
+            spent.append(clock() - start)
+    finally:
+        gc.enable()
     return sorted(spent)[repeats // 2]
 
 
