@@ -188,4 +188,4 @@ def _plot(panel: Any, points: Sequence[int], values: Sequence[object], name: str
 def _finish(panel: Any, title: str, xlabel: str, ticks: Sequence[int]) -> None:
     panel.set(title=title, xlabel=xlabel, xticks=ticks, xticklabels=ticks)
     panel.minorticks_off()
-    panel.legend(fontsize=7)
+    panel.legend(fontsize=7, handlelength=4)
