@@ -7,6 +7,8 @@ The house has four floors; an import goes down a floor, never up or sideways bet
 - `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
 - `kernels`: numba loops that trust their input.
 
+Beside `io` stand two wings that nothing else imports: `torch` and `jax`, the library in training loops, which are extras.
+
 The public Python API, by name:
 
 - `TreeDistribution`: the one object to hold: scores in; samples, sums, best trees and expectations out.

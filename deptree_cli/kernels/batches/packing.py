@@ -1,4 +1,4 @@
-"""From padded log-scores to shifted ones, packed sentence after sentence without padding, and back.
+"""From padded log-scores to shifted ones, packed sentence after sentence without padding.
 
 A batch has shape (B, N, N), ``[head, dependent]``, node 0 is ROOT; a sentence of n words takes the first n+1 rows and
 columns, and of the packed array as many places as the matrix has that a sum wants: (n+1, n), words first and ROOT last,
