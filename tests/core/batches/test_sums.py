@@ -20,6 +20,7 @@ from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 
 Float = NDArray[np.float64]
 
+
 @pytest.fixture(autouse=True)
 def every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are taken for the smallest batches, too."""
