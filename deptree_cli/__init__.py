@@ -7,7 +7,7 @@ The house has four floors; an import goes down a floor, never up or sideways bet
 - `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
 - `kernels`: numba loops that trust their input.
 
-Beside `io` stand two wings that nothing else imports: `torch` and `jax`, the library in training loops, which are extras.
+Beside `io` stand two wings, extras that nothing else imports: `torch` and `jax`, the library in training loops.
 
 The public Python API, by name:
 
