@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ PICTURE = Path(__file__).with_name("beam.svg")
 
 def run() -> None:
     """Milliseconds by number of trees and by length, seconds to compile, nats of error; and the picture of these."""
+    if find_spec("jax") is None:
+        print("\nJAX is not installed: no beam search in it.")
+        return
     searches = _searches()
     columns = (*(f"JAX, {name}" for name in searches), "kernels, beam", "kernels, auto")
     by_size, by_length = [_times(100, size, searches) for size in SIZES], [_times(n, 100, searches) for n in LENGTHS]

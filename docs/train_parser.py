@@ -148,4 +148,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_file():
+        sys.exit("Give one treebank: python docs/train_parser.py sample_data/treebank.conllu")
+    main(sys.argv[1])

@@ -15,6 +15,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
+from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
 from deptree_cli.jax.elimination import relative_log_partition
@@ -106,8 +107,8 @@ def sample_without_replacement(
 
 def _is_on_device(implementation: str) -> bool:
     if implementation not in IMPLEMENTATIONS:
-        problem = f"unknown implementation {implementation!r}"
-        raise DeptreeError(problem, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
 
 

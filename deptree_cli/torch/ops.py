@@ -75,6 +75,8 @@ def log_partition_and_marginals(
     """
     scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
     log_z, found = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
+        return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
 
 
@@ -84,13 +86,14 @@ def _prepared(
     """Return scores (B, N, N), lengths (B,) and whether to stay on the tensor's device."""
     nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
     precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
-    return precise.reshape(-1, *nodes, *nodes), words, _is_on_device(log_scores, projective, implementation)
+    scores = precise if precise.dim() == 3 else precise.reshape(-1, *nodes, *nodes)
+    return scores, words, _is_on_device(log_scores, projective, implementation)
 
 
 def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
-        raise DeptreeError(f"there is no implementation {implementation!r}", remedy)
+        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     if implementation == "device" and projective:
         raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")
     if implementation == "auto":

@@ -31,3 +31,12 @@ def test_it_learns_as_the_page_says() -> None:
     for name, numbers in found.items():
         assert numbers == pytest.approx(shown[name], abs=0.05), name
         assert min(numbers[1:]) > numbers[0] + 0.4
+
+
+def test_without_a_treebank_it_says_what_to_give() -> None:
+    for arguments in ([], ["sample_data/treebnak.conllu"]):
+        command = [sys.executable, "docs/train_parser.py", *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+        assert (ran.returncode, ran.stdout) == (1, "")
+        assert ran.stderr.startswith("Give one treebank: python docs/train_parser.py")
+        assert ran.stderr.count("\n") == 1
