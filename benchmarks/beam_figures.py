@@ -52,7 +52,9 @@ def run() -> None:
     errors = [[scale, *(error for draw in draws.values() for error in _worst(draw, scale))] for scale in SCALES]
     title = "Worst error of a log-probability in nats, 20 trees of 10 words, Gaussian logits times a scale, float32"
     print_table(title, ("logit scale", *checked), errors)
-    _draw(columns, by_size, by_length, checked, errors)
+    numbers = [number for number, search in enumerate(searches.values()) if not isinstance(search, str)]
+    styles = [f"C{number}o{line}" for number in numbers for line in ("--", "-")]  # in their columns' colours
+    _draw(columns, by_size, by_length, dict(zip(checked, styles, strict=True)), errors)
 
 
 def _searches() -> dict[str, Search | str | None]:
@@ -155,10 +157,13 @@ def _draw(
     columns: Sequence[str],
     by_size: Sequence[Sequence[object]],
     by_length: Sequence[Sequence[object]],
-    checked: Sequence[str],
+    checked: dict[str, str],
     errors: Sequence[Sequence[object]],
 ) -> None:
-    """Write the picture, where matplotlib is installed: their Figure 4, their Figure 6, and the errors."""
+    """Write the picture, where matplotlib is installed: their Figure 4, a cut through their Figure 6, and the errors.
+
+    checked: the style of each error's line.
+    """
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -168,11 +173,10 @@ def _draw(
         for panel, points, rows in ((panels[0], SIZES, by_size), (panels[1], LENGTHS, by_length)):
             for number, (name, values) in enumerate(zip(columns, zip(*rows, strict=True), strict=True)):
                 _plot(panel, points, values, name, f"C{number}o-")
-        styles = [f"C{number}o{line}" for number in (0, 2) for line in ("--", "-")]  # the columns' colours
-        for name, values, style in zip(checked, list(zip(*errors, strict=True))[1:], styles, strict=True):
+        for (name, style), values in zip(checked.items(), list(zip(*errors, strict=True))[1:], strict=True):
             _plot(panels[2], SCALES, values, name, style)
-        _finish(panels[0], "milliseconds by number of trees, n = 100", "k", SIZES)
-        _finish(panels[1], "milliseconds by length, k = 100", "words", LENGTHS)
+        _finish(panels[0], "processor time in ms, compiled, n = 100", "k (a line ends where it was not run)", SIZES)
+        _finish(panels[1], "processor time in ms, compiled, k = 100", "words", LENGTHS)
         _finish(
             panels[2],
             "worst error of a log-probability, nats",

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
+from typing import SupportsIndex
 
 import numpy as np
 
 from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Draws
 
 # Where random numbers come from: a seed, from which the sentence's own stream is made, or a stream.
 Randomness = int | np.random.Generator
+
+
+def how_many(k: SupportsIndex) -> int:
+    """Return a number of trees; raise a DeptreeError if it is none."""
+    try:
+        count = index(k)
+    except TypeError:
+        raise DeptreeError(f"{k!r} is no number of trees", "Ask for 1 or more") from None
+    if count < 0:
+        raise DeptreeError(f"{count} trees are asked for", "Ask for 1 or more")
+    return count
 
 
 class TreeDistribution(ArcFactored):
@@ -36,9 +50,9 @@ class TreeDistribution(ArcFactored):
             sampler: a name in `samplers.SAMPLERS`.
 
         Raises:
-            DeptreeError: there is no such sampler, or it does not serve this tree space.
+            DeptreeError: there is no such sampler, or it does not serve this tree space; or k is negative.
         """
-        return SAMPLERS.get(sampler).draw(self, k, self._stream(rng))
+        return SAMPLERS.get(sampler).draw(self, how_many(k), self._stream(rng))
 
     def sample_without_replacement(self, k: int, rng: Randomness, algorithm: str = "auto", mass: float = 1.0) -> Draws:
         """Draw up to k distinct trees, with what `estimate` needs; fewer where there are no more.
@@ -49,7 +63,7 @@ class TreeDistribution(ArcFactored):
             mass: stop once those drawn have this probability together, and a tenth more, at least 5, have come for
                 the rest; where half of k (of fewer than 10: k - 5) do not reach it, k are drawn.
         """
-        return ALGORITHMS.get(algorithm).draw(self, k, self._stream(rng), mass)
+        return ALGORITHMS.get(algorithm).draw(self, how_many(k), self._stream(rng), mass)
 
     def _stream(self, rng: Randomness) -> np.random.Generator:
         return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
@@ -64,7 +78,7 @@ class TreeDistribution(ArcFactored):
 
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
-        return decoding.best_trees(self, k)
+        return decoding.best_trees(self, how_many(k))
 
     def entropy(self) -> float:
         """Shannon's entropy, in nats."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 try:
     import torch as _  # noqa: F401
-except ImportError:
+except ModuleNotFoundError:
     raise ImportError("deptree_cli.torch needs PyTorch: pip install 'deptree-cli[torch]'") from None
 
 from deptree_cli.torch import losses

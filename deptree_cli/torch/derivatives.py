@@ -1,7 +1,7 @@
 """The derivatives of sums, as autograd wants them: what to remember, and what to hand back.
 
 The gradient of log Z in the log-scores are the marginals of arcs, and the gradient of a function of the marginals are
-covariances in its direction (Zmigrod et al. 2021b, section 3), so that nothing is differentiated by machine. The rules
+covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is differentiated by machine. The rules
 serve functions (log_scores, lengths, [values], single_root, projective, on_device).
 """
 

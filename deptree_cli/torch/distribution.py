@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
@@ -17,14 +17,21 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.torch.arc_factored import ArcFactored
+from deptree_cli.torch.batch_distribution import BatchDistribution
 from deptree_cli.torch.gold import checked_gold, with_known_heads
 from deptree_cli.torch.sentences import NO_TREE, padded_heads, padded_numbers, sentences, streams
 from deptree_cli.torch.shifted import at_least_zero, at_most_zero, expected_surprisal
 from deptree_cli.torch.trees import heads_to_arcs
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 # Up to so many words the trees are few enough to be enumerated: 1,296 of 5.
 MOST_WORDS = 5
+
+
+def _left_to_python(function: Method) -> Method:
+    """Keep `torch.compile` from following a method into NumPy: it breaks the graph there instead."""
+    return torch.compiler.disable(function)  # type: ignore[no-untyped-call]
 
 
 class BestTrees(NamedTuple):
@@ -58,10 +65,10 @@ class DistinctTrees(NamedTuple):
     exhausted: Tensor
 
 
-class TreeDistribution(ArcFactored):
+class TreeDistribution(BatchDistribution):
     """Distributions over the dependency trees of a batch of sentences, each tree as probable as its arcs' weights say.
 
-    See `ArcFactored` for its arguments.
+    See `BatchDistribution` for its arguments.
 
     As everywhere in PyTorch, what takes an argument is a method, and so is `entropy()`; what the distribution simply
     has is a property, computed when first asked for: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In
@@ -85,9 +92,8 @@ class TreeDistribution(ArcFactored):
         Raises:
             DeptreeError: a head is none of the sentence's nodes; or, once it is asked something: no tree has them.
         """
-        known = checked_gold(heads.reshape(-1, self.nodes), self._flat_scores, self._flat_lengths)
-        scores = with_known_heads(self._flat_scores, known, self._flat_lengths)
-        return self._with(scores.reshape(self.log_scores.shape), self.lengths)
+        known = checked_gold(heads, self.log_scores, self.lengths)
+        return self._with(with_known_heads(self.log_scores, known, self.lengths), self.lengths)
 
     def entropy(self) -> Tensor:
         """Return Shannon's entropy in nats, (...,); at least 0."""
@@ -125,6 +131,7 @@ class TreeDistribution(ArcFactored):
             raise DeptreeError("distributions over sentences of differing lengths are compared", "Give both the same")
         return here, there
 
+    @_left_to_python
     def _goes_beyond(self, other: TreeDistribution) -> Tensor:
         """Whether some tree is possible here and not there, (B,) bool; exact, and mostly seen at a glance."""
         spaces = [(each.single_root, each.projective) for each in (self, other)]
@@ -147,6 +154,7 @@ class TreeDistribution(ArcFactored):
         return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
 
     @lazy_property
+    @_left_to_python
     def argmax(self) -> Tensor:
         """The most probable trees, (..., N) or (..., N, N)."""
         return self._trees([each.argmax()[None] for each in self._sentences], torch.Size())
@@ -157,16 +165,19 @@ class TreeDistribution(ArcFactored):
         return self.argmax
 
     @lazy_property
+    @_left_to_python
     def mbr(self) -> Tensor:
         """The trees with the highest expected attachment score: minimum-Bayes-risk decoding. Shaped as `argmax`."""
         return self._trees([each.mbr()[None] for each in self._sentences], torch.Size())
 
+    @_left_to_python
     def top_k(self, k: int) -> BestTrees:
         """Return the k most probable trees of each sentence, the best first."""
         best = [each.top_k(k) for each in self._sentences]
         trees = self._trees(best, torch.Size([k]))
         return BestTrees(trees, self._log_probs_of(trees, best))
 
+    @_left_to_python
     def sample(self, sample_shape: Any = torch.Size(), generator: torch.Generator | None = None) -> Tensor:  # noqa: B008
         """Draw independent trees, (*sample_shape, ..., N) or (*sample_shape, ..., N, N).
 
@@ -178,6 +189,7 @@ class TreeDistribution(ArcFactored):
         drawn = [each.sample(shape.numel(), rng) for each, rng in zip(self._sentences, randomness, strict=True)]
         return self._trees(drawn, shape)
 
+    @_left_to_python
     def sample_without_replacement(self, k: int, generator: torch.Generator | None = None) -> DistinctTrees:
         """Draw k distinct trees of each sentence, or all where it has fewer. See `sample` for the generator."""
         randomness = streams(len(self._sentences), generator)

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.torch.trees import visible, word_mask
+from deptree_cli.torch.trees import is_integer, require_tensor, visible, word_mask
 
 
 def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bool = True) -> Tensor:
-    """Return known heads (B, N) as int64 on the device of log_scores (B, N, N).
+    """Return known heads (..., N) as int64 on the device of log_scores (..., N, N).
 
     Args:
         partial: whether some may be unknown (negative).
@@ -19,25 +19,27 @@ def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bo
         DeptreeError: they are no integers of that shape; or, where values can be looked at, a word's head is itself or
             beyond the sentence, or unknown where it must not be.
     """
-    if heads.shape != log_scores.shape[:-1] or heads.is_floating_point():
+    require_tensor("heads", heads)
+    if heads.shape != log_scores.shape[:-1] or not is_integer(heads):
         problem = f"heads are {heads.dtype} of shape {tuple(heads.shape)}, not integers of {(*log_scores.shape[:-1],)}"
         raise DeptreeError(problem, "Give the head of every node, 0 for ROOT; the entry of ROOT itself is ignored")
     heads = heads.to(log_scores.device, torch.int64)
     if visible(heads) and visible(lengths):
-        own = torch.arange(heads.shape[-1])
+        own = torch.arange(heads.shape[-1], device=heads.device)
         words = word_mask(lengths, heads.shape[-1])
-        _refuse(words & ((heads > lengths[:, None]) | (heads == own)), heads, lengths)
+        _refuse(words & ((heads > lengths[..., None]) | (heads == own)), heads, lengths)
         if not partial:
             _refuse(words & (heads < 0), heads, lengths)
     return heads
 
 
 def _refuse(wrong: Tensor, heads: Tensor, lengths: Tensor) -> None:
-    """Raise a DeptreeError for the first of the heads (B, N) that are wrong."""
-    for b, word in wrong.nonzero()[:1].tolist():
-        head = int(heads[b, word])
+    """Raise a DeptreeError for the first of the heads (..., N) that are wrong."""
+    nodes = heads.shape[-1]
+    for b, word in wrong.reshape(-1, nodes).nonzero()[:1].tolist():
+        head = int(heads.reshape(-1, nodes)[b, word])
         problem = f"the head of word {word} is {head}"
-        remedy = f"Give 0 for ROOT, or another word of {int(lengths[b])}"
+        remedy = f"Give 0 for ROOT, or another word of {int(lengths.flatten()[b])}"
         if head < 0:
             problem, remedy = f"{problem}, unknown", "For trees known in part take partial_annotation_loss"
         raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
@@ -53,12 +55,12 @@ def raise_unless_tree(possible: Tensor) -> None:
 
 
 def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return log-scores (B, N, N) with -inf for every other head of a word whose head (B, N) is known."""
+    """Return log-scores (..., N, N) with -inf for every other head of a word whose head (..., N) is known."""
     return log_scores.masked_fill(wrong_heads(heads, lengths), -torch.inf)
 
 
 def wrong_heads(heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return which arcs give a word another head than the known one, (B, N, N) bool; negative heads are unknown."""
+    """Return which arcs give a word another head than the known one, (..., N, N) bool; negative heads are unknown."""
     known = word_mask(lengths, heads.shape[-1]) & (heads >= 0)
     node = torch.arange(heads.shape[-1], device=heads.device)
     return known[..., None, :] & (heads[..., None, :] != node[:, None])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.torch import operators
-from deptree_cli.torch.trees import shaped_lengths
+from deptree_cli.torch.trees import require_tensor, shaped_lengths
 
 # Where the sums are computed: kernels on the CPU, torch operations on the tensor's device, or as the tensor suggests.
 IMPLEMENTATIONS = ("auto", "kernels", "device")
@@ -41,7 +42,8 @@ def log_partition(
     Raises:
         DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
     """
-    if torch.is_grad_enabled() and log_scores.requires_grad:  # both sweeps at once: the gradient will be wanted
+    require_tensor("log_scores", log_scores)
+    if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
         return log_partition_and_marginals(log_scores, lengths, single_root, projective, implementation)[0]
     scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
     log_z = operators.log_partition(scores, words, single_root, projective, on_device)
@@ -80,6 +82,13 @@ def log_partition_and_marginals(
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
 
 
+def _is_differentiated(log_scores: Tensor) -> bool:
+    """Whether a derivative is asked for; of one forward, which there is none, PyTorch then says so."""
+    if torch.is_grad_enabled() and log_scores.requires_grad:
+        return True
+    return not torch.compiler.is_compiling() and unpack_dual(log_scores).tangent is not None  # type: ignore[no-untyped-call]
+
+
 def _prepared(
     log_scores: Tensor, lengths: Tensor | None, projective: bool, implementation: str
 ) -> tuple[Tensor, Tensor, bool]:
@@ -90,12 +99,17 @@ def _prepared(
     return scores, words, _is_on_device(log_scores, projective, implementation)
 
 
-def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:
+def check_implementation(implementation: str, projective: bool) -> None:
+    """Raise a DeptreeError unless there is such an implementation of the sums over these trees."""
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     if implementation == "device" and projective:
         raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")
+
+
+def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:
+    check_implementation(implementation, projective)
     if implementation == "auto":
         return log_scores.is_cuda and not projective
     return implementation == "device"

@@ -50,7 +50,7 @@ def arc_covariance(
 
 
 def _batch(log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool) -> Batch:
-    return Batch(_array(log_scores), lengths.cpu().numpy(), space(single_root, projective))
+    return Batch(_array(log_scores), lengths.cpu().contiguous().numpy(), space(single_root, projective))
 
 
 def _array(tensor: Tensor) -> Array:

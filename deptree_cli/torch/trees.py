@@ -112,21 +112,34 @@ def shaped_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
     Raises:
         DeptreeError: shapes or types do not fit.
     """
+    require_tensor("log_scores", log_scores)
     *batch, nodes, other = log_scores.shape if log_scores.dim() >= 2 else (0, 0, -1)
     if nodes != other or not log_scores.is_floating_point():
         problem = f"log_scores are {log_scores.dtype} of shape {tuple(log_scores.shape)}, not floats of (..., N, N)"
         raise DeptreeError(problem, "Give a square matrix per sentence, [head, dependent], ROOT included")
     if lengths is None:
         return torch.full(batch, nodes - 1, dtype=torch.int64, device=log_scores.device)
-    if list(lengths.shape) != batch or lengths.is_floating_point():
+    require_tensor("lengths", lengths)
+    if list(lengths.shape) != batch or not is_integer(lengths):
         problem = f"lengths are {lengths.dtype} of shape {tuple(lengths.shape)}, not integers of {tuple(batch)}"
         raise DeptreeError(problem, "Say how many words each sentence has")
     return lengths.to(log_scores.device, torch.int64)
 
 
+def require_tensor(name: str, value: object) -> None:
+    """Raise a DeptreeError unless what is given by this name is a tensor."""
+    if not isinstance(value, Tensor):
+        raise DeptreeError(f"{name} are of type {type(value).__name__}", f"Give a tensor: torch.as_tensor({name})")
+
+
+def is_integer(tensor: Tensor) -> bool:
+    """Return whether numbers are whole by their type, and not just truth values."""
+    return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool)
+
+
 def check_lengths(lengths: Tensor, nodes: int) -> None:
     """Raise a DeptreeError where a sentence has too few words, or too many for scores of so many nodes."""
-    found = np.asarray(lengths.cpu()).ravel()
+    found = np.asarray(lengths.tolist()).ravel()  # not numpy(): tensors that PyTorch transforms have none
     wrong = np.flatnonzero((found < 1) | (found >= nodes))
     if len(wrong):
         b = wrong[0]
@@ -147,7 +160,7 @@ def batch_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
     """Return `checked_lengths`, (B,), of log-scores that are a batch, (B, N, N), or raise a DeptreeError."""
     if log_scores.dim() != 3:
         problem = f"log_scores have shape {tuple(log_scores.shape)}, not (B, N, N)"
-        raise DeptreeError(problem, "Give a batch of sentences, if of one")
+        raise DeptreeError(problem, "Give a batch of sentences, even if there is only one")
     return checked_lengths(log_scores, lengths)
 
 

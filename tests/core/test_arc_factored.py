@@ -38,7 +38,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "NaN": (
         weights(_2_3=NAN),
         {},
-        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with --nan-forbids.",
+        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs: by 0, or with --nan-forbids.",
     ),
     "NaN in ROOT's row": (weights(_0_1=NAN), {"scale": "log"}, "s: the score of ROOT -> 1 (nan) is NaN."),
     "infinite weight": (weights(_1_3=INF), {}, "s: the weight of 1 -> 3 (inf) is infinite."),
@@ -103,13 +103,14 @@ TREES: dict[str, tuple[Any, dict[str, Any], str]] = {
         weights(_1_2=0, _3_2=0, _1_3=0, _2_3=0),
         {},
         "s: no single-root tree is possible: words 2 and 3 can attach to ROOT only. "
-        "Allow another head for all but one of them, or drop the constraint with --multi-root.",
+        "Allow another head for all but one of them, "
+        "or allow several roots (--multi-root, in Python single_root=False).",
     ),
     "words that no root reaches": (
         only(4, (0, 1), (1, 2), (3, 4), (4, 3)),
         {},
         "s: no single-root tree is possible: words 3 and 4 cannot be reached from the possible root 1. "
-        "Allow more arcs, or drop the constraint with --multi-root.",
+        "Allow more arcs, or allow several roots (--multi-root, in Python single_root=False).",
     ),
     "words that ROOT does not reach": (
         only(4, (0, 1), (1, 2), (3, 4), (4, 3)),

@@ -263,3 +263,14 @@ def test_our_own_picture(graphs) -> None:
             picture = ElementTree.fromstring(each._repr_svg_())
             assert picture.tag == "{http://www.w3.org/2000/svg}svg"
             assert {"1", "2", "3"} <= {(text.text or "").strip() for text in picture.iter() if text.text}
+
+
+@pytest.mark.parametrize("k", [-1, 2.0, None])
+def test_how_many_trees(graphs, k: Any) -> None:
+    """A negative number, or none, is refused; no tree at all may be asked for."""
+    d = TreeDistribution(graphs.gaussian(3), "log")
+    for draw in (lambda k: d.sample(k, 7), d.top_k, lambda k: d.sample_without_replacement(k, 7).heads):
+        with pytest.raises(DeptreeError, match=f"{k} .*trees?.* Ask for 1 or more"):
+            draw(k)
+        assert draw(0).shape == (0, 3)
+        assert len(draw(np.int64(2))) == 2

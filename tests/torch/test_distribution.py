@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.torch import arc_factored
+from deptree_cli.torch import batch_distribution
 from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.trees import heads_to_arcs
 
@@ -111,6 +111,17 @@ def test_divergences(padded: Any, graphs: Any) -> None:
         assert float(torch.distributions.kl_divergence(d, other)[b]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert (d.kl(d) == 0).all()
     assert (d.kl(other) >= 0).all()
+
+
+def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
+    """What rounding takes below 0 is mended in values only: at a divergence of 0 its Hessian is that of log Z."""
+    scores = torch.from_numpy(graphs.gaussian(3, 2.0)).nan_to_num(neginf=0.0)[None]
+    fixed = TreeDistribution(scores)
+    hessian = torch.autograd.functional.hessian
+    found = hessian(lambda x: fixed.kl(TreeDistribution(x)).sum(), scores)
+    expected = hessian(lambda x: TreeDistribution(x).log_partition.sum(), scores)
+    assert expected.abs().max() > 0.1
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
 
 
 def test_divergences_are_infinite_where_a_possible_tree_is_forbidden() -> None:
@@ -218,7 +229,7 @@ def test_no_log_probability_is_above_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 near-certain trees in float64, several would be, by rounding."""
     d = TreeDistribution(torch.from_numpy(np.random.default_rng(1).normal(size=(200, 6, 6)) * 200))
     assert (d.log_prob(d.argmax) <= 0).all()
-    monkeypatch.setattr(arc_factored, "at_most_zero", lambda values: values)
+    monkeypatch.setattr(batch_distribution, "at_most_zero", lambda values: values)
     assert (d.log_prob(d.argmax) > 0).any()
 
 

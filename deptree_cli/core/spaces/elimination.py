@@ -81,7 +81,7 @@ class Elimination(Sums):
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3).
 
-        The sweep backwards is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 3), times the
+        The sweep backwards is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the
         weights.
         """
         adjoints = self.kind.zeros((self.n + 1, self.n))

@@ -9,6 +9,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
 
+SEVERAL_ROOTS = "or allow several roots (--multi-root, in Python single_root=False)"
+
 
 def check_feasible(allowed: Bool, single_root: bool) -> None:
     """Raise unless some tree uses allowed arcs only. allowed: (n+1, n+1), ``[head, dependent]``. O(n^2) per
@@ -37,7 +39,7 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     if only_root.size > 1:
         raise DeptreeError(
             f"no single-root tree is possible: {words(only_root)} can attach to ROOT only",
-            "Allow another head for all but one of them, or drop the constraint with --multi-root",
+            f"Allow another head for all but one of them, {SEVERAL_ROOTS}",
         )
     if not possible_roots(allowed).any():
         root = int(candidates[0])
@@ -117,9 +119,7 @@ def _reached(allowed: Bool, start: Sequence[int]) -> Bool:
 def _check_reached(reached: Bool, start: str, kind: str) -> None:
     missing = np.flatnonzero(~reached[1:]) + 1
     if missing.size:
-        remedy = "Allow more arcs" + (
-            ", or drop the constraint with --multi-root" if kind == "single-root tree" else ""
-        )
+        remedy = "Allow more arcs" + (f", {SEVERAL_ROOTS}" if kind == "single-root tree" else "")
         raise DeptreeError(f"no {kind} is possible: {words(missing)} cannot be reached from {start}", remedy)
 
 

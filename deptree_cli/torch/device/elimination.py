@@ -69,7 +69,7 @@ def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, single_r
     """
 
     def by_kernels(sentence: ArcFactored, own: np.ndarray) -> tuple[np.ndarray]:
-        possible = np.where(np.isfinite(sentence.log_scores), own, 0.0)
+        possible = np.where(sentence.support, own, 0.0)
         return (sentence.factorisation.arc_covariance(possible),)
 
     covariances = partial(_covariances, single_root)
@@ -151,10 +151,10 @@ def _covariances(single_root: bool, lengths: Tensor, log_scores: Tensor, values:
 
 
 def _log_z(given: ByPosition, pivots: Tensor) -> tuple[Tensor, Tensor]:
-    """log Z, (B,), and whether no pivot was 0 and products of weights stayed in the range of numbers."""
+    """log Z, (B,), and whether no pivot was 0, products of weights stayed in range and scores below the mask."""
     logs = pivots.log()
     log_z = logs.sum(1, dtype=torch.float64) + given.constant
-    is_right = (log_z.abs() < math.inf) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
+    is_right = (log_z.abs() < MASK) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
     return log_z.to(logs.dtype), is_right
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch import ops
 from deptree_cli.torch.gold import checked_gold, wrong_heads
 from deptree_cli.torch.losses.reductions import reduced
 from deptree_cli.torch.shifted import expected_surprisal, shift, wide
-from deptree_cli.torch.trees import arc_mask, batch_lengths
+from deptree_cli.torch.trees import arc_mask, batch_lengths, require_tensor
 
 
 def minimum_risk_loss(
@@ -49,9 +50,13 @@ def expected_cost(
     Args:
         costs: (B, N, N), or what can be broadcast to that; those of arcs that no tree has do not count. They may
             have a gradient.
+
+    Raises:
+        DeptreeError: costs cannot be broadcast to that.
     """
     lengths = batch_lengths(log_scores, lengths)
-    expected = _expectations(log_scores, costs[..., None, :, :], lengths, single_root, projective, implementation)
+    by_sentence = _costs(costs, log_scores.shape)[:, None]
+    expected = _expectations(log_scores, by_sentence, lengths, single_root, projective, implementation)
     return reduced(expected[:, 0], log_scores, reduction, lengths.sum())
 
 
@@ -94,16 +99,45 @@ def generalised_expectation_loss(
     Args:
         features: (F, N, N) for all sentences alike, or (B, F, N, N); a tree has the sum of its arcs'. Those of arcs
             that no tree has do not count.
-        targets: (F,), or (B, F).
+        targets: (F,), or (B, F) unless they are pooled.
         pooled: whether targets are for the sum over all sentences, as of a corpus; the loss is one number then,
             whatever the reduction.
         reduction: the mean is over sentences.
+
+    Raises:
+        DeptreeError: features or targets have another shape.
     """
     lengths = batch_lengths(log_scores, lengths)
+    _check_features(features, targets, log_scores.shape, pooled)
     found = _expectations(log_scores, features, lengths, single_root, projective, implementation)
     distances = (found.sum(0) if pooled else found) - targets.to(found)
     losses = 0.5 * distances.square().sum(-1)
-    return reduced(losses, log_scores, "sum" if pooled else reduction, lengths.numel())
+    return reduced(losses, log_scores, reduction, losses.numel())
+
+
+def _costs(costs: Tensor, shape: torch.Size) -> Tensor:
+    """Costs as (B, N, N), or an error."""
+    require_tensor("costs", costs)
+    try:
+        return costs.expand(shape)
+    except RuntimeError:
+        problem = f"costs have shape {tuple(costs.shape)}, where log_scores have {tuple(shape)}"
+        raise DeptreeError(problem, "Give a cost for each arc, [head, dependent]") from None
+
+
+def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled: bool) -> None:
+    """Raise a DeptreeError unless features and targets have shapes of theirs, for log-scores of this shape."""
+    require_tensor("features", features)
+    require_tensor("targets", targets)
+    batch, *arcs = shape
+    count = features.shape[-3] if features.dim() in (3, 4) else 0
+    if list(features.shape) not in ([count, *arcs], [batch, count, *arcs]):
+        problem = f"features have shape {tuple(features.shape)}, where log_scores have {tuple(shape)}"
+        raise DeptreeError(problem, "Give (F, N, N) for all sentences alike, or (B, F, N, N)")
+    if list(targets.shape) not in ([count], *([] if pooled else [[batch, count]])):
+        problem = f"targets have shape {tuple(targets.shape)}, where features have {tuple(features.shape)}"
+        remedy = f"Give a target for each feature, ({count},)" + ("" if pooled else f" or ({batch}, {count})")
+        raise DeptreeError(problem, remedy)
 
 
 def _expectations(

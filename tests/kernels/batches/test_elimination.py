@@ -173,3 +173,15 @@ def test_rounding_makes_no_probability_negative() -> None:
     W, J, out = np.ones((3, 2)), np.array([[0.0, 0.5], [-1e-17, 0.0], [1.0, 0.5]]), np.zeros((3, 3))
     assert put_products(W, J, 2, out)
     assert out.min() == 0.0
+
+
+@pytest.mark.parametrize("fill", ["fill_sums", "fill_covariances"])
+def test_sweeps_backwards_that_leave_the_range_are_reported(graphs, fill: str) -> None:
+    """Weights as no shift would leave them: log Z is a number and no pivot is small, but adjoints are infinite."""
+    batch = Batch([graphs.gaussian(3), graphs.gaussian(3), graphs.gaussian(3)], single_root=True)
+    wild = [[0.0, 1e-300, 1e-300], [1e-300, 0.0, 1e300], [1e150, 1.0, 0.0], [1.0, 1e-310, 1e-150]]
+    batch.weights[batch.offsets[1] : batch.offsets[2]] = np.ravel(wild)
+    getattr(batch, fill)(*([batch.out + 1.0] if fill == "fill_covariances" else []))
+    assert batch.sound.tolist() == [True, False, True]
+    batch.fill_log_partitions()
+    assert np.isfinite(batch.log_z[1])

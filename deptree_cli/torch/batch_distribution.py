@@ -17,7 +17,7 @@ from deptree_cli.torch.trees import TreeSupport, arcs_to_heads, checked_lengths,
 EVENTS = ("heads", "arcs")
 
 
-class ArcFactored(Distribution):
+class BatchDistribution(Distribution):
     """Distributions over the trees of a batch of sentences, each tree as probable as its arcs' weights say.
 
     Args:
@@ -37,7 +37,7 @@ class ArcFactored(Distribution):
         log_scores, lengths, single_root, projective, event, implementation: as given; lengths are always there.
 
     Raises:
-        DeptreeError: shapes do not fit; or later, once it is asked something: a sentence has no tree.
+        DeptreeError: shapes do not fit, or a name is misspelt; or later, once it is asked something: no tree.
     """
 
     arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
@@ -55,6 +55,7 @@ class ArcFactored(Distribution):
     ) -> None:
         if event not in EVENTS:
             raise DeptreeError(f"unknown event {event!r}", f"Choose one of {', '.join(EVENTS)}")
+        ops.check_implementation(implementation, projective)
         self.lengths = checked_lengths(log_scores, lengths)
         self.log_scores, self.event, self.implementation = log_scores, event, implementation
         self.single_root, self.projective = single_root, projective
@@ -83,9 +84,9 @@ class ArcFactored(Distribution):
         return self._with(self._flat_scores[which], self._flat_lengths[which])
 
     def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
-        new: Self = self._get_checked_instance(ArcFactored, _instance)  # type: ignore[no-untyped-call]
+        new: Self = self._get_checked_instance(BatchDistribution, _instance)  # type: ignore[no-untyped-call]
         trees = self.single_root, self.projective
-        ArcFactored.__init__(
+        BatchDistribution.__init__(
             new, log_scores, lengths, *trees, event=self.event, implementation=self.implementation, validate_args=False
         )
         new._validate_args = self._validate_args
