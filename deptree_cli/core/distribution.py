@@ -24,7 +24,7 @@ def how_many(k: SupportsIndex) -> int:
     """Return a number of trees; raise a DeptreeError if it is none."""
     try:
         count = index(k)
-    except TypeError:
+    except TypeError:  # JAX's of traced numbers is one
         raise DeptreeError(f"{k!r} is no number of trees", "Ask for 1 or more") from None
     if count < 0:
         raise DeptreeError(f"{count} trees are asked for", "Ask for 1 or more")

@@ -11,7 +11,7 @@ By elimination in plain JAX, on any device, as often differentiable as JAX can:
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
 - `sample`: independent trees (on the CPU by our kernels, if not told otherwise).
-- `stochastic_beam_search`: distinct trees, k at once.
+- `stochastic_beam_search`: `BeamSample`, distinct trees, k at once.
 
 By our kernels on the CPU, called back from compiled code:
 
@@ -32,13 +32,14 @@ except ModuleNotFoundError:
     raise ImportError("deptree_cli.jax needs JAX: pip install 'deptree-cli[jax]'") from None
 
 if TYPE_CHECKING:
-    from deptree_cli.jax.beam import stochastic_beam_search
+    from deptree_cli.jax.beam import BeamSample, stochastic_beam_search
     from deptree_cli.jax.decoding import argmax, mbr, top_k
     from deptree_cli.jax.elimination import log_partition, marginals
     from deptree_cli.jax.information import cross_entropy, entropy, kl, log_prob
     from deptree_cli.jax.sampling import DistinctTrees, sample, sample_without_replacement
 
 __all__ = [
+    "BeamSample",
     "DistinctTrees",
     "argmax",
     "cross_entropy",
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BeamSample": "beam",
     "DistinctTrees": "sampling",
     "argmax": "decoding",
     "cross_entropy": "information",

@@ -56,7 +56,9 @@ def _arranged(log_scores: Array, lengths: Array, single_root: Array) -> Batch:
     possible = arcs & ~(log_scores <= -MASK)  # NaN is not forbidden
     rolled = jnp.roll(jnp.where(possible, log_scores, -jnp.inf)[..., 1:], -1, axis=-2)
     return Batch(
-        rolled, jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]), jnp.asarray(single_root)
+        rolled,
+        jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]),
+        jnp.asarray(single_root).astype(bool),
     )
 
 
@@ -85,7 +87,8 @@ def require_trees(log_z: Array, batch: Batch) -> None:
     """Look at log Z (...,), where it is a number yet.
 
     Raises:
-        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite.
+        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or whose sum is out of
+            range in spite of its trees.
     """
     values = seen(log_z)
     if values is None or np.isfinite(values).all():
@@ -97,6 +100,9 @@ def require_trees(log_z: Array, batch: Batch) -> None:
         check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")), bool(batch.single_root))
     except DeptreeError as error:
         raise error.at(sent_id=name_of(b)) from None
+    problem = f"there are trees, but the logarithm of their sum is found to be {values.flat[b]}"
+    remedy = "Raise the scores far below the best of their word that trees need, or forbid them by -inf"
+    raise DeptreeError(problem, remedy, sent_id=name_of(b))
 
 
 def matrix_at(log_scores: Float, b: int) -> Float:

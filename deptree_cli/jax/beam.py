@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax.arguments import count_of, one_key
 from deptree_cli.jax.batches import batch_of, require_trees
 from deptree_cli.jax.conditionals import (
     INSIDE,
@@ -97,13 +97,13 @@ def stochastic_beam_search(
     """Draw k distinct trees of each sentence, all at once; O(k n^3).
 
     Log-probabilities have all digits of their type (errors of float32 are about 1e-7 of them) at any scale of scores:
-    down to weights 180,000 nats below the best of their word nothing is lost. No gradient comes from here; that of a
-    tree's log-probability is that of its score less `log_partition`.
+    down to weights 180,000 nats below the best of their sentence nothing is lost. No gradient comes from here; that of
+    a tree's log-probability is that of its score less `log_partition`.
 
     Args:
-        key: of `jax.random`; a batch takes `jax.random.split(key, sentences)`.
+        key: of `jax.random`, one: it is split for the sentences of a batch.
         log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc.
-        k: how many trees; static under jit.
+        k: how many trees, 1 or more; static under jit.
         lengths: (...,), the number of words of each sentence; it may be traced.
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
 
@@ -111,17 +111,15 @@ def stochastic_beam_search(
         trees with k as the first axis; all of them, then nothing, where there are fewer.
 
     Raises:
-        DeptreeError: k is below 1 or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
+        DeptreeError: key or k are none, or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
     """
-    if k < 1:
-        raise DeptreeError(f"{k} trees are asked for", "Ask for 1 or more")
+    k, key = count_of(k), one_key(key)
     batch = batch_of(lax.stop_gradient(jnp.asarray(log_scores)), lengths, single_root)
     shape = batch.words.shape[:-1]
     scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
     keys = jax.random.split(key, len(words)) if shape else key[None]
-    heads, log_probs, perturbed = (
-        part.reshape(-1, *shape, *part.shape[2:]) for part in _search(keys, scores, words, batch.single_root, k)
-    )
+    found = _search(keys, scores, words, batch.single_root, k)
+    heads, log_probs, perturbed = (part.reshape(part.shape[0], *shape, *part.shape[2:]) for part in found)
     log_probs = jnp.where((batch.log_scores < jnp.inf).all((-2, -1)), log_probs, jnp.nan)  # no number is an error
     require_trees(log_probs[0], batch)
     return BeamSample(heads[:k], log_probs[:k], perturbed[:k], perturbed[k])

@@ -44,7 +44,7 @@ def ask(answer: Answer, results: Sequence[Result], batch: Batch, *others: Any) -
             distribution = TreeDistribution(matrix, single_root=modes[b], id=name_of(b))
             for out, value in zip(found, answer(distribution, *(other[b] for other in each)), strict=True):
                 out[b] = value
-        return [out.reshape(*counts.shape, *out.shape[1:]) for out in found]
+        return [out.reshape((*counts.shape, *out.shape[1:])) for out in found]
 
     given = [lax.stop_gradient(part) for part in (batch.log_scores, lengths, single_root, *others)]
     if all(seen(part) is not None for part in given):

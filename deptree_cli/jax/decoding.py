@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
+from deptree_cli.jax.arguments import count_of
 from deptree_cli.jax.batches import batch_of
 from deptree_cli.jax.callbacks import ask, padded_trees
 
@@ -37,8 +38,9 @@ def mbr(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bo
 def top_k(log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
     """Return the k most probable trees, the best first, (k, ..., N); nothing but -1 where a sentence has fewer.
 
-    Other arguments and errors as of `argmax`.
+    k is 1 or more, and static under jit. Other arguments and errors as of `argmax`.
     """
+    k = count_of(k)
     return _best(lambda sentence: sentence.top_k(k), k, log_scores, lengths, single_root)
 
 

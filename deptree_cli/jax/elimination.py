@@ -16,8 +16,8 @@ def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, singl
     """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
 
     Args:
-        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Scores more than 180,000 below the largest
-            of their column count as if they were just so far below.
+        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Scores count as not more than 180,000
+            below the largest of their sentence, or 90,000 below that of their column, whichever is lower.
         lengths: (...,), the number of words of each sentence; it may be traced.
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
 

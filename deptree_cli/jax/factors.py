@@ -34,8 +34,9 @@ from deptree_cli.jax.wide import (
     zero_like,
 )
 
-# The least weight of an arc beside the largest of its column, in bits: about 180,000 nats.
+# The least weight of an arc beside the largest of its sentence, in bits, and its logarithm: about 180,000 nats.
 LIGHTEST = -(2**18)
+LEAST = LIGHTEST * math.log(2)
 
 # By how many bits ROOT's arcs are lighter where there is to be one of them: more than products of others span.
 APART = 2**27
@@ -169,15 +170,26 @@ def detours_of(factors: Factors) -> Detours:
 
 def weights_of(log_scores: Array, single_root: Array) -> Wide:
     """Return the arc matrix of log-scores (..., n+1, n), each column divided by its largest weight."""
-    tops = tops_of(log_scores)[..., None, :]
-    high = log_scores - tops
-    back = high + tops
-    low = (log_scores - back) + ((back - high) - tops)  # what `high` rounds off
-    bounded = jnp.maximum(high, LIGHTEST * math.log(2))
-    mantissa, exponent = exponential(jnp.where(log_scores > -jnp.inf, bounded, -jnp.inf), low)
+    high, low = relative_scores(log_scores)
+    mantissa, exponent = exponential(jnp.where(log_scores > -jnp.inf, high, -jnp.inf), low)
     is_root = jnp.arange(log_scores.shape[-2])[:, None] == log_scores.shape[-1]
     weights = Wide(mantissa, exponent - jnp.where(is_root & single_root, APART, 0).astype(exponent.dtype))
     return where(mantissa > 0, weights, zero_like(weights))
+
+
+def relative_scores(log_scores: Array) -> tuple[Array, Array]:
+    """Return log-scores (..., n+1, n) less the largest of their column, and what this rounds off.
+
+    Those below `LEAST` beside the sentence's largest, and half of that beside the column's, are lifted to the lower of
+    the two: one mask stays one number, so that trees that need it are told apart by their other arcs.
+    """
+    tops = tops_of(log_scores)[..., None, :]
+    high = log_scores - tops
+    back = high + tops
+    low = (log_scores - back) + ((back - high) - tops)
+    gap = jnp.minimum(log_scores.max((-2, -1), keepdims=True) - tops, -LEAST / 2)
+    is_light = high < LEAST + gap
+    return jnp.where(is_light, LEAST, high), jnp.where(is_light, gap, low)
 
 
 def tops_of(log_scores: Array) -> Array:

@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.elimination import relative_log_partition, relative_sums
-from deptree_cli.jax.factors import tops_of
+from deptree_cli.jax.factors import relative_scores
 from deptree_cli.jax.trees import are_trees, positions_of
 
 # Marginals up to so many roundings may be of arcs that are in no tree.
@@ -26,17 +26,20 @@ def log_prob(
     """Return the log-probability of trees, (...,).
 
     It is their score less `log_partition`, and has digits that the difference lacks where scores are large: of float32
-    seven of how far below the largest scores of columns trees are. Other arguments and errors as of `log_partition`.
+    seven of how far below the largest scores of columns trees are, so that it is off by about 0.05 where all trees need
+    a mask such as -1e9. Other arguments and errors as of `log_partition`.
 
     Args:
         heads: (..., N) integers, entry j is the head of node j; those of ROOT and padding are ignored. Axes before
             those of the batch are of trees, as those that `sample` returns.
 
     Returns:
-        -inf, with gradient 0, where heads are no tree or have a forbidden arc.
+        -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN of trees where a score is.
     """
     batch, trees = batch_of(log_scores, lengths, single_root), jnp.asarray(heads)
     shape = batch.words.shape
+    if not jnp.issubdtype(trees.dtype, jnp.integer):
+        raise DeptreeError(f"the heads have type {trees.dtype}, not integers", "Give the number of each node's head")
     if trees.shape[trees.ndim - len(shape) :] != (*shape[:-1], shape[-1] + 1):
         problem = f"the heads have shape {trees.shape}, not (..., {', '.join(map(str, (*shape[:-1], shape[-1] + 1)))})"
         raise DeptreeError(problem, "Give a head for every node, -1 for ROOT and padding")
@@ -51,17 +54,18 @@ def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
     extra = (1,) * (trees.ndim - batch.words.ndim)
     scores = _relative_scores(batch, -jnp.inf).reshape(extra + batch.log_scores.shape)
     chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
-    allowed = (~batch.words | (chosen > -jnp.inf)).all(-1)
+    allowed = (~batch.words | (chosen != -jnp.inf)).all(-1)
     possible = allowed & are_trees(trees, batch.words, batch.single_root)
     total = jnp.where(batch.words & possible[..., None], chosen, 0).sum(-1)
-    found = _at_most_zero(total - jnp.where(relative == -jnp.inf, 0, relative))
+    found = 0 - _at_least_zero(jnp.where(relative == -jnp.inf, 0, relative) - total)
     return relative, jnp.where(possible, found, -jnp.inf)
 
 
 def entropy(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
     """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
 
-    Arguments and errors as of `log_partition`.
+    Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Where all trees need a mask such
+    as -1e9, float32 is off by about 0.1. Arguments and errors as of `log_partition`.
     """
     batch = batch_of(log_scores, lengths, single_root)
     relative, value = _entropy(batch)
@@ -74,8 +78,10 @@ def cross_entropy(
 ) -> Array:
     """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
 
-    Infinite where q forbids an arc whose probability is seen to be more than 0, which takes more than rounding. Other
-    arguments and errors as of `log_partition`.
+    Infinite, with gradient 0, where q forbids an arc whose probability is seen to be more than 0, which takes more than
+    rounding, or has no tree; NaN, with gradient 0, where `log_scores` have none, and so there is nothing to expect.
+    Where q has a mask such as -1e9, not -inf, on arcs that `log_scores` all but exclude, float32 is off by about 0.1:
+    probabilities have errors of 5e-7, and masks count as -180,000. Other arguments and errors as of `log_partition`.
     """
     return _compared(_cross_entropy, log_scores, other, lengths, single_root)
 
@@ -109,7 +115,8 @@ def _compared(
 @jax.jit
 def _entropy(batch: Batch) -> tuple[Array, Array]:
     relative, found = relative_sums(batch)
-    return relative, -_at_most_zero((found * _relative_scores(batch, 0)).sum((-2, -1)) - relative)
+    value = _at_least_zero(relative - (found * _relative_scores(batch, 0)).sum((-2, -1)))
+    return relative, jnp.where(relative > -jnp.inf, value, jnp.nan)
 
 
 @jax.jit
@@ -117,7 +124,7 @@ def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
     value = relative - (found * _relative_scores(theirs, 0)).sum((-2, -1))
-    return our_relative, relative, jnp.where(_goes_beyond(found, theirs), jnp.inf, value)
+    return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
 
 @jax.jit
@@ -125,15 +132,19 @@ def _kl(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
     differences = _relative_scores(ours, 0) - _relative_scores(theirs, 0)
-    value = _at_most_zero(our_relative - relative - (found * differences).sum((-2, -1)))
-    return our_relative, relative, jnp.where(_goes_beyond(found, theirs), jnp.inf, -value)
+    value = _at_least_zero((found * differences).sum((-2, -1)) - (our_relative - relative))
+    return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
 
 def _relative_scores(batch: Batch, forbidden: float) -> Array:
-    """Log-scores less the largest of their column, (..., n+1, n); `forbidden` for arcs that are."""
-    possible = batch.log_scores > -jnp.inf
-    tops = tops_of(batch.log_scores)[..., None, :]
-    return jnp.where(possible, jnp.where(possible, batch.log_scores, 0) - tops, forbidden)
+    """Log-scores less the largest of their column, (..., n+1, n); `forbidden` for arcs that are.
+
+    They are bounded as those that are summed (`weights_of`), and have the derivatives of what is not.
+    """
+    possible = batch.log_scores != -jnp.inf
+    given = jnp.where(possible, batch.log_scores, 0)
+    bounded = lax.stop_gradient(sum(relative_scores(batch.log_scores)))
+    return jnp.where(possible, bounded + (given - lax.stop_gradient(given)), forbidden)
 
 
 def _goes_beyond(found: Array, other: Batch) -> Array:
@@ -142,6 +153,12 @@ def _goes_beyond(found: Array, other: Batch) -> Array:
     return ((found > least) & (other.log_scores == -jnp.inf)).any((-2, -1))
 
 
-def _at_most_zero(values: Array) -> Array:
-    """Values that are above 0 by rounding only, without that; derivatives stay as they are."""
-    return values - lax.stop_gradient(jnp.maximum(values, 0))
+def _where_defined(value: Array, our_relative: Array, relative: Array, goes_beyond: Array) -> Array:
+    """Compare distributions that may have no tree or go beyond each other, (...,): NaN, infinity or the value."""
+    value = jnp.where(goes_beyond | (relative == -jnp.inf), jnp.inf, value)
+    return jnp.where((our_relative > -jnp.inf) & ~jnp.isnan(relative), value, jnp.nan)
+
+
+def _at_least_zero(values: Array) -> Array:
+    """Values that are below 0 by rounding only, without that; derivatives stay as they are."""
+    return values - lax.stop_gradient(jnp.minimum(values, 0))

@@ -16,6 +16,7 @@ from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.jax.arguments import count_of, one_key
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
 from deptree_cli.jax.elimination import relative_log_partition
@@ -58,17 +59,18 @@ def sample(
     The same key gives the same trees for the same implementation.
 
     Args:
-        key: of JAX's random numbers.
+        key: of `jax.random`, one for all sentences.
+        k: 1 or more; static under jit.
         lengths, single_root: as of `log_partition`.
         implementation: "kernels" draws exactly by our kernels on the CPU, in compiled code by a callback; "device" in
             plain JAX, wherever it runs: chances below 2^-23 (in float64 2^-52) of a step are not drawn, and a tree
             takes O(n^3). "auto" is "kernels" where JAX's default backend is the CPU, and "device" elsewhere.
 
     Raises:
-        DeptreeError: names a sentence that has no tree; where compiled code runs, "kernels" raises it within an error
-            of JAX's own, and heads from "device" are all -1.
+        DeptreeError: key, k or implementation are none; or names a sentence that has no tree: where compiled code runs,
+            "kernels" raises it within an error of JAX's own, and heads from "device" are all -1.
     """
-    batch = batch_of(log_scores, lengths, single_root)
+    k, batch = count_of(k), batch_of(log_scores, lengths, single_root)
     keys = _keys(key, batch)
     if _is_on_device(implementation):
         relative, heads = _on_device(keys, batch, k)
@@ -90,7 +92,7 @@ def sample_without_replacement(
 
     Arguments and errors as of `sample`. On accelerators see `stochastic_beam_search`.
     """
-    batch = batch_of(log_scores, lengths, single_root)
+    k, batch = count_of(k), batch_of(log_scores, lengths, single_root)
     nodes, dtype = batch.words.shape[-1] + 1, batch.log_scores.dtype
 
     def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
@@ -107,7 +109,7 @@ def sample_without_replacement(
 
 def _is_on_device(implementation: str) -> bool:
     if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
 
@@ -126,10 +128,9 @@ def _on_device(keys: Array, batch: Batch, k: int) -> tuple[Array, Array]:
 
 def _keys(key: Array, batch: Batch) -> Array:
     """A key for each sentence, (...,), which does not depend on how many there are."""
-    typed = key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
     shape = batch.words.shape[:-1]
     numbers = jnp.arange(int(np.prod(shape)), dtype=jnp.uint32)
-    return jax.vmap(jax.random.fold_in, (None, 0))(typed, numbers).reshape(shape)
+    return jax.vmap(jax.random.fold_in, (None, 0))(one_key(key), numbers).reshape(shape)
 
 
 def _seeds(keys: Array) -> Array:

@@ -66,12 +66,13 @@ def constant(value: float, shape: tuple[int, ...], dtype: Any) -> Wide:
 
 
 def exponential(high: Array, low: Array) -> Wide:
-    """Return exp(high + low), 0 where high is -inf; low is what `high` lost by rounding."""
+    """Return exp(high + low), 0 where high is -inf; low has digits that `high` lacks."""
     layout = layout_of(high.dtype)
     given = jnp.isfinite(high)
     high = jnp.where(given, high, 0.0)
-    power = jnp.round(high / sum(layout.log_2))
-    rest = high - power * layout.log_2[0] - power * layout.log_2[1] + jnp.where(given, low, 0.0)
+    low = jnp.where(given, low, 0.0)
+    power = jnp.round((high + low) / sum(layout.log_2))
+    rest = high - power * layout.log_2[0] - power * layout.log_2[1] + low
     return normalised(Wide(jnp.where(given, jnp.exp(rest), 0.0), power.astype(layout.integer)))
 
 

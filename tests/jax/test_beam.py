@@ -102,6 +102,15 @@ def test_log_probabilities_of_longer_sentences(scale: float, graphs, quick: None
         np.testing.assert_allclose(found.log_probs[:, b], distribution.log_probs(heads), rtol=ROUNDINGS, atol=ROUNDINGS)
 
 
+def test_roundings_do_not_add_up(graphs, quick: None) -> None:
+    """50 logarithms added in float32 are off by one rounding; without what each addition loses it would be five."""
+    batch, lengths = padded([graphs.gaussian(50, seed=seed) for seed in range(2)])
+    found = beam.stochastic_beam_search(jax.random.key(3), batch, 40, lengths)
+    for b, distribution in enumerate(distributions(batch, lengths, True)):
+        truth = distribution.log_probs(np.asarray(found.heads[:, b, 1:], np.int32))
+        np.testing.assert_allclose(found.log_probs[:, b], truth, rtol=2 * 2.0**-24, atol=0)
+
+
 def pair_probabilities(probs: Float) -> Float:
     """P(first a, then b) = p_a * p_b / (1 - p_a), [a, b]."""
     others = 1.0 - np.eye(len(probs))

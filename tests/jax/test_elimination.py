@@ -17,6 +17,7 @@ from benchmarks import exact
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import log_partition, marginals
+from deptree_cli.jax.batches import batch_of, require_trees
 
 SCALES = (1.0, 10.0, 30.0, 100.0)
 
@@ -175,12 +176,36 @@ class TestWithoutATree:
             marginals(self.scores())
         assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
 
+    def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
+        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True)
+        with pytest.raises(DeptreeError, match=r"^sentence 3 of the batch: there are trees, but .* -inf\. Raise"):
+            require_trees(jnp.zeros(6).at[3].set(-jnp.inf), batch)
+
     def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:
         found = jax.jit(log_partition)(self.scores())
         np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
         slopes = np.asarray(gradient(self.scores(), np.full(6, 4), True))
         assert not slopes[1].any()
         np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
+
+
+def test_masks_beside_large_scores_are_not_lost() -> None:
+    """-1e10 less 100 is -1e10 in float32; what that rounds off is a weight of e^-100, no number of float32. A column
+    that has larger scores hides no mask of another."""
+    plain = np.full((6, 5, 5), 100, dtype=np.float32)
+    plain[3:, :, 2:4] = 500, 300
+    plain[:, 0] = 0
+    scores = plain.copy()
+    scores[:, 0] = -1e10
+    np.testing.assert_allclose(marginals(scores), marginals(plain), atol=1e-6)
+    assert np.isfinite(log_partition(scores)).all()
+
+
+def test_single_root_is_what_is_true() -> None:
+    scores = np.zeros((6, 5, 5), dtype=np.float32)
+    np.testing.assert_array_equal(log_partition(scores, single_root=2), log_partition(scores))
+    np.testing.assert_array_equal(jax.jit(log_partition)(scores, None, 2), log_partition(scores))
+    np.testing.assert_array_equal(log_partition(scores, single_root=0), log_partition(scores, single_root=False))
 
 
 def test_what_cannot_be_read_is_refused_in_a_line() -> None:

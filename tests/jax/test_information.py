@@ -11,8 +11,9 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob
+from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob, marginals
 
 # Of float32 the last sentence has fewer: all its trees are e^-1000 beside the largest weights of columns.
 ERRORS = np.array([3e-6] * 5 + [4e-4])
@@ -120,8 +121,100 @@ def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) 
         assert np.abs(found).max() > 0.01
 
 
+def needing_a_mask(graphs: Any, mask: float) -> tuple[Any, Any]:
+    """Six sentences whose words have best heads far from each other in score; and these with ROOT's arcs masked.
+
+    All trees take one arc from ROOT, so that both have the same distributions.
+    """
+    plain = np.stack([graphs.gaussian(4, 10.0, seed=b).astype(np.float32) + 10 * b for b in range(6)])
+    plain[:, :, 2] += 40
+    plain[:, 0] = 0
+    scores = plain.copy()
+    scores[:, 0] = mask
+    return plain, scores
+
+
+@pytest.mark.parametrize("mask", [-1e9, -1e12])
+def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None:
+    """In float32 to the resolution of 180,000 nats, 1 / 64 for each of a few terms; in float64 to 1e-9."""
+    plain, scores = needing_a_mask(graphs, mask)
+    heads = np.stack([[-1, *TreeDistribution(own).argmax()] for own in plain])
+    assert np.isfinite(log_partition(scores)).all()
+    np.testing.assert_allclose(marginals(scores), marginals(plain), atol=2e-6)
+    np.testing.assert_allclose(entropy(scores), entropy(plain), atol=0.1)
+    np.testing.assert_allclose(log_prob(scores, heads), log_prob(plain, heads), atol=0.05)
+    np.testing.assert_allclose(kl(scores, scores[::-1]), kl(plain, plain[::-1]), rtol=1e-3, atol=0.1)
+    with jax.enable_x64(True):
+        scores, plain = scores.astype(np.float64), plain.astype(np.float64)
+        np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
+        how = np.full(6, 4), True
+        np.testing.assert_allclose(slope(scores, *how)[:, 1:], slope(plain, *how)[:, 1:], atol=1e-9)
+
+
+def test_a_mask_on_what_has_no_probability_costs_almost_nothing(graphs: Any) -> None:
+    """Probabilities that are 1e-7 by rounding times a mask of -1e9 would be hundreds of nats."""
+    scores = np.stack([graphs.gaussian(4, 50.0, seed=b) for b in range(60)])
+    other = np.stack([graphs.gaussian(4, seed=b) for b in range(60)])
+    exact = [TreeDistribution(own) for own in scores]
+    other[np.stack([own.marginals() for own in exact]) < 1e-12] = -1e9
+    expected = [p.kl(TreeDistribution(q)) for p, q in zip(exact, other, strict=True)]
+    np.testing.assert_allclose(kl(scores, other), expected, atol=0.15)
+    # Forbidden, they are not seen to have any: what is there is rounding.
+    np.testing.assert_allclose(kl(scores, np.where(other == -1e9, -np.inf, other)), expected, atol=1e-3)
+    entropies = [p.entropy() for p in exact]
+    np.testing.assert_allclose(cross_entropy(scores, other), np.add(expected, entropies), atol=0.15)
+
+
+def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
+    """What rounding takes below 0 is mended in values only: at a divergence of 0 its Hessian is that of log Z."""
+    scores = jnp.asarray(np.nan_to_num(graphs.gaussian(2, 0.5), neginf=0.0), jnp.float32)
+    found = jax.jit(jax.hessian(lambda other: kl(scores, other)))(scores)
+    expected = jax.jit(jax.hessian(log_partition))(scores)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@jax.jit
+def traced(*pair: Any) -> tuple[Any, Any]:
+    """Entropy, cross-entropy and divergence, (3, 6), and their gradients in both scores, where no error is raised."""
+    measures = (lambda p, _: entropy(p), cross_entropy, kl)
+    values = jnp.stack([measure(*pair) for measure in measures])
+    return values, jax.grad(lambda p, q: sum(measure(p, q).sum() for measure in measures), (0, 1))(*pair)
+
+
+def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it() -> None:
+    """Sentence 0 has trees by both, 1 by the second only, 2 by the first only, 3 by neither; 4 is NaN by the second,
+    which also forbids an arc, and 5 by the first."""
+    ours, theirs = np.zeros((2, 6, 5, 5), dtype=np.float32)
+    ours[[1, 3], :, 3] = -np.inf
+    theirs[2, 1:, 2:4] = -np.inf  # two words hang on ROOT only
+    theirs[3, 0] = -np.inf
+    theirs[4, 1, 2:4] = np.nan, -np.inf
+    ours[5, 1, 2] = np.nan
+    (entropies, *compared), slopes = traced(ours, theirs)
+    np.testing.assert_array_equal(np.isnan(entropies), [False, True, False, True, False, True])
+    for values in compared:
+        np.testing.assert_array_equal(np.isnan(values), [False, True, False, True, True, True])
+        np.testing.assert_array_equal(np.isposinf(values), np.arange(6) == 2)
+    assert not any(np.asarray(slope)[[1, 3]].any() for slope in slopes)
+    assert np.isfinite(slopes[0][2]).all()
+    assert not np.asarray(slopes[1][2]).any()
+
+
+def test_compiled_code_has_no_log_prob_of_nan() -> None:
+    scores = np.zeros((6, 5, 5), dtype=np.float32)
+    scores[1, 2, 1] = np.nan
+    scores[2, 2, 1] = -np.inf
+    found = jax.jit(log_prob)(scores, np.array([[-1, 2, 0, 1, 1]] * 6))
+    np.testing.assert_array_equal(np.isnan(found), np.arange(6) == 1)
+    np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 2)
+
+
 def test_what_does_not_fit_is_refused_in_a_line() -> None:
     scores = np.zeros((6, 5, 5), dtype=np.float32)
+    for heads in (np.zeros((6, 5)), np.zeros((6, 5), dtype=bool)):
+        with pytest.raises(DeptreeError, match=r"heads have type (float32|bool), not integers"):
+            log_prob(scores, heads)
     with pytest.raises(DeptreeError, match=r"heads have shape \(6, 4\), not \(..., 6, 5\)"):
         log_prob(scores, np.zeros((6, 4), dtype=int))
     with pytest.raises(DeptreeError, match=r"shape \(6, 5, 5\) are compared with scores of shape \(5, 5, 5\)"):

@@ -1,0 +1,72 @@
+"""One sentence without a batch axis, and a batch without a sentence, for every function, at once and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp
+
+import deptree_cli.jax as wing
+
+KEY = jax.random.key(0)
+HEADS = np.array([-1, 2, 0])
+
+
+@pytest.fixture(autouse=True)
+def quick() -> Iterator[None]:
+    """Compile in a third of the time: nothing is run for long."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+# With the shapes of the results of a batch (batch,): k is 2, N is 3.
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., list[tuple[int, ...]]]]] = {
+    "log_partition": (wing.log_partition, lambda *batch: [batch]),
+    "marginals": (wing.marginals, lambda *batch: [(*batch, 3, 3)]),
+    "log_prob": (
+        lambda scores: wing.log_prob(scores, jnp.broadcast_to(HEADS, scores.shape[:-1])),
+        lambda *batch: [batch],
+    ),
+    "entropy": (wing.entropy, lambda *batch: [batch]),
+    "cross_entropy": (lambda scores: wing.cross_entropy(scores, scores), lambda *batch: [batch]),
+    "kl": (lambda scores: wing.kl(scores, scores), lambda *batch: [batch]),
+    "argmax": (wing.argmax, lambda *batch: [(*batch, 3)]),
+    "mbr": (wing.mbr, lambda *batch: [(*batch, 3)]),
+    "top_k": (lambda scores: wing.top_k(scores, 2), lambda *batch: [(2, *batch, 3)]),
+    "sample": (lambda scores: wing.sample(KEY, scores, 2), lambda *batch: [(2, *batch, 3)]),
+    "sample on the device": (
+        lambda scores: wing.sample(KEY, scores, 2, implementation="device"),
+        lambda *batch: [(2, *batch, 3)],
+    ),
+    "sample_without_replacement": (
+        lambda scores: wing.sample_without_replacement(KEY, scores, 2),
+        lambda *batch: [(2, *batch, 3), (2, *batch), (2, *batch), batch],
+    ),
+    "stochastic_beam_search": (
+        lambda scores: wing.stochastic_beam_search(KEY, scores, 2),
+        lambda *batch: [(2, *batch, 3), (2, *batch), (2, *batch), batch],
+    ),
+}
+
+
+def test_every_function_is_here() -> None:
+    assert {name for name in wing.__all__ if name.islower()} <= set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("batch", [(), (0,)], ids=["one sentence", "no sentence"])
+def test_shapes(name: str, batch: tuple[int, ...]) -> None:
+    """Of both ways of calling; the two are the same numbers."""
+    function, shapes = FUNCTIONS[name]
+    scores = np.random.default_rng(0).normal(size=(*batch, 3, 3)).astype(np.float32)
+    found, compiled = (jax.tree.leaves(ask(scores)) for ask in (function, jax.jit(function)))
+    assert [part.shape for part in found] == shapes(*batch)
+    for part, other in zip(found, compiled, strict=True):
+        np.testing.assert_allclose(part, other, rtol=1e-6)
