@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable
+
+# Before NumPy and PyTorch start as many threads as there are cores: what all of them spend would be counted.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 from benchmarks import (
     beam_figures,
