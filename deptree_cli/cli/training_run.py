@@ -56,8 +56,9 @@ def run_training(
     )
     with undone_at_once(kept.tell):
         for line in progress(steps, source, output=path, quiet=told.quiet):
+            kept.about_to_hold(training.progress)
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
-            kept.moved_to(training.progress)
+            kept.steps += 1
             if not (told.quiet or sys.stderr.isatty()):
                 talk(line)
         write_model(path, training.trained(), made_by(training.progress))
@@ -109,13 +110,24 @@ class Kept:
 
     def __init__(self, path: str, before: Progress, quiet: bool) -> None:
         self.steps = 0
-        self._path, self._progress = path, before
+        self._path, self._file = path, _identity(path)
+        self._held = self._coming = before
         self._waiting = [] if quiet else [self._line]
 
-    def moved_to(self, progress: Progress) -> None:
-        """Note how far the model in the file has come."""
-        self.steps += 1
-        self._progress = progress
+    def about_to_hold(self, progress: Progress) -> None:
+        """Note how far the model will have come that the file is about to hold.
+
+        Whether it holds it yet is seen from the file: a signal may come as soon as that is renamed into its place. It
+        may come between two of these lines, too, whose order matters.
+        """
+        held, now = self._progress(), _identity(self._path)
+        self._held = held
+        self._file = now
+        self._coming = progress
+
+    def _progress(self) -> Progress:
+        """How far the model in the file has come."""
+        return self._held if _identity(self._path) == self._file else self._coming
 
     def tell(self) -> None:
         """Write it on stderr, once, past streams, which a signal may have interrupted."""
@@ -123,9 +135,17 @@ class Kept:
             os.write(2, f"deptree: {self._waiting.pop()()}\n".encode())
 
     def _line(self) -> str:
-        if not self._progress.iterations:
+        progress = self._progress()
+        if not progress.iterations:
             return "interrupted before the first iteration was done: there is no model"
-        done = f"iteration {self._progress.iterations}"
-        if self._progress.passes:
-            done = f"pass {self._progress.passes}"
+        done = f"pass {progress.passes}" if progress.passes else f"iteration {progress.iterations}"
         return f"interrupted; {self._path} is as it was after {done}. Repeat the command with --resume to go on"
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells a file from the one that is renamed into its place; None where there is none."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
