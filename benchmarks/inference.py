@@ -1,6 +1,6 @@
 """log Z and marginals: elimination beside the Laplacian inverse (LAPACK), speed and error.
 
-Peers take a sentence alone, and in batches as their users run them: alone they look 2 to 30 times slower than they are.
+Peers take a sentence alone, and in batches as their users run them: alone they look up to 30 times slower.
 """
 
 from __future__ import annotations

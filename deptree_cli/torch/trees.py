@@ -158,6 +158,7 @@ def checked_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
 
 def batch_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
     """Return `checked_lengths`, (B,), of log-scores that are a batch, (B, N, N), or raise a DeptreeError."""
+    require_tensor("log_scores", log_scores)
     if log_scores.dim() != 3:
         problem = f"log_scores have shape {tuple(log_scores.shape)}, not (B, N, N)"
         raise DeptreeError(problem, "Give a batch of sentences, even if there is only one")

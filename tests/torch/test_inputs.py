@@ -20,6 +20,14 @@ NESTED = TreeDistribution(torch.zeros(2, 3, 5, 5))
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "scores of NumPy": (lambda: log_partition(SCORES.numpy()), "log_scores are of type ndarray"),
+    "scores of NumPy in a loss": (
+        lambda: losses.negative_log_likelihood(SCORES.numpy(), HEADS),
+        "log_scores are of type ndarray",
+    ),
+    "scores of NumPy for rewards": (
+        lambda: losses.reinforce_loss(SCORES.numpy(), lambda heads: heads.sum(-1), 2),
+        "log_scores are of type ndarray",
+    ),
     "a list of lengths": (lambda: log_partition(SCORES, [4, 4]), "lengths are of type list"),
     "a list of heads": (lambda: losses.negative_log_likelihood(SCORES, HEADS.tolist()), "heads are of type list"),
     "lengths yes or no": (lambda: log_partition(SCORES, torch.tensor([True, True])), "lengths are torch.bool"),

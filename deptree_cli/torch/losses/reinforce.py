@@ -48,7 +48,7 @@ def reinforce_loss(
     """
     if k < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
-    scores, lengths = wide(log_scores), batch_lengths(log_scores, lengths)
+    lengths, scores = batch_lengths(log_scores, lengths), wide(log_scores)
     trees = TreeDistribution(scores, lengths, single_root, projective, implementation=implementation)
     draws = trees.sample_without_replacement(k, generator)
     chances, averages = _unordered(draws)
