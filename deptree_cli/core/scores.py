@@ -96,7 +96,7 @@ def _check_numbers(matrix: Float, scale: str) -> None:
     if np.isnan(matrix).any():
         raise DeptreeError(
             f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
-            f"Repair the scores, or forbid such arcs: by {'0' if scale == 'weight' else '-inf'}, or with --nan-forbids",
+            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or --nan-forbids",
         )
     if scale == "log" and (matrix > MASK).any():
         problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:.0e})"

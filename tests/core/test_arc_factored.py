@@ -38,7 +38,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "NaN": (
         weights(_2_3=NAN),
         {},
-        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs: by 0, or with --nan-forbids.",
+        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with 0 or --nan-forbids.",
     ),
     "NaN in ROOT's row": (weights(_0_1=NAN), {"scale": "log"}, "s: the score of ROOT -> 1 (nan) is NaN."),
     "infinite weight": (weights(_1_3=INF), {}, "s: the weight of 1 -> 3 (inf) is infinite."),

@@ -46,7 +46,7 @@ def test_what_forbids(name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "scale", "words"),
     [
-        (np.nan, "log", "is NaN. Repair the scores, or forbid such parts: by -inf, or with --nan-forbids."),
+        (np.nan, "log", "is NaN. Repair the scores, or forbid such parts with -inf or --nan-forbids."),
         (np.nan, "weight", "is NaN"),
         (np.inf, "log", "is too large for a score"),
         (1e30, "log", "is too large for a score"),
