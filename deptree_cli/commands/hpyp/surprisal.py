@@ -57,6 +57,7 @@ def surprisal(
     if errors.words and not run.quiet:
         off = sqrt(errors.squares / errors.words)
         talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {errors.words} words and ends)")
+    parser.tell_unknown_tags(run)
     return pipeline.exit_code
 
 

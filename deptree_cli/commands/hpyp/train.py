@@ -17,6 +17,7 @@ from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import STDIN
@@ -80,6 +81,9 @@ if TYPE_CHECKING:
 def train(**options: Any) -> int:
     """Train a parser on a treebank: CoNLL-U with tags and trees, several files one after another.
 
+    Sentences in which a word lacks its tag or its label (_) are left out and counted; if these are most of them, that
+    is an error.
+
     Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn. Arcs
     that cross others are lifted first. The model is saved after every iteration: after an interruption, repeat the
     command with --resume, and the result has the same bytes as that of an uninterrupted run.
@@ -115,8 +119,10 @@ def _train(options: Options) -> int:
     _check(options)
     skipped: list[str] = []
     contexts = _contexts(options)
-    treebank = list(_usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_tree))
-    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped))
+    complete = Complete(options.tags)
+    trees = _usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_trainable)
+    treebank = list(complete.of(trees))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
@@ -128,6 +134,8 @@ def _train(options: Options) -> int:
     before = _before(options)
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training.of(treebank, contexts, settings, text, before)
+    if complete.line and not options.quiet:
+        talk(complete.line)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
@@ -170,7 +178,7 @@ def _usable(
     found: Iterable[Annotated | DeptreeError],
     options: Options,
     skipped: list[str],
-    check: Callable[[Annotated], object] = lambda sentence: None,
+    check: Callable[[Annotated], object],
 ) -> Iterator[Annotated]:
     """The sentences that pass a check; names of the others are added to `skipped`, if errors are."""
     for sentence in found:

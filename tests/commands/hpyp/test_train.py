@@ -114,7 +114,6 @@ def test_sentences_that_are_no_trees(deptree, put, small) -> None:
     ("text", "says"),
     [
         ("", "empty"),
-        ("1\ta\t_\t_\tY\t_\t0\troot\t_\t_\n\n", "no word has a tag"),
         ("1\ta\t_\tX\tY\t_\t_\t_\t_\t_\n\n", "no word has a HEAD"),
         ("# just a comment\n", "comments without a sentence"),
     ],
@@ -129,18 +128,18 @@ def test_what_cannot_be_trained_on(deptree, put, text, says) -> None:
 
 
 def test_one_sentence_with_all_that_conllu_has(done, put) -> None:
-    """Multiword tokens and empty nodes are passed over; a column of tags that is filled in part will do."""
+    """Multiword tokens and empty nodes are passed over."""
     rows = [
         "1-2\tim\t" + "\t".join("_" * 8),
         "1\tin\t_\tADP\t_\t_\t3\tcase\t_\t_",
         "2\tdem\t_\tDET\t_\t_\t3\tdet\t_\t_",
         "2.1\t_\t_\tX\t_\t_\t_\t_\t_\t_",
-        "3\tHaus\t_\t_\t_\t_\t0\troot\t_\t_",
+        "3\tHaus\t_\tNOUN\t_\t_\t0\troot\t_\t_",
     ]
     put("one.conllu", "\n".join(rows) + "\n\n")
     done("hpyp", "train", "one.conllu", "-m", "m.npz", "--iterations", 4, "--oracle", "sampled")
     trained = read_model("m.npz")[0]
-    assert (trained.progress.sentences, trained.symbols.tags.symbols) == (1, ("ADP", "DET", "_"))
+    assert (trained.progress.sentences, trained.symbols.tags.symbols) == (1, ("ADP", "DET", "NOUN"))
 
 
 TEXT = ["--unlabelled", "small.conllu"]
