@@ -73,10 +73,9 @@ class Parser:
     ) -> Parser:
         """Train a parser on trees by Gibbs sampling.
 
-        Sentences in which a tag or a label is missing (``_``) are left out, with a warning that counts them.
-
         Args:
-            treebank: paths of CoNLL-U files, or sentences with their trees.
+            treebank: paths of CoNLL-U files, or sentences with their trees; those in which a tag or a label is missing
+                (``_``) are left out, with a warning that counts them.
             tags: the column that tags are read from.
             lexicalised: whether words are generated; without them parsing goes by tags alone.
             contexts: what actions, tags and words are conditioned on, in place of the defaults.
@@ -86,15 +85,14 @@ class Parser:
             on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
 
         Raises:
-            DeptreeError: there is no sentence, a sentence has no tree with one root, most sentences lack tags or
-                labels, or a file cannot be read.
+            DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
         from deptree_cli.core.hpyp import training  # loads kernels: when there is work
 
-        sentences, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
+        found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
-        _check(sentences, text, contexts, iterations)
-        sentences = _complete(sentences, tags)
+        _check(found, text, contexts, iterations)
+        sentences = _complete(found, tags)
         settings = training.Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
         trainee = training.Training.of(sentences, contexts, settings, text)
         _run(trainee, iterations, passes if text else 0, on_iteration)

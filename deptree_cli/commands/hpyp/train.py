@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration.  [default: static]",
 )
 @option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
+@option("--force", is_flag=True, section=WRITING, help="Overwrite -m even if it is no model of the same data.")
 @option(
     "--seed",
     type=click.IntRange(0),
@@ -109,6 +111,7 @@ class Options:
     passes: int
     oracle: str
     resume: bool
+    force: bool
     seed: int | None
     on_error: str
     quiet: bool
@@ -131,13 +134,15 @@ def _train(options: Options) -> int:
     from deptree_cli.core.hpyp.resuming import check_targets
     from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
 
-    before = _before(options)
+    before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training.of(treebank, contexts, settings, text, before)
     if complete.line and not options.quiet:
         talk(complete.line)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
+    if not (options.resume or options.force):
+        check_overwriting(options.model, training)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
     if skipped:
         talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
@@ -160,6 +165,8 @@ def _check(options: Options) -> None:
     source = click.get_current_context().get_parameter_source("passes")
     if source is ParameterSource.COMMANDLINE and not options.unlabelled:
         raise click.UsageError("--passes is for --unlabelled.")
+    if options.resume and options.force:
+        raise click.UsageError("--resume goes on with the model of -m, --force overwrites it. Remove one.")
 
 
 def _contexts(options: Options) -> Contexts:
@@ -202,19 +209,6 @@ def _start(quiet: bool) -> None:
     if not (quiet or is_filled()):
         talk("compiling the kernels, this once: half a minute")
     start_quickly()
-
-
-def _before(options: Options) -> Trained | None:
-    """The model to go on with, if there is one."""
-    from deptree_cli.io.hpyp.model_file import read_model
-
-    if not options.resume:
-        return None
-    if Path(options.model).exists():
-        return read_model(options.model)[0]
-    if not options.quiet:
-        talk(f"{options.model} is not there yet: training begins from the start")
-    return None
 
 
 def _seed(options: Options, before: Trained | None) -> int:

@@ -133,6 +133,11 @@ class Training:
         return self._progress
 
     @property
+    def symbols(self) -> Symbols:
+        """What its numbers mean."""
+        return self._symbols
+
+    @property
     def words(self) -> int:
         """How many words the treebank has."""
         return len(self._corpus.words)

@@ -52,12 +52,13 @@ def test_the_signature(train) -> None:
     assert ran.signature.startswith(expected)
     assert read_model("m.npz")[1] == ran.signature
     assert "|seed:" in train().signature  # a fresh one
-    ran = train("--unlexicalised", "--tags", "xpos", "--oracle", "sampled")
+    ran = train("--unlexicalised", "--tags", "xpos", "--oracle", "sampled", "--force")
     assert "|tags:xpos|words:no|iterations:3|oracle:sampled|seed:" in ran.signature
 
 
 def test_the_same_seed_is_the_same_bytes(train) -> None:
-    for args in ([], ["--oracle", "sampled"], ["--unlabelled", "small.conllu", "--passes", 2]):
+    for more in ([], ["--oracle", "sampled"], ["--unlabelled", "small.conllu", "--passes", 2]):
+        args = [*more, "--force"]
         train("--seed", 3, *args)
         first = Path("m.npz").read_bytes()
         train("--seed", 3, *args, model="n.npz")
@@ -219,6 +220,7 @@ def test_going_on_from_what_is_no_model(deptree, put, small) -> None:
         (["-", "-m", "m.npz", "--unlabelled", "-"], "standard input (-) can be read only once"),
         (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes is for --unlabelled"),
         (["small.conllu", "-m", "m.npz", "--iterations", 0], "--iterations"),
+        (["small.conllu", "-m", "m.npz", "--resume", "--force"], "Remove one"),
     ],
 )
 def test_what_is_wrong_with_the_command_line(deptree, small, args, says) -> None:
@@ -235,6 +237,39 @@ def test_a_model_that_is_there_keeps_its_mode_and_others_are_left_alone(train, p
     assert Path("m.npz").stat().st_mode & 0o777 == 0o640
     assert Path("n.npz").read_bytes() == b"mine"
     assert {path.name for path in Path().iterdir()} == {"small.conllu", "m.npz", "n.npz"}
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--tags", "xpos"], "a model of other data (12 sentences, --tags upos)"),
+        (["--unlexicalised"], "a model of other data"),
+        (["other.conllu"], "a model of other data"),
+        (["--unlabelled", "other.conllu"], "a model of other data"),
+    ],
+)
+def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small, args, says) -> None:
+    """The model of the same data may be trained again, whatever the seed, the iterations, the oracle, the contexts."""
+    put("other.conllu", SENTENCE.format("x"))
+    put("c.toml", 'word = ["b.t"]')
+    train("--seed", 5)
+    for same in (["--seed", 6], ["--iterations", 1], ["--oracle", "sampled"], ["--contexts", "c.toml"]):
+        train(*same)
+    before = Path("m.npz").read_bytes()
+    refused(deptree("hpyp", "train", small, "-m", "m.npz", *args), "m.npz: the file exists, and is ", says, "--force")
+    assert Path("m.npz").read_bytes() == before
+    train(*args, "--force")
+    assert Path("m.npz").read_bytes() != before
+
+
+@pytest.mark.parametrize("content", [b"1\tthe\t_\n", b"PK"])
+def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, deptree, small, content: bytes) -> None:
+    Path("m.npz").write_bytes(content)
+    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is no model", "--force")
+    assert Path("m.npz").read_bytes() == content
+    train("--force")
+    Path("n.npz").touch()  # as mktemp leaves it
+    train(model="n.npz")
 
 
 def test_a_terminal_has_no_line_for_every_iteration(terminal, tmp_path, treebank_file) -> None:
