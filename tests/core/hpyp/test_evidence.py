@@ -34,6 +34,21 @@ def test_filters_that_agree_have_no_error() -> None:
     assert not found.surprisal_errors.any()
 
 
+def test_stretches_of_words() -> None:
+    """The surprisal of two words is the sum of theirs; the error that of the ratio over both, by the delta method."""
+    rng = np.random.default_rng(3)
+    found = Evidence(rng.normal(-1, 0.1, (3, 5)).cumsum(axis=1))
+    one, many = found.surprisals, found.surprisals_to([0, 2, 3, 4])
+    np.testing.assert_allclose(many, [one[0], one[1] + one[2], one[3], one[4]])
+    shares = np.exp(found.log_prefixes) / np.exp(found.log_prefixes).mean(axis=0)
+    expected = (shares[:, 2] - shares[:, 0]).std(ddof=1) / np.sqrt(3) / np.log(2)
+    errors, all_errors = found.errors_to([0, 2, 3, 4]), found.surprisal_errors
+    assert errors is not None
+    assert all_errors is not None
+    assert errors[1] == pytest.approx(expected)
+    np.testing.assert_allclose(errors[[0, 2, 3]], all_errors[[0, 3, 4]])
+
+
 def test_probabilities_that_no_float_holds() -> None:
     found = Evidence(np.array([[-2000.0, -4000.0], [-2001.0, -4000.0]]))
     assert np.isfinite(found.surprisals).all()
