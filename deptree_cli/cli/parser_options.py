@@ -169,7 +169,8 @@ _OPTIONS: list[Decorator[Any]] = [
         "--tags",
         type=click.Choice(["given", "predict"]),
         default="given",
-        help="Take parts of speech from the sentences, or predict them.  [default: given]",
+        help="Take parts of speech from the sentences, or predict them all. Given tags that are missing (_) or that the"
+        " model does not know are predicted or summed out too; many of them are an error.  [default: given]",
     ),
     particles_option,
 ]

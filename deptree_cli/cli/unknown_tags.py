@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.io.conllu.blocks import Block
+
+if TYPE_CHECKING:
+    from deptree_cli.cli.parser_options import Reading, ReadSentence
+    from deptree_cli.core.hpyp.symbols import Symbols
 
 # More than this share of unseen tags, and so many at least, are another tag set or column rather than slips.
 MOST, FEWEST = 0.05, 5
@@ -49,22 +53,23 @@ class UnknownTags:
     """Looks at the tags of sentences as they are read.
 
     Args:
-        symbols: what the parser knows (`core/hpyp/symbols.py`).
+        symbols: what the parser knows.
         column: where sentences have their tags, ``upos`` or ``xpos``.
     """
 
-    def __init__(self, symbols: Any, column: str) -> None:
+    def __init__(self, symbols: Symbols, column: str) -> None:
         self._symbols = symbols
         self._column, self._other = (column, "xpos") if column == "upos" else (column, "upos")
         self._all = Counts()
 
-    def watched(self, sentences: Iterable[Any], place: str) -> Iterator[Any]:
-        """The sentences of a file (`ReadSentence`, or errors), the first ones held back until their tags are judged.
+    def watched(self, sentences: Reading, place: str) -> Reading:
+        """The sentences of a file; if a tag is not known, they are held back until it is clear that this is no rule.
 
         Raises:
             DeptreeError: none of the words has a tag, or more than a few per cent have tags that were never seen.
         """
-        counts, held = Counts(), []
+        counts = Counts()
+        held: list[ReadSentence | DeptreeError] = []
         for sentence in sentences:
             held.append(sentence)
             if not isinstance(sentence, DeptreeError):
@@ -81,13 +86,14 @@ class UnknownTags:
     @property
     def line(self) -> str:
         """What was not known in files that were read; empty for nothing."""
-        found, column = self._all, self._column.upper()
-        parts = [f"{found.missing} have no tag"] if found.missing else []
+        found = self._all
+        parts = [f"without a tag: {found.missing}"] if found.missing else []
         if found.unseen:
-            parts.append(f"{found.unseen.total()} have a tag that the model does not know ({named(found.unseen)})")
+            parts.append(f"with a tag that the model does not know: {found.unseen.total()} ({named(found.unseen)})")
         if not parts:
             return ""
-        return f"of {found.words} words, {' and '.join(parts)} in {column}: their tags were predicted or summed out"
+        start = f"of {found.words} words in {self._column.upper()}, "
+        return f"{start}{'; '.join(parts)}. These tags were predicted or summed out"
 
     def _count(self, block: Block) -> Counts:
         known = self._symbols.tags

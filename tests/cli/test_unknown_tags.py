@@ -76,7 +76,9 @@ def test_the_limit() -> None:
                 list(watch.watched(reader, "x"))
         else:
             assert len(list(watch.watched(reader, "x"))) == words
-            assert watch.line.startswith(f"of {words} words, {unseen} have a tag that the model does not know (FOO ")
+            assert watch.line.startswith(
+                f"of {words} words in UPOS, with a tag that the model does not know: {unseen} (FOO "
+            )
 
 
 def test_a_bad_part_far_behind_ends_the_run() -> None:

@@ -86,7 +86,7 @@ class Training:
         """Begin, or go on from a parser.
 
         Args:
-            treebank: sentences whose trees were checked (`Annotated.check_tree`), one at least.
+            treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
             text: sentences of which only the words count.
             trained: where to go on from.
 
