@@ -116,9 +116,13 @@ class UnknownTags:
         if 2 * counts.known_elsewhere > unseen:
             guess = f"{other} holds tags that it knows: exchange the columns, or {predict}"
         else:
-            example = ", ".join(sorted(self._symbols.tags.symbols)[:NAMED])
-            guess = f"It knows {example}, ...: convert the tags if this is another tag set, or {predict}"
+            guess = f"It knows {self._examples()}: convert the tags if this is another tag set, or {predict}"
         raise DeptreeError(f"{problem} ({named(counts.unseen)})", guess, place=place)
+
+    def _examples(self) -> str:
+        """Some tags that the parser knows."""
+        tags = sorted(self._symbols.tags.symbols)
+        return ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
 
 
 def named(counts: Mapping[str, int]) -> str:
