@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.io.conllu.blocks import Block
 
 if TYPE_CHECKING:
-    from deptree_cli.cli.parser_options import Reading, ReadSentence
     from deptree_cli.core.hpyp.symbols import Symbols
 
 # More than this share of unseen tags, and so many at least, are another tag set or column rather than slips.
@@ -24,6 +23,17 @@ ENOUGH = 1000
 
 # So many symbols are named.
 NAMED = 5
+
+
+class HasBlock(Protocol):
+    """A sentence as it was read."""
+
+    @property
+    def block(self) -> Block:
+        """Its lines."""
+
+
+Read = TypeVar("Read", bound=HasBlock)
 
 
 @dataclass
@@ -62,14 +72,14 @@ class UnknownTags:
         self._column, self._other = (column, "xpos") if column == "upos" else (column, "upos")
         self._all = Counts()
 
-    def watched(self, sentences: Reading, place: str) -> Reading:
+    def watched(self, sentences: Iterable[Read | DeptreeError], place: str) -> Iterator[Read | DeptreeError]:
         """The sentences of a file; if a tag is not known, they are held back until it is clear that this is no rule.
 
         Raises:
             DeptreeError: none of the words has a tag, or more than a few per cent have tags that were never seen.
         """
         counts = Counts()
-        held: list[ReadSentence | DeptreeError] = []
+        held: list[Read | DeptreeError] = []
         for sentence in sentences:
             held.append(sentence)
             if not isinstance(sentence, DeptreeError):

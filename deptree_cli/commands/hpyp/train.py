@@ -137,12 +137,12 @@ def _train(options: Options) -> int:
     before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training.of(treebank, contexts, settings, text, before)
-    if complete.line and not options.quiet:
-        talk(complete.line)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
+    if complete.line and not options.quiet:
+        talk(complete.line)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
     if skipped:
         talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
