@@ -109,6 +109,7 @@ def parse(
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
     if gold.paths:
         report.show(gold, run)
+    parser.tell_unknown_tags(run)
     return pipeline.exit_code
 
 

@@ -39,8 +39,15 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
     if bool(had.text_digest) != bool(wanted.text_digest):
         how = "with" if had.text_digest else "without"
         raise DeptreeError(f"the model was trained {how} --unlabelled", f"Do the same, {_ANEW}")
-    if had.digest != wanted.digest or had.text_digest != wanted.text_digest or not _same(trained.symbols, symbols):
+    if not is_of(trained, symbols, wanted):
         raise DeptreeError("the model was trained on other data", f"Give the treebank and text of before, {_ANEW}")
+
+
+def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
+    """Whether a parser was trained on this data: the same words, tags, trees and text, in the same order."""
+    had = trained.progress
+    same = (had.tagset, had.digest, had.text_digest) == (wanted.tagset, wanted.digest, wanted.text_digest)
+    return same and _same(trained.symbols, symbols)
 
 
 def check_targets(progress: Progress, iterations: int, passes: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from itertools import chain, zip_longest
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.text import fits_a_line
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
@@ -24,9 +24,6 @@ _Blocks = Iterator[Block | DeptreeError]
 
 # Scores with the sentence they belong to, if there are sentences, or what keeps the two apart.
 _Pair = tuple[Raw, Block | None] | DeptreeError
-
-# What a comment or the name of a zip's entry cannot hold: it would end there, or go on in a line of its own.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _UNORDERED = (
     "Name the scores by the sent_ids, or save them as .npz: safetensors sorts by name, and only deptree notes the order"
@@ -128,7 +125,7 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
     sent_id = named or str(number)
     if isinstance(raw, DeptreeError):
         return raw.at(sent_id=sent_id)
-    if _CONTROL.search(sent_id):
+    if not fits_a_line(sent_id):
         problem = "the sentence's name holds a control character"
         return DeptreeError(problem, "Rename it", place=raw.place, sent_id=sent_id)
     try:
