@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from deptree_cli.cli.progress import clear_progress
+from deptree_cli.cli.status_line import clear_status
 
 
 def talk(line: str) -> None:
     """One line to the user."""
-    clear_progress()
+    clear_status()
     print(f"deptree: {line}", file=sys.stderr, flush=True)
 
 
@@ -26,7 +26,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
         drawn.add_column(column, justify="right" if number else "left", no_wrap=True)
     for row in rows:
         drawn.add_row(*(shown(cell) for cell in row))
-    clear_progress()
+    clear_status()
     # Names come from files: what looks like markup in them is none.
     Console(file=stream or sys.stderr, markup=False, emoji=False).print(drawn)
 

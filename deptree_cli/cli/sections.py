@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.report import talk
 from deptree_cli.io.distinct import Named, check_distinct, check_read_once
 from deptree_cli.io.left_behind import left_behind
@@ -96,10 +97,12 @@ class Command(click.Command):
         inputs, outputs = ([file for file, writes in named if writes == wanted] for wanted in (False, True))
         check_read_once(inputs)
         check_distinct(inputs, outputs)
-        if not ctx.params.get("quiet"):
+        quiet = bool(ctx.params.get("quiet"))
+        if not quiet:
             for path in left_behind(file.path for file in outputs):
                 talk(f"{path} is what a run that was killed left behind; nobody writes it any more")
-        return super().invoke(ctx)
+        with kernels_told(ctx.params.get("output"), quiet):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections that have options."""

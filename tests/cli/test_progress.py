@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +12,7 @@ import pytest
 
 from deptree_cli.cli import progress as module
 from deptree_cli.cli.progress import Bar, Sized, progress
+from tests.on_terminal import on_terminal
 
 MATRICES = {f"s{number}": np.random.default_rng(number).random((41, 41)) for number in range(60)}
 
@@ -29,25 +27,12 @@ def screen(tmp_path):
     (tmp_path / "s.jsonl").write_text("\n".join(rows) + "\n")
 
     def run(line: str) -> str:
-        outside, inside = pty.openpty()
-        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120"}
         line = line.replace("deptree", f"{sys.executable} {tmp_path}/start.py")
-        streams = {"stdin": inside, "stdout": inside, "stderr": inside}
-        process = subprocess.Popen(["bash", "-c", line], cwd=tmp_path, env=env, **streams)
-        os.close(inside)
-        shown = b"".join(iter(lambda: _read(outside), b""))
-        os.close(outside)
-        assert process.wait(60) == 0
-        return shown.decode().replace("\x1b[0m", "")  # colorama's, at exit, where it is installed
+        code, shown = on_terminal(["bash", "-c", line], tmp_path, 120)
+        assert code == 0
+        return shown.replace("\x1b[0m", "")  # colorama's, at exit, where it is installed
 
     return run
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        return b""
 
 
 OPTIONS = "--orient head-dep --seed 1"

@@ -121,7 +121,9 @@ def _train(options: Options) -> int:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
-    _start(options.quiet)
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
     from deptree_cli.core.hpyp.resuming import check_targets
     from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
 
@@ -184,16 +186,6 @@ def _usable(
                 raise
             skipped.append(error.sent_id)
             talk(f"skipped: {error}")
-
-
-def _start(quiet: bool) -> None:
-    """Load numba; say so where there is more to wait for than that."""
-    from deptree_cli.kernels.cache import is_filled
-    from deptree_cli.kernels.flags import start_quickly
-
-    if not (quiet or is_filled()):
-        talk("compiling the kernels, this once: half a minute")
-    start_quickly()
 
 
 def _before(options: Options) -> Trained | None:
