@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import apply, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
@@ -69,7 +70,7 @@ _OPTIONS = [
         writes=True,
         help="Where to write, compressed if it ends in .gz; renamed into place when whole.",
     ),
-    running_option("--jobs", "-j", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     running_option(
         "--engine",
         type=click.Choice(list(ENGINES)),

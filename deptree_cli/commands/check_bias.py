@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 
 from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
@@ -73,7 +73,7 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
 @option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",
-    type=click.FloatRange(0, 1, True, True),
+    type=FloatRange(0, 1, True, True),
     default=0.001,
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )

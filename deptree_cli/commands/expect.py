@@ -12,6 +12,7 @@ import numpy as np
 from deptree_cli.cli.flat import JSON, TSV, Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
@@ -52,7 +53,7 @@ def _option(needed: Input) -> Callable[[Any], Any]:
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
     return option(
         f"--{needed.name}",
-        type=click.FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
+        type=FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
         metavar=METAVARS[needed.kind],
         help=f"{needed.help}, for {named}.",
         formerly=[f"--{name}" for name in needed.formerly],

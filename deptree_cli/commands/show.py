@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
-import click
 import numpy as np
 
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.screen import screen_of
@@ -45,7 +45,7 @@ from deptree_cli.io.signature import signature
 @seed_option
 @option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     metavar="P",
     help="Show all arcs of at least this probability, with 0 all there are.  "
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
@@ -63,7 +63,8 @@ def show(
     text: bool,
     heat_map: str | None,
 ) -> int:
-    """Draw one sentence: its words, arcs as dark as they are probable, their numbers where they are in doubt.
+    """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
+    .99).
 
     Writes SVG, long sentences in several rows. The tree of --conllu, or else the most probable one, stands above the
     words, others of the arcs that matter below; a note says how many are hidden. With -k the arcs are those of samples,

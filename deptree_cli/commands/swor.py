@@ -18,6 +18,7 @@ from deptree_cli.cli.options import (
     style_options,
 )
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
@@ -63,7 +64,7 @@ SIZE_FOR_MASS = 10_000
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(
     "--mass",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FloatRange(0, 1, min_open=True),
     metavar="P",
     help="Stop once the trees of a sentence have this probability together, and a few more have come for the rest.",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
@@ -48,10 +49,10 @@ if TYPE_CHECKING:
 )
 @reading_option("--contexts", metavar="FILE", help="TOML with lists `action`, `tag`, `word`; see the manual.")
 @option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
-@option("--iterations", type=click.IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
 @option(
     "--passes",
-    type=click.IntRange(1),
+    type=IntRange(1),
     default=1,
     metavar="N",
     help="Over --unlabelled, after the iterations: the first parses, others draw a derivation.  [default: 1]",
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 @option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
 @option(
     "--seed",
-    type=click.IntRange(0),
+    type=IntRange(0),
     metavar="N",
     help="Same seed, same bytes.  [default: a fresh one, shown on stderr; with --resume that of the model]",
 )
