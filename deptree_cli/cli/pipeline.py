@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from deptree_cli.cli.progress import Sized, progress
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
@@ -121,7 +121,7 @@ class Pipeline(Generic[Read, Prepared]):
         if not self._run.skip_errors:
             raise error
         self.skipped.append(error.sent_id)
-        talk(f"skipped: {error}")
+        talk(f"skipped: {line_of(error)}")
 
     @property
     def exit_code(self) -> int:

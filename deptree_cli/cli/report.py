@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
+from deptree_cli.core.errors import DeptreeError
+
+# An argument as messages have it: `nan_forbids=True`, `scale="log"`, `labels`.
+ARGUMENT = re.compile('`(?P<name>[a-z_]+)(=(?P<value>"[a-z-]*"|[a-z0-9]+))?`', re.IGNORECASE)
+
+# What the option of an argument is where it has another name.
+OPTIONS = {"single_root=False": "--multi-root", 'kind="log"': "--score-kind log"}
 
 
 def talk(line: str) -> None:
     """One line to the user."""
     clear_status()
     print(f"deptree: {line}", file=sys.stderr, flush=True)
+
+
+def line_of(error: DeptreeError) -> str:
+    """An error as a line: what `core` calls by the names of Python's arguments, in backticks, are options here."""
+    return ARGUMENT.sub(_as_option, str(error))
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"] or ""
+    shown = "" if value == "True" else f" {value}".replace('"', "").rstrip()
+    return OPTIONS.get(f"{name}={value}") or f"--{name.replace('_', '-')}{shown}"
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO | None = None) -> None:

@@ -176,7 +176,7 @@ class Decode:
         """Its best trees, (k, n)."""
         scored = sentence.scored
         if self.size or not isinstance(scored, SecondOrder):
-            first_order = sentence.distribution
+            first_order = sentence.by_arcs("find the best tree alone, without -k")
             return best_trees(first_order, self.size) if self.size else METHODS[self.method](first_order)[None]
         return (scored.mbr() if self.method == "mbr" else scored.argmax())[None]
 

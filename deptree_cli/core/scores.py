@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 
 SCALES = ("weight", "log")
 
@@ -92,11 +93,11 @@ def checked_power(shifted: Float, exponent: float) -> Float:
 
 def _check_numbers(matrix: Float, scale: str) -> None:
     if scale not in SCALES:
-        raise DeptreeError(f"unknown scale {scale!r}", f"Choose one of {', '.join(SCALES)}")
+        raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
     if np.isnan(matrix).any():
         raise DeptreeError(
             f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
-            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or --nan-forbids",
+            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or `nan_forbids=True`",
         )
     if scale == "log" and (matrix > MASK).any():
         problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:.0e})"
@@ -105,7 +106,8 @@ def _check_numbers(matrix: Float, scale: str) -> None:
         raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")
     if scale == "weight" and (matrix < 0).any():
         raise DeptreeError(
-            f"the weight of {arc(matrix, matrix < 0)} is negative", "If these are log-scores (logits), say --scale log"
+            f"the weight of {arc(matrix, matrix < 0)} is negative",
+            'If these are log-scores (logits), pass `scale="log"`',
         )
 
 

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.cli.unsaid import mark_unsaid
@@ -186,7 +186,7 @@ def _usable(
             if options.on_error == "fail":
                 raise
             skipped.append(error.sent_id)
-            talk(f"skipped: {error}")
+            talk(f"skipped: {line_of(error)}")
 
 
 def _before(options: Options) -> Trained | None:

@@ -71,9 +71,11 @@ def parts_to_head_dep(parts: SecondOrderParts, arcs: tuple[int, ...], layout: La
     return found
 
 
-def refusal(parts: SecondOrderParts, place: str, sent_id: str = "") -> DeptreeError:
-    """The error of what works on the scores of arcs alone, and would drop the others."""
+USE_THEM = "use partition, marginals, sample or decode with --projective and without labels"
+
+
+def refusal(parts: SecondOrderParts, place: str, sent_id: str = "", instead: str = USE_THEM) -> DeptreeError:
+    """The error of what works on the scores of arcs alone, and would drop the others; `instead`: what does not."""
     names = " and ".join(by_name(parts))
     problem = f"there are second-order scores ({names}), which are not taken into account here"
-    remedy = "Leave them out, or use partition, marginals, sample or decode with --projective and without labels"
-    return DeptreeError(problem, remedy, place=place, sent_id=sent_id)
+    return DeptreeError(problem, f"Leave them out, or {instead}", place=place, sent_id=sent_id)
