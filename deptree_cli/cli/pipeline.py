@@ -14,7 +14,7 @@ from deptree_cli.cli.progress import Sized, progress
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import sentence_stream
 
 
@@ -95,7 +95,7 @@ class Pipeline(Generic[Read, Prepared]):
             yield result
         if self.skipped:
             noun = source.noun if isinstance(source, Sized) else "sentence"
-            talk(f"{len(self.skipped)} {noun}{'s' * (len(self.skipped) > 1)} skipped")
+            talk(f"{counted(len(self.skipped), noun)} skipped")
 
     def _tasks(self, notices: list[str]) -> Iterator[Task[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from deptree_cli.cli.status_line import StatusLine
+from deptree_cli.core.errors import plural
 
 Item = TypeVar("Item")
 
@@ -93,13 +94,13 @@ class Bar(StatusLine):
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = self._source.expected() if self._source else None
         if expected is None:
-            return f"{self._done:,} {noun}s{speed}{note}"
+            return f"{self._done:,} {plural(self._done, noun)}{speed}{note}"
         total = max(-(-(expected[0] - self._shard + 1) // self._shards), self._done)
         filled = _WIDTH * self._done // total
         left = f", {_clock((total - self._done) / rate)} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * filled}{' ' * (_WIDTH - filled)}]"
-        return f"{bar} {self._done:,} of {about}{total:,} {noun}s{speed}{left}{note}"
+        return f"{bar} {self._done:,} of {about}{total:,} {plural(total, noun)}{speed}{left}{note}"
 
 
 # The bar of the run in progress, if there is one.

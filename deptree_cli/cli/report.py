@@ -11,8 +11,13 @@ from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
 from deptree_cli.core.errors import DeptreeError
 
-# An argument as messages have it: `nan_forbids=True`, `scale="log"`, `labels`.
-ARGUMENT = re.compile('`(?P<name>[a-z_]+)(=(?P<value>"[a-z-]*"|[a-z0-9]+))?`', re.IGNORECASE)
+# Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
+ARGUMENTS = (
+    *("nan_forbids", "scale", "single_root", "projective", "labels"),
+    *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "passes", "lexicalised", "particles", "kind"),
+    *("engine", "scheduler", "jobs"),
+)
+ARGUMENT = re.compile(f'`(?P<name>{"|".join(ARGUMENTS)})(=(?P<value>"[a-z-]*"|[a-zA-Z0-9]+))?`')
 
 # What the option of an argument is where it has another name.
 OPTIONS = {"single_root=False": "--multi-root", 'kind="log"': "--score-kind log"}

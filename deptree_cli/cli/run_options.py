@@ -14,6 +14,7 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import apply, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
+from deptree_cli.core.errors import counted
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -58,7 +59,7 @@ def _sensible(jobs: int, quiet: bool) -> int:
     """The number of workers, or as many as this machine keeps busy."""
     most = most_workers()
     if jobs > most and not quiet:
-        talk(f"--jobs {jobs}: {most} workers, {WORKERS_PER_CORE} for every core")
+        talk(f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
     return min(jobs, most)
 
 

@@ -17,7 +17,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
 from deptree_cli.io.scores.features import features_of, vector
@@ -162,7 +162,8 @@ class Expect:
         features = features_of(self.values[needed.name], sentence.record, sentence.interpretation.layout)
         for each in self.quantity.inputs:
             if each.kind == VECTOR and len(self.values[each.name]) != features.shape[2]:
-                problem = f"there are {features.shape[2]} features and {len(self.values[each.name])} targets"
+                targets = counted(len(self.values[each.name]), "target")
+                problem = f"the numbers differ: {counted(features.shape[2], 'feature')}, {targets}"
                 raise DeptreeError(problem, "Give a target for each feature")
         return features
 

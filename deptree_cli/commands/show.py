@@ -21,7 +21,7 @@ from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.output import Output
@@ -126,7 +126,7 @@ class Look:
         forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
         shown = [shown_form(form) for form in forms]
         if self.size:
-            caption += f"; {self.size} sample{'s' * (self.size > 1)}"
+            caption += f"; {counted(self.size, 'sample')}"
         labels = _labels(distribution, block)
         name = shown_form(sentence.id)
         picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Bool, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
 
 SCALES = ("weight", "log")
@@ -57,7 +57,7 @@ def _square(scores: ArrayLike, labels: int | None) -> Float:
             "Give one square matrix per sentence, ROOT included",
         )
     if labels is not None and array.shape[2] != labels:
-        problem = f"there are scores of {array.shape[2]} labels, but {labels} names of labels"
+        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {labels} names of labels"
         raise DeptreeError(problem, "Name every label once, in the order of the scores")
     if len(array) < 2:
         raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")

@@ -117,5 +117,5 @@ def test_training_shows_its_log_likelihood(screen):
 def test_a_long_item_tells_how_far_it_is(screen):
     pairs = Path(__file__).parents[2] / "sample_data/bitext.npz"
     shown = screen(f"deptree bitext expectations {pairs} --method randomized --iterations 3 --seed 1 -o out.npz")
-    assert "0 of 5 pairs; 1 iterations\x1b[K" in shown
+    assert "0 of 5 pairs; 1 iteration\x1b[K" in shown
     assert re.search(r"1 of 5 pairs; 2 iterations\x1b\[K", shown)

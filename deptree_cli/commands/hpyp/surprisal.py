@@ -16,6 +16,7 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.core.errors import counted
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
 
@@ -56,7 +57,8 @@ def surprisal(
     write_chunks(errors.counted(measured), fmt, signature("hpyp surprisal", fields), header, run)
     if errors.words and not run.quiet:
         off = sqrt(errors.squares / errors.words)
-        talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {errors.words} words and ends)")
+        words = counted(errors.words, "word")
+        talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {words} and ends)")
     return pipeline.exit_code
 
 

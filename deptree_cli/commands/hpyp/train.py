@@ -16,7 +16,7 @@ from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.cli.unsaid import mark_unsaid
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
@@ -135,7 +135,7 @@ def _train(options: Options) -> int:
     check_targets(training.progress, targets.iterations, targets.passes)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
     if skipped:
-        talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
+        talk(f"{counted(len(skipped), 'sentence')} skipped")
     return 1 if skipped else 0
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int, Integers
+from deptree_cli.core.errors import counted, plural
 from deptree_cli.io.pictures.choice import LEAST, chosen, heavier
 
 ROOT = "ROOT"
@@ -96,7 +97,7 @@ class Picture:
             return ""
         unit = "share of the samples" if self.samples else "probability"
         most = f"at most {self.heaviest_hidden:.2g}" if self.hidden > 1 else f"{self.heaviest_hidden:.2g}"
-        return f"{self.hidden:,} arc{'s' * (self.hidden > 1)} hidden ({unit} {most})"
+        return f"{self.hidden:,} {plural(self.hidden, 'arc')} hidden ({unit} {most})"
 
     @property
     def full_caption(self) -> str:
@@ -116,7 +117,7 @@ class Picture:
         label = f" ({arc.label})" if arc.label else ""
         number = f"{arc.probability:.4g}"
         if arc.count is not None:
-            number = f"{arc.count} of {self.samples} samples, probability {number}"
+            number = f"{arc.count} of {counted(self.samples, 'sample')}, probability {number}"
         return f"{self.word(arc.head)} -> {self.word(arc.dependent)}{label}: {number}"
 
 

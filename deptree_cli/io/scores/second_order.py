@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.parts import PARTS
 from deptree_cli.io.scores.layout import Layout, orientation
 from deptree_cli.io.scores.raw import SecondOrderParts
@@ -42,7 +42,7 @@ def check_parts(parts: SecondOrderParts | None, n: int) -> None:
     """
     for name, array in by_name(parts or SecondOrderParts()).items():
         if array.shape != (n + 1,) * 3:
-            problem = f"the {name} scores have shape {array.shape}, those of arcs are of {n} words"
+            problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
             raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")
 
 

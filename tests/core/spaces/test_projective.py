@@ -118,7 +118,7 @@ def test_sentences_too_long_for_float64_to_count_their_trees() -> None:
         (
             [(0, 1), (1, 3), (2, 4), (1, 2), (3, 2)],
             "x: no projective tree is possible: the arcs 1 -> 3 and 2 -> 4 cross, and words 3 and 4 have no other head."
-            " Allow more arcs, or leave out --projective.",
+            " Allow more arcs, or leave out `projective=True`.",
         ),
         ([(0, 1), (1, 2), (0, 3)], "x: no single-root tree is possible: words 1 and 3 can attach to ROOT only."),
     ],
