@@ -87,7 +87,9 @@ FOUND = sorted({found[0] for file in LIBRARY for text in texts(file) for found i
 ALL_OPTIONS = {opt for name in COMMANDS for each in command(name).params for opt in each.opts}
 
 
-@pytest.mark.parametrize("argument", [*FOUND, *(f"`{name}`" for name in ARGUMENTS if name not in ("kind", "single_root"))])
+@pytest.mark.parametrize(
+    "argument", [*FOUND, *(f"`{name}`" for name in ARGUMENTS if name not in ("kind", "single_root"))]
+)
 def test_what_the_library_calls_an_argument_is_an_option_of_the_command(argument: str) -> None:
     line = line_of(DeptreeError("wrong", f"Pass {argument}"))
     assert line.removeprefix("wrong. Pass ").removesuffix(".").partition(" ")[0] in ALL_OPTIONS

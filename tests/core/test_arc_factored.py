@@ -51,7 +51,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "negative weight": (
         weights(_3_1=-0.25),
         {},
-        "s: the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), pass `scale=\"log\"`.",
+        's: the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), pass `scale="log"`.',
     ),
     "minus infinity as a weight": (weights(_3_1=-INF), {}, "the weight of 3 -> 1 (-inf) is negative."),
     "unknown scale": (weights(), {"scale": "logit"}, "s: unknown scale 'logit'. Choose one of weight, log."),

@@ -51,7 +51,7 @@ def test_what_forbids(name: str) -> None:
         (np.inf, "log", "is too large for a score"),
         (1e30, "log", "is too large for a score"),
         (np.inf, "weight", "is too large for a score"),
-        (-0.5, "weight", "is negative. If these are log-scores (logits), pass `scale=\"log\"`."),
+        (-0.5, "weight", 'is negative. If these are log-scores (logits), pass `scale="log"`.'),
     ],
 )
 def test_wrong_numbers_are_named(name: str, value: float, scale: str, words: str) -> None:
