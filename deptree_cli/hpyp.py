@@ -23,7 +23,7 @@ import numpy as np
 
 from deptree_cli.core.distribution import Randomness, TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
@@ -117,9 +117,10 @@ class Parser:
 
     def __repr__(self) -> str:
         symbols, progress = self.trained.symbols, self.trained.progress
-        words = f"{len(symbols.lexicon.vocabulary.symbols)} words" if symbols.is_lexicalised else "no words"
-        numbers = f"{words}, {len(symbols.tags.symbols)} tags, {len(symbols.labels)} labels"
-        return f"<Parser: {numbers}; {progress.sentences} sentences, {progress.iterations} iterations>"
+        words = counted(len(symbols.lexicon.vocabulary.symbols), "word") if symbols.is_lexicalised else "no words"
+        numbers = f"{words}, {counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}"
+        trained = f"{counted(progress.sentences, 'sentence')}, {counted(progress.iterations, 'iteration')}"
+        return f"<Parser: {numbers}; {trained}>"
 
     @property
     def tagset(self) -> Tags:

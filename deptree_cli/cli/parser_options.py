@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, apply, files, option
@@ -148,7 +149,7 @@ model_argument = click.argument("model", metavar="MODEL", shell_complete=files)
 
 particles_option = option(
     "--particles",
-    type=click.IntRange(1, 10**7),
+    type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
     help=f"More are slower and closer to the exact result.  [default: {PARTICLES}]",
@@ -156,7 +157,7 @@ particles_option = option(
 
 filters_option = option(
     "--filters",
-    type=click.IntRange(1, 1000),
+    type=IntRange(1, 1000),
     default=FILTERS,
     metavar="R",
     help=f"Independent filters; from two on, their spread shows how far the mean is off.  [default: {FILTERS}]",

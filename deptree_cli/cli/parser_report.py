@@ -13,7 +13,7 @@ from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.calibration import Calibration
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
@@ -88,12 +88,13 @@ class Report:
         if found.words.any():
             columns = ["probability", "words", "confidence", "accuracy"]
             table("calibration of heads", columns, found.rows())
-            words = int(found.words.sum())
-            talk(f"expected calibration error {found.error:.4f} over {words} words (probabilities by the filter)")
+            words = counted(int(found.words.sum()), "word")
+            talk(f"expected calibration error {found.error:.4f} over {words} (probabilities by the filter)")
         if self._accuracy.tag_accuracy is not None:
-            talk(f"tag accuracy {self._accuracy.tag_accuracy:.4f} over {self._accuracy.tagged} words")
+            talk(f"tag accuracy {self._accuracy.tag_accuracy:.4f} over {counted(self._accuracy.tagged, 'word')}")
         if self._sentences > 1:
-            talk(f"{self._sentences} sentences, {(self._sentences - 1) / max(self._seconds, 1e-9):.3g} a second")
+            speed = (self._sentences - 1) / max(self._seconds, 1e-9)
+            talk(f"{counted(self._sentences, 'sentence')}, {speed:.3g} a second")
 
 
 def _digits(share: float | None) -> str | None:

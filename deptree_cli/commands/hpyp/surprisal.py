@@ -18,6 +18,7 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.core.errors import counted
 from deptree_cli.core.hpyp.notes import WordNote, word_notes
 from deptree_cli.io.conllu.surface import surface_tokens
 from deptree_cli.io.json_lines import dump
@@ -76,7 +77,8 @@ def surprisal(
         write_chunks((each.chunk for each in measured), fmt, made_by, header, run)
     if errors.words and not run.quiet:
         off = sqrt(errors.squares / errors.words)
-        talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {errors.words} words and ends)")
+        words = counted(errors.words, "word")
+        talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {words} and ends)")
     parser.tell_unknown_tags(run)
     return pipeline.exit_code
 

@@ -12,11 +12,12 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.cli.unsaid import mark_unsaid
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
@@ -50,10 +51,10 @@ if TYPE_CHECKING:
 )
 @reading_option("--contexts", metavar="FILE", help="TOML with lists `action`, `tag`, `word`; see the manual.")
 @option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
-@option("--iterations", type=click.IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
 @option(
     "--passes",
-    type=click.IntRange(1),
+    type=IntRange(1),
     default=1,
     metavar="N",
     help="Over --unlabelled, after the iterations: the first parses, others draw a derivation.  [default: 1]",
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 @option("--force", is_flag=True, section=WRITING, help="Overwrite -m even if it is no model of the same data.")
 @option(
     "--seed",
-    type=click.IntRange(0),
+    type=IntRange(0),
     metavar="N",
     help="Same seed, same bytes.  [default: a fresh one, shown on stderr; with --resume that of the model]",
 )
@@ -130,7 +131,9 @@ def _train(options: Options) -> int:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
-    _start(options.quiet)
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
     from deptree_cli.core.hpyp.resuming import check_targets
     from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
 
@@ -145,7 +148,7 @@ def _train(options: Options) -> int:
         talk(complete.line)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
     if skipped:
-        talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
+        talk(f"{counted(len(skipped), 'sentence')} skipped")
     return 1 if skipped else 0
 
 
@@ -198,17 +201,7 @@ def _usable(
             if options.on_error == "fail":
                 raise
             skipped.append(error.sent_id)
-            talk(f"skipped: {error}")
-
-
-def _start(quiet: bool) -> None:
-    """Load numba; say so where there is more to wait for than that."""
-    from deptree_cli.kernels.cache import is_filled
-    from deptree_cli.kernels.flags import start_quickly
-
-    if not (quiet or is_filled()):
-        talk("compiling the kernels, this once: half a minute")
-    start_quickly()
+            talk(f"skipped: {line_of(error)}")
 
 
 def _seed(options: Options, before: Trained | None) -> int:

@@ -72,7 +72,7 @@ class Training:
         try:
             self._index(trained)
         except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train anew without --resume") from None
+            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
 
     @classmethod
     def of(

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, may_hold_notes
 from deptree_cli.kernels.text.columns import (
@@ -110,7 +110,7 @@ class Block:
         text = _shown(self.raw[start:end])
         problem, remedy = {
             BAD_COLUMNS: (
-                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                f"{counted(columns, 'column')} where a word has 10, separated by tabs",
                 "Repair the line; an empty line ends a sentence",
             ),
             BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.core.text import fits_a_line
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.scores.labels import LabelScores
@@ -148,7 +148,7 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
 
 def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
     if len(forms) != n:
-        problem = f"the field forms has {len(forms)} words, the scores have {n}"
+        problem = f"the field forms has {counted(len(forms), 'word')}, the scores have {n}"
         raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
     return block_of(sent_id, forms)
 
@@ -166,7 +166,7 @@ def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
     if raw.padded and block.n < n:
         return cut(scores, block.n, layout)
     raise OutOfStep(
-        f"the scores have {n} words, the CoNLL-U sentence has {block.n} ({block.place})",
+        f"the scores have {counted(n, 'word')}, the CoNLL-U sentence has {block.n} ({block.place})",
         f"{_MATCHING}, with the same tokens",
     )
 
