@@ -116,8 +116,3 @@ def _broken(text: str, width: int) -> str:
         else:
             lines.append(shortened(word, width))
     return "\n".join(lines)
-
-
-def _lowered(heading: str, lines: int) -> str:
-    """The heading at the bottom of so many line breaks."""
-    return "\n" * (lines - heading.count("\n")) + heading
