@@ -60,7 +60,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, le
         [0 if heading == ID else min(wide, LONGEST_WORD) for heading, wide in named],
         [min(wide, AMPLE_ID) if heading == ID else 0 for heading, wide in named],
         [0 if heading == ID else max(wide, cells(heading)) for heading, wide in named],
-        widest,
+        [max(wide, cells(heading)) for heading, wide in named],
     ):
         for number, width in enumerate(wanted):
             widths[number] += min(room - sum(widths), max(0, width - widths[number]))
@@ -116,8 +116,3 @@ def _broken(text: str, width: int) -> str:
         else:
             lines.append(shortened(word, width))
     return "\n".join(lines)
-
-
-def _lowered(heading: str, lines: int) -> str:
-    """The heading at the bottom of so many line breaks."""
-    return "\n" * (lines - heading.count("\n")) + heading

@@ -40,6 +40,9 @@ def test_it_fits_and_nothing_but_ids_is_cut(found: tuple[list[str], list[list[st
     columns, rows = found
     drawn = fitted(columns, rows, room)
     shown = drawn.rows if drawn else in_rows(upright(columns, rows, room).rows, columns)
+    natural = [max(map(cells, texts)) for texts in zip(columns, *rows, strict=True)]
+    if 1 + sum(natural) + 2 * len(columns) <= room:
+        assert drawn == (columns, rows, 2)
     if drawn:
         widths = [max(map(cells, "\n".join(texts).split("\n"))) for texts in zip(drawn.headings, *shown, strict=True)]
         assert 1 + sum(widths) + drawn.gap * len(widths) <= room
@@ -77,6 +80,7 @@ def test_a_table_that_fits_is_left_alone() -> None:
     columns, rows = [ID, "log_z_multi_root"], [["a" * 40, "1.5"]]
     assert fitted(columns, rows, 61) == (columns, rows, 2)
     assert fitted(columns, rows, 60) == (columns, [["a" * 19 + "…" + "a" * 19, "1.5"]], 2)
+    assert fitted(columns, [["1", "1.5"]], 28) == (columns, [["1", "1.5"]], 2)
     broken = ["\n\nsent_id", "log_z_\nmulti_\nroot"]
     assert fitted(columns, rows, 30) == (broken, [["a" * 9 + "…" + "a" * 9, "1.5"]], 2)
     assert fitted(columns, rows, 17) == (broken, [["aaaa…aaa", "1.5"]], 1)

@@ -145,7 +145,7 @@ def test_no_pair_of_arcs_alone_is_to_blame() -> None:
     scores = np.full((5, 5), -np.inf)
     for word, heads in {1: (3, 4), 2: (0,), 3: (0, 1), 4: (1, 2)}.items():
         scores[list(heads), word] = 0.0
-    with pytest.raises(DeptreeError, match=r"in every tree .* some cross, such as 0 -> 2 and [34] -> 1"):
+    with pytest.raises(DeptreeError, match=r"in every tree .* some cross, such as 0 -> 2 and (3 -> 1|4 -> 1|1 -> 4)"):
         TreeDistribution(scores, single_root=False, projective=True)
     with pytest.raises(DeptreeError, match="the arcs 0 -> 2 and 1 -> 3 cross"):  # word 3 is no root beside word 2
         TreeDistribution(scores, projective=True)
