@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, is_root
 
 GivenHeads = Sequence[int | None]
@@ -91,7 +91,7 @@ def _impossible(word: int, name: str, head: int | None) -> DeptreeError:
 
 def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:
     if len(heads) != n:
-        problem = f"{len(heads)} heads are given for a sentence of {n} words"
+        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(n, 'word')}"
         raise DeptreeError(problem, "Give one head per word, None where it is open")
     for word, head in enumerate(heads, 1):
         sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= n
@@ -103,7 +103,7 @@ def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:
 
 def _checked_names(names: GivenLabels, n: int) -> GivenLabels:
     if isinstance(names, str) or len(names) != n:
-        problem = f"{len(names)} labels are given for a sentence of {n} words"
+        problem = f"{counted(len(names), 'label')} given for a sentence of {counted(n, 'word')}"
         raise DeptreeError(problem, "Give one label per word, None where it is open")
     for word, name in enumerate(names, 1):
         if name is not None and not isinstance(name, str):

@@ -151,8 +151,8 @@ def test_one_condition_after_another() -> None:
 @pytest.mark.parametrize(
     ("heads", "labels", "message"),
     [
-        (None, ["a"], "x: 1 labels are given for a sentence of 3 words. Give one label per word"),
-        (None, "abc", "x: 3 labels are given for a sentence of 3 words."),
+        (None, ["a"], "x: 1 label given for a sentence of 3 words. Give one label per word"),
+        (None, "abc", "x: 3 labels given for a sentence of 3 words."),
         (None, [None, 3, None], "x: the label of word 2 is 3. Give the name of a label, or None."),
         (
             [None, 3, None],

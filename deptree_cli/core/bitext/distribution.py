@@ -13,7 +13,7 @@ from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_
 from deptree_cli.core.bitext.shifted import Shifted, no_derivation, shift
 from deptree_cli.core.counts import how_many, memory_for
 from deptree_cli.core.dtypes import Float, Heads, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class AlignmentDistribution:
 
     def __repr__(self) -> str:
         links = int(np.isfinite(self.log_scores).sum())
-        size = f"{self.p} source and {self.q} target words, {links} links"
+        size = f"{self.p} source and {self.q} target words, {counted(links, 'link')}"
         return f"<{type(self).__name__} {self.id!r}: {size}, branching {self.branching}>"
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import counted
 from deptree_cli.core.streams import kernel_state
 
 # Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
@@ -80,8 +81,8 @@ class Draws:
 
     def __repr__(self) -> str:
         left = "all there are" if self.exhausted else f"tau={self.tau:.4g}"
-        trees = "trees" if self.labels is None else "labelled trees"
-        return f"<Draws: {len(self.heads)} distinct {trees}, mass={self.mass:.4g}, {left}>"
+        trees = counted(len(self.heads), "distinct tree" if self.labels is None else "distinct labelled tree")
+        return f"<Draws: {trees}, mass={self.mass:.4g}, {left}>"
 
 
 def window_of(since: float, tau: float) -> float:

@@ -64,8 +64,8 @@ def draw(
 def _labelings(distribution: ArcFactored, trees: Heads, rng: np.random.Generator) -> list[Labelings]:
     """Those of each of k trees, (k, n) heads."""
     if distribution.labels is None:
-        remedy = "Name labels (--labels FILE, labels=...), or draw without them"
-        raise DeptreeError("the scores tell no labels to draw", remedy, sent_id=distribution.id)
+        problem = "the scores tell no labels to draw"
+        raise DeptreeError(problem, "Give their names (`labels`)", sent_id=distribution.id)
     log_probs = distribution.labels.of(trees)
     return [Labelings(own, label_stream(rng, number)) for number, own in enumerate(log_probs)]
 

@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
-from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, may_hold_notes
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold_notes
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
@@ -113,7 +113,7 @@ class Block:
         text = _shown(self.raw[start:end])
         problem, remedy = {
             BAD_COLUMNS: (
-                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                f"{counted(columns, 'column')} where a word has 10, separated by tabs",
                 "Repair the line; an empty line ends a sentence",
             ),
             BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
@@ -182,21 +182,25 @@ class Block:
     def with_notes(
         self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
     ) -> bytes:
-        """The block as it is, plus comments, and `noting` some words; older comments of their keys, and of others, go.
+        """The block as it is, plus comments, and `noting` some words; older ones of their keys, signatures and others go.
 
-        So do signatures of ours. instead: keys of comments that go whether or not there are new ones.
+        instead: keys of comments, and of MISC of these words, that go whether or not there are new ones.
         """
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.noting(word_to_misc).without({*instead, *map(_key, added)})
+        noted = self.noting(word_to_misc, instead).without({*instead, *map(key_of, added)})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
-    def noting(self, word_to_misc: Mapping[int, str]) -> Block:
-        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go."""
+    def noting(self, word_to_misc: Mapping[int, str], instead: Set[bytes] = frozenset()) -> Block:
+        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go.
+
+        instead: more keys whose values go.
+        """
         if not word_to_misc:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [line.split(b"\t") for line in self._rows]
-        lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        noted = (_with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
+        lines = [b"\t".join(row) for row in noted]
         return self._with(self._rows_start, lines, self._rows_end)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:
@@ -213,7 +217,7 @@ class Block:
         """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
         block = self
         if may_hold_notes(self._comments):
-            block = self._leaving(lambda comment: not is_note(_key(comment)))
+            block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if any(key + b"=" in self.raw for key in MISC):
             rows = (line.split(b"\t") for line in block._rows)
             lines = [b"\t".join(_with_entry(row, b"", MISC) if _is_noted(row) else row) for row in rows]
@@ -229,7 +233,7 @@ class Block:
     @property
     def generators(self) -> bytes:
         """The comments that say what made the file."""
-        return b"".join(comment for comment in _lines(self._comments) if _key(comment) == GENERATOR)
+        return b"".join(comment for comment in _lines(self._comments) if key_of(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
@@ -248,18 +252,13 @@ class Block:
 
     def without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys, and without signatures: what is said anew."""
-        return self._leaving(lambda comment: _key(comment) not in keys)
+        return self._leaving(lambda comment: key_of(comment) not in keys)
 
     @property
     def newline(self) -> str:
         """How the block's lines end."""
         end = self.chunk.data.find(b"\n", self._start)
         return "\r\n" if self.chunk.data[end - 1 : end] == b"\r" else "\n"
-
-
-def _key(comment: bytes) -> bytes:
-    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
-    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -19,6 +19,11 @@ _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 MISC = frozenset({b"HeadProb", b"LabelProb"})
 
 
+def key_of(comment: bytes) -> bytes:
+    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
+    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
+
+
 def is_note(key: bytes) -> bool:
     """Whether a comment of this key is a note of a command."""
     return key in COMMENTS or key.startswith(COMMENT_PREFIX)
