@@ -7,8 +7,9 @@ array([2, 3, 0], dtype=int32)
 
 A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
 list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
-Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed, which gives what
-the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator.
+Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness (`rng` or `seed`) is a seed,
+which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; without either a
+fresh seed is taken.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from warnings import warn
 
-import numpy as np
-
-from deptree_cli.core.distribution import Randomness, TreeDistribution
+from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -29,7 +29,7 @@ from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import Randomness, stream_of
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
 
@@ -152,10 +152,12 @@ class Parser:
     def filter(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         draws: int = 0,
+        *,
+        seed: int | None = None,
     ) -> Filtered:
         """Filter a sentence: its weighted trees, `marginals` of arcs, and the evidence of its words.
 
@@ -165,22 +167,33 @@ class Parser:
         from deptree_cli.core.hpyp.parsing import filtered
 
         found = self._annotated(sentence, predict_tags)
-        return filtered(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, draws)
+        stream = stream_of(rng, seed, found.sent_id)
+        with memory_for(how_many(draws)) as size:
+            return filtered(self.trained, found, stream, particles, predict_tags, size)
 
     def sample(
-        self, sentence: Sentence, k: int, rng: Randomness, particles: int = PARTICLES, predict_tags: bool = False
+        self,
+        sentence: Sentence,
+        k: int,
+        rng: Randomness | None = None,
+        particles: int = PARTICLES,
+        predict_tags: bool = False,
+        *,
+        seed: int | None = None,
     ) -> Heads:
         """Draw k trees, (k, n), from those that a filter ends with: equal ones where these are few."""
-        found = self.filter(sentence, rng, particles, predict_tags, draws=k)
+        found = self.filter(sentence, rng, particles, predict_tags, draws=k, seed=seed)
         return found.heads[found.drawn]
 
     def evidence(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         filters: int = FILTERS,
+        *,
+        seed: int | None = None,
     ) -> Evidence:
         """Estimate the probability of a sentence word by word: `surprisals` in bits, and their errors.
 
@@ -190,29 +203,34 @@ class Parser:
         from deptree_cli.core.hpyp.evidence import evidence
 
         found = self._annotated(sentence, predict_tags)
-        return evidence(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, filters)
+        stream = stream_of(rng, seed, found.sent_id)
+        return evidence(self.trained, found, stream, particles, predict_tags, filters)
 
     def surprisal(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         filters: int = FILTERS,
+        *,
+        seed: int | None = None,
     ) -> Float:
         """Return the surprisals of the words in bits, and that of the end of the sentence: (n+1,).
 
         They are of words and tags together, of words alone where tags are predicted.
         """
-        return self.evidence(sentence, rng, particles, predict_tags, filters).surprisals
+        return self.evidence(sentence, rng, particles, predict_tags, filters, seed=seed).surprisals
 
     def scores(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         kind: str = "maxent",
         particles: int = PARTICLES,
         predict_tags: bool = False,
+        *,
+        seed: int | None = None,
     ) -> TreeDistribution:
         """Return an arc-factored distribution over projective trees, made of a filter's marginals.
 
@@ -223,10 +241,12 @@ class Parser:
         from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS
 
         found = as_annotated(sentence, None)  # the filter looks at its tags
-        marginals = self.filter(found, rng, particles, predict_tags).marginals
+        marginals = self.filter(found, rng, particles, predict_tags, seed=seed).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
-    def generate(self, k: int, rng: Randomness, longest: int = LONGEST) -> list[Annotated]:
+    def generate(
+        self, k: int, rng: Randomness | None = None, longest: int = LONGEST, *, seed: int | None = None
+    ) -> list[Annotated]:
         """Draw k sentences with their trees, of at most `longest` words; rare words come as their classes.
 
         Raises:
@@ -234,8 +254,9 @@ class Parser:
         """
         from deptree_cli.core.hpyp.generating import generated
 
-        names = [f"gen-{number}" for number in range(1, k + 1)]
-        return [generated(self.trained, name, _stream(rng, name), longest) for name in names]
+        names = [f"gen-{number}" for number in range(1, how_many(k, "sentences") + 1)]
+        chosen = secrets.randbits(32) if rng is None and seed is None else seed
+        return [generated(self.trained, name, stream_of(rng, chosen, name), longest) for name in names]
 
 
 def _run(training: Training, iterations: int, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
@@ -285,7 +306,3 @@ def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
         if isinstance(sentence, DeptreeError):
             raise sentence
         yield sentence
-
-
-def _stream(rng: Randomness, sent_id: str) -> np.random.Generator:
-    return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, sent_id)

@@ -212,3 +212,17 @@ def test_importing_it_is_light() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
     assert deptree_cli.hpyp.__all__ == ["Annotated", "Contexts", "Parser"]
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, None, True])
+def test_numbers_that_are_none(parser: Parser, k: object) -> None:
+    for draw, what in (
+        (lambda: parser.sample((FORMS, TAGS), k), "trees"),
+        (lambda: parser.filter((FORMS, TAGS), draws=k), "trees"),
+        (lambda: parser.generate(k), "sentences"),
+    ):
+        with pytest.raises(
+            DeptreeError, match=rf"^{k} (is no number of {what}|{what} are asked for)\. Ask for 1 or more"
+        ):
+            draw()
+    assert parser.sample((FORMS, TAGS), 0, 1).shape == (0, len(FORMS))

@@ -31,7 +31,7 @@ class Item(Protocol):
 
     @property
     def notice(self) -> str:
-        """What the user must hear of how it was read, or nothing."""
+        """What the user must hear of how it was read, each line once in a run; or nothing."""
 
 
 Read = TypeVar("Read", bound=Item)
@@ -111,9 +111,10 @@ class Pipeline(Generic[Read, Prepared]):
             if isinstance(item, DeptreeError):
                 yield item
                 continue
-            if item.notice and item.notice not in self._noticed:
-                self._noticed.add(item.notice)
-                notices.append(item.notice)
+            for line in item.notice.splitlines():
+                if line not in self._noticed:
+                    self._noticed.add(line)
+                    notices.append(line)
             yield item, occurrence
 
     def skip(self, error: DeptreeError) -> None:

@@ -88,6 +88,4 @@ def _with_generator(chunk: bytes, signature: str) -> bytes:
     match = _BEFORE_FIRST.match(chunk)
     start = match.end() if match else 0
     newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
-    line = b"# generator = " + signature.encode() + newline
-    comments = chunk[start:].partition(b"\n1")[0]  # before the first word; what is said there already is not repeated
-    return chunk if line in comments + b"\n" else chunk[:start] + line + chunk[start:]
+    return chunk[:start] + b"# generator = " + signature.encode() + newline + chunk[start:]

@@ -131,6 +131,10 @@ class Convert:
     def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> Converted:
         """The work on one sentence."""
         target, distribution, record = self.target, sentence.distribution, sentence.record
+        if target.labels and distribution.labels and distribution.labels.added:
+            name = distribution.labels.names[-distribution.labels.added]
+            remedy = "Put _ for it, or leave out --fix-heads"
+            raise DeptreeError(f"the label {name!r} of the CoNLL-U has no scores to write", remedy)
         scores, lost = distribution.joint_log_scores() if target.labels else distribution.log_scores, 0
         if target.scale == "weight":
             scores, lost = to_weights(scores)

@@ -25,7 +25,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
-from deptree_cli.io.conllu.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
+from deptree_cli.io.conllu.trees import Note, Style, label_notes, log_prob_note, to_jsonl
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pictures.plots import check_plot, plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
@@ -191,8 +191,7 @@ def _to_jsonl(sentence: ScoredSentence, trees: Heads, ranked: bool) -> bytes:
     labels = distribution.labels.best(trees) if distribution.labels else None
     notes = [log_prob_note(distribution.tree_log_probs(trees)), *label_notes(distribution, trees, labels)]
     notes.append(Note("entropy", "entropy", [sentence.entropy] * len(trees)))
-    block = sentence.record.block
-    return to_jsonl(Trees(sentence.id, block, trees, notes, deprels=deprels_of(distribution, labels)), ranked=ranked)
+    return to_jsonl(sentence.as_trees(trees, labels, notes), ranked=ranked)
 
 
 def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
@@ -208,7 +207,7 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
         comments["entropy"] = [f"{sentence.entropy:.6f}"] * len(trees)
     probs = _probs(distribution, trees, labels)
     block, mark = with_places(sentence.record.sentence, list(probs))
-    deprels = deprels_of(distribution, labels)
+    deprels = sentence.deprels(labels, len(trees))
     sent_ids = style.sent_ids(sentence.id, len(trees))
     data = with_trees(block, trees, sent_ids, comments, deprels=deprels, deps=style.deps)
     return filled(data, mark, probabilities(np.stack(list(probs.values()), axis=-1).ravel().tolist()))

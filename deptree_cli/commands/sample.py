@@ -23,10 +23,11 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -152,15 +153,14 @@ class DrawTrees:
         """The work on one sentence."""
         distribution = sentence.scored
         heads = _drawn(self.sampler, sentence, self.size, rng)
-        labels = distribution.labels.draw(heads, rng) if distribution.labels else None
+        labels = distribution.labels.draw_by(heads, label_stream(rng)) if distribution.labels else None
         counts: list[int] | None = None
         if self.unique:
             heads, labels, counts = _counted(heads, labels)
         notes = [log_prob_note(distribution.tree_log_probs(heads)), *label_notes(distribution, heads, labels)]
         if counts is not None:
             notes.append(Note("count", "tree_count", counts))
-        trees = Trees(sentence.id, sentence.record.block, heads, notes, deprels=deprels_of(distribution, labels))
-        return TO_BYTES[self.fmt](trees, self.style)
+        return TO_BYTES[self.fmt](sentence.as_trees(heads, labels, notes), self.style)
 
 
 def _counted(heads: Heads, labels: Heads | None) -> tuple[Heads, Heads | None, list[int]]:

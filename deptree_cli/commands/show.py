@@ -127,7 +127,7 @@ class Look:
         shown = [shown_form(form) for form in forms]
         if self.size:
             caption += f"; {counted(self.size, 'sample')}"
-        labels = _labels(distribution, block)
+        labels = _labels(sentence, distribution)
         name = shown_form(sentence.id)
         picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)
         return Seen(picture, marginals, tree)
@@ -147,10 +147,12 @@ def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int],
     return heads, f"{whose}, probability {np.exp(distribution.tree_log_probs(tree)[0]):.4g}"
 
 
-def _labels(distribution: ArcFactored, block: Block | None) -> dict[tuple[int, int], str]:
+def _labels(sentence: ScoredSentence, distribution: ArcFactored) -> dict[tuple[int, int], str]:
     """The relations of the CoNLL-U, by (head, dependent); for other arcs the most probable ones, if scores tell."""
-    arcs = zip(block.heads, block.deprels, strict=True) if block else ()
-    labelled = ((head, dependent, label) for dependent, (head, label) in enumerate(arcs, 1))
-    return labels_of(distribution) | {
-        (head, dependent): shown_form(label) for head, dependent, label in labelled if head is not None and label != "_"
-    }
+    found, block = labels_of(distribution), sentence.record.block
+    for dependent, (head, label) in enumerate(zip(block.heads, block.labels, strict=True) if block else (), 1):
+        given = sentence.interpretation.given(sentence.record)  # then a label is that of every arc
+        for node in range(distribution.n + 1) if head is None and given else [head]:
+            if node is not None and label is not None:
+                found[node, dependent] = shown_form(label)
+    return found

@@ -28,11 +28,10 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
+from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from deptree_cli.io.conllu.misc import probability
-from deptree_cli.io.conllu.splicing import Deprels
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -131,7 +130,7 @@ class DrawDistinct:
         """The work on one sentence."""
         distribution = sentence.distribution
         draws, labels = self._drawn(distribution, rng)
-        trees = _trees(sentence.record, draws, deprels_of(distribution, labels), self.mass < 1)
+        trees = _trees(sentence, draws, labels, self.mass < 1)
         if not self.by_label:
             trees = replace(trees, notes=[*trees.notes, *label_notes(distribution, draws.heads, labels)])
         chunk = TO_BYTES[self.fmt](trees, self.style)
@@ -142,9 +141,10 @@ class DrawDistinct:
         if self.by_label:
             from deptree_cli.core.swor import labelled  # loads kernels: when there is work
 
-            return labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
+            draws = labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
+            return draws, draws.labels
         draws = self.algorithm.draw(distribution, self.size, rng, self.mass)
-        return draws, distribution.labels.draw(draws.heads, rng) if distribution.labels else None
+        return draws, distribution.labels.draw_by(draws.heads, label_stream(rng)) if distribution.labels else None
 
 
 def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
@@ -164,7 +164,7 @@ def _report(short: list[str], size: int, mass: float | None) -> None:
         talk(f"{sentences} below --mass {mass:g} after {counted(size, 'tree')}: raise -k")
 
 
-def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool) -> Trees:
+def _trees(sentence: ScoredSentence, draws: Draws, labels: Heads | None, to_mass: bool) -> Trees:
     weight = weights(draws.log_probs, draws.window, draws.certain)
     notes = [
         log_prob_note(draws.log_probs),
@@ -183,7 +183,7 @@ def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool)
         Note("mass", "swor_mass", [draws.mass], _mass),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
-    return Trees(record.sent_id, record.block, draws.heads, notes, closing, deprels)
+    return sentence.as_trees(draws.heads, labels, notes, closing)
 
 
 def _mass(mass: float) -> str:

@@ -23,7 +23,7 @@ def minimum_risk_tree(distribution: ArcFactored) -> Heads:
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
     """The `size` most probable trees, (k, n), k <= size, the best first."""
-    return distribution.space.best_trees(distribution.log_scores, size)
+    return distribution.space.best_trees(distribution.log_scores, distribution.room_for(size))
 
 
 # Ways to one tree, by name.

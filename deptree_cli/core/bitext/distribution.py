@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
 from deptree_cli.core.bitext.shifted import Shifted, no_derivation, shift
+from deptree_cli.core.counts import how_many, memory_for
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.bitext.chart import Chart
@@ -164,14 +165,19 @@ class AlignmentDistribution:
             raise no_derivation(self.shifted).at(sent_id=self.id)
         return found
 
-    def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
+    def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
         """Draw k independent derivations: the target word of every source word, -1 for none, (k, p).
 
         Args:
-            rng: a seed, from which the pair's own stream is made, or a Generator.
+            rng, seed: a seed, from which the pair's own stream is made, or a Generator; a fresh seed if neither is
+                given.
+
+        Raises:
+            DeptreeError: k or the seed is none, or no derivation is possible.
         """
-        stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
-        return self._chart.sample(k, stream)
+        stream = stream_of(rng, seed, self.id)
+        with memory_for(how_many(k, "alignments"), "alignments") as size:
+            return self._chart.sample(size, stream)
 
     def program(self, heuristic: AlignmentDistribution | None = None) -> LinkProgram:
         """The dynamic program over its derivations, for randomized pruning and the like.

@@ -73,6 +73,7 @@ class Trees:
         closing: notes on the last tree, on behalf of all.
         deprels: the labels, if they are known.
         tags: parts of speech, if they differ from those of the sentence.
+        given: labels that some words were given, for CoNLL-U where there are no others.
     """
 
     sent_id: str
@@ -82,6 +83,7 @@ class Trees:
     closing: Sequence[Note] = ()
     deprels: Deprels | None = None
     tags: Tags | None = None
+    given: Deprels | None = None
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     block, tags, mark = trees.block.fresh(), trees.tags, unused_mark(trees.block)
     if tags:
         block = block.with_column(tags.column, [mark.decode()] * block.n)
-    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels or trees.given, style.deps)
     return filled(data, mark, (tags.names[tag] for tag in tags.index.ravel().tolist())) if tags else data
 
 

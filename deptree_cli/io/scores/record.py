@@ -29,7 +29,7 @@ class Record:
         gold: the same sentence with the heads that are known to be right, if there is such a file.
         parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
             refuses them (`second_order.refusal`).
-        notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
+        notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
     """
 
     sent_id: str
