@@ -15,7 +15,6 @@ from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.score_options import temperature_option
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
-from deptree_cli.core.bitext.distribution import BRANCHINGS
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import SCALES
 from deptree_cli.io.bitext.layout import NULLS, PairLayout
@@ -69,7 +68,6 @@ class BitextOptions:
             "nullscore": None if read.null_score is None else repr(read.null_score),
             "symmetric": ",".join(each.symmetric for each in self.sources if each.symmetric) or None,
             "temperature": None if how.temperature == 1 else repr(how.temperature),
-            "branching": how.branching,
         }
 
 
@@ -113,12 +111,6 @@ _OPTIONS: list[Decorator[Any]] = [
         help="The score of leaving a word unlinked, without --null.  [default: 0, of weights 1]",
     ),
     temperature_option,
-    reading_option(
-        "--branching",
-        type=click.Choice([str(number) for number in BRANCHINGS]),
-        default="2",
-        help="The most parts that a part of a sentence pair consists of; 3 takes up to twice as long.  [default: 2]",
-    ),
 ]
 
 
@@ -131,7 +123,6 @@ def _options_of(
     null: str | None,
     null_score: float | None,
     temperature: float,
-    branching: str,
 ) -> BitextOptions:
     if null is not None and null_score is not None:
         raise click.UsageError("--null-score is for scores without NULL: leave out it or --null.")
@@ -144,8 +135,7 @@ def _options_of(
     if len(sources) > 1:
         for each in sources:
             check_readable(each.paths)
-    how = PairInterpretation(temperature, int(branching))
-    return BitextOptions(sources, PairLayout(scale, null, null_score), how)
+    return BitextOptions(sources, PairLayout(scale, null, null_score), PairInterpretation(temperature))
 
 
 _NAMES = tuple(signature(_options_of).parameters)

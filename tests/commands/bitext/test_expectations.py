@@ -28,10 +28,9 @@ def budget(method: str) -> tuple[str, ...]:
     return tuple(word for pair in pairs if pair[0][2:].replace("-", "_") in known for word in pair)
 
 
-@pytest.mark.parametrize("branching", [2, 3])
-def test_exact_is_what_the_library_says(done, branching: int) -> None:
-    rows = done("bitext", "expectations", SCORES, "--branching", branching).rows
-    for row, pair in zip(rows, read_pairs(SCORES, branching=branching), strict=True):
+def test_exact_is_what_the_library_says(done) -> None:
+    rows = done("bitext", "expectations", SCORES).rows
+    for row, pair in zip(rows, read_pairs(SCORES), strict=True):
         found = pair.distribution
         assert (row["sent_id"], row["p"], row["q"]) == (pair.id, found.p, found.q)
         assert row["log_z"] == pytest.approx(found.log_partition)
@@ -79,10 +78,10 @@ def test_signature_says_what_concerns_the_method(done) -> None:
     def fields(*options: object) -> list[str]:
         return done("bitext", "expectations", SCORES, "-v", *options).signature.split("|")[2:-1]
 
-    assert fields() == ["branching:2", "method:exact"]
+    assert fields() == ["method:exact"]
     randomized = ["method:randomized", "iterations:20", "chains:2", "burnin:3", "counts:soft", "seed:7"]
-    assert fields("--method", "randomized", *BUDGET, "--seed", 7) == ["branching:2", *randomized]
-    assert fields("--method", "tic-tac-toe", "--margin", "4") == ["branching:2", "method:tic-tac-toe", "margin:4.0"]
+    assert fields("--method", "randomized", *BUDGET, "--seed", 7) == randomized
+    assert fields("--method", "tic-tac-toe", "--margin", "4") == ["method:tic-tac-toe", "margin:4.0"]
 
 
 def test_seconds_end_a_run(done, put) -> None:
