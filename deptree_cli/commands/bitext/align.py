@@ -72,7 +72,8 @@ def align(
     report = LinkReport(gold, run) if gold.paths else None
 
     def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
-        return estimating.until_stopped(report.beside(tasks) if report else tasks)
+        beside = estimating.until_stopped(report.beside(tasks) if report else tasks)
+        return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)

@@ -6,16 +6,17 @@ Numbers are summed in float64 where its range suffices, else in wide numbers (`k
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
+from deptree_cli.core.bitext.costs import chart_size, pieces
 from deptree_cli.core.bitext.masks import Mask, nothing_pinned
-from deptree_cli.core.bitext.shifted import NO_TABLE, Shifted
+from deptree_cli.core.bitext.shifted import Shifted
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
 from deptree_cli.core.streams import kernel_state
@@ -27,7 +28,7 @@ from deptree_cli.kernels.itg.spans import spans_of
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 # Large Schroeder numbers, which count the permutations that can be built, grow by this factor at most.
-SCHROEDER = 3 + 2 * math.sqrt(2)
+LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 
 
 class Chart:
@@ -40,8 +41,9 @@ class Chart:
     def __init__(self, shifted: Shifted, kind: Kind) -> None:
         self._shifted, self._kind = shifted, kind
         self._p, self._q = p, q = shifted.size
-        self._items = kind.zeros((TABLES, spans_of(p), spans_of(q)))
-        self._adjoints: Any = None
+        shape = TABLES, spans_of(p), spans_of(q)
+        with _memory_for(p, q, charts=4 if kind is WIDE else 2):
+            self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
         self._kept, self._log_alignments = room_for_ranges(p, q), log_alignments(p, q)
         self._unmasked = self._weights = _weights(shifted, kind.exp)
         self._total: Any = None
@@ -51,7 +53,8 @@ class Chart:
         """Sum over the alignments under a mask."""
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self._kind)
-        self._total = inside(self._weights, self._kept, self._items, 1, self._p + 1)
+        for begin, end in pieces(self._p, self._q, "sums"):
+            self._total = inside(self._weights, self._kept, self._items, begin, end)
         self.log_z = math.fsum((*log_pair(self._total, self._kind), self._shifted.constant))
 
     @property
@@ -68,11 +71,10 @@ class Chart:
 
     def marginals(self) -> Float:
         """P(link) under the mask, (p, q)."""
-        if self._adjoints is None:
-            self._adjoints = self._kind.zeros((TABLES, spans_of(self._p), spans_of(self._q)))
         found = self._kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
-        outside(*given, 1, self._p + 1)
+        for begin, end in pieces(self._p, self._q, "probabilities", backwards=True):
+            outside(*given, begin, end)
         marginals: Float = self._kind.floats(found)
         return marginals
 
@@ -101,19 +103,21 @@ class Charts:
         return self._wide
 
 
+def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
+    """Memory for so many charts of float64."""
+    what = f"the chart of {p} by {q} words"
+    return memory_for(charts * chart_size(p, q), what, "Leave the pair out, or align parts of it")
+
+
 def log_alignments(p: int, q: int) -> float:
-    """An upper bound of the logarithm of the number of alignments of p and q words."""
-    lgamma, least = math.lgamma, p + q - max(p, q)
-    logs = [
-        lgamma(p + 1)
-        + lgamma(q + 1)
-        - lgamma(p - k + 1)
-        - lgamma(q - k + 1)
-        - 2 * lgamma(k + 1)
-        + k * math.log(SCHROEDER)
-        for k in range(least + 1)
-    ]
+    """An upper bound of the logarithm of the number of alignments: any k words of either side, in some order."""
+    logs = [log_choices(p, k) + log_choices(q, k) + k * LOG_SCHROEDER for k in range(min(p, q) + 1)]
     return max(logs) + math.log(len(logs))
+
+
+def log_choices(n: int, k: int) -> float:
+    """The logarithm of n choose k."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
@@ -127,10 +131,13 @@ def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
 def best_links(shifted: Shifted) -> Heads | None:
     """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
     p, q = shifted.size
-    items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), room_for_ranges(p, q)
+    with _memory_for(p, q, charts=1):
+        items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), room_for_ranges(p, q)
     nothing_pinned(p, q).keep(kept)
     weights = _weights(shifted, Tropical)
-    if inside(weights, kept, items, 1, p + 1).log == -np.inf:
+    for begin, end in pieces(p, q, "best links"):
+        total = inside(weights, kept, items, begin, end)
+    if total.log == -np.inf:
         return None
     targets = np.empty(p, dtype=np.int32)
     follow(weights, kept, items, targets)

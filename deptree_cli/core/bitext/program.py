@@ -79,7 +79,7 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
         return no_alignment(self._shifted)
 
     def merits(self) -> Float:
-        """See `CellProgram`. Links by themselves are no question, and neither is what reaches the ends of both sides."""
+        """See `CellProgram`. Links by themselves are no question, nor is what reaches the ends of both sides."""
         merits = bispan_merits(self._heuristic)
         (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in self._shape)
         merits[((t - s) == 1)[:, None] & ((v - u) == 1)] = np.inf

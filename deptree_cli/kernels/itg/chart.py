@@ -13,7 +13,8 @@ right child of A is no A, and that of B no B. Every part begins with a linked wo
 of them, and all that is built over a source span s..t depends on shorter source spans only, by products of strictly
 triangular matrices over places u < n < v on the target side:
 
-    A(u,v) = sum over m, n of T[s,m](u,n) * (B+C)[m,t](n,v)        B(u,v) = sum over m, n of (A+C)[m,t](u,n) * T[s,m](n,v)
+    A(u,v) = sum over m, n of T[s,m](u,n) * (B+C)[m,t](n,v)
+    B(u,v) = sum over m, n of (A+C)[m,t](u,n) * T[s,m](n,v)
 
 Numbers of any kind are added and multiplied, and divided once, never subtracted. Only ranges that are kept are looked
 at (`masks.py`): what is pruned costs nothing, and nothing outside of them need be there.

@@ -79,7 +79,7 @@ def test_sums_can_be_made_piece_by_piece(kind: Kind, itg, itg_chart) -> None:
 
 
 def test_parts_by_hand() -> None:
-    """0-1 1-0 in reverse, then 3-2: word 2 of the source and words 3 and 4 of the target are behind what they follow."""
+    """0-1 1-0 in reverse, then 3-2; source word 2 and target words 3 and 4 are unlinked."""
     links = frozenset([(0, 1), (1, 0), (3, 2)])
     assert sorted(parts(4, 5, links)) == [(0, 1, 1, 2), (0, 3, 0, 2), (0, 4, 0, 5), (1, 3, 0, 1), (3, 4, 2, 5)]
     straight = frozenset([(0, 0), (1, 1), (2, 2)])
