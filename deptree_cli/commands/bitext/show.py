@@ -28,12 +28,11 @@ from deptree_cli.io.streams import place_of
 
 PLOTS = (".svg", ".png", ".pdf")
 
-HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best derivation's links marked.
+HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best alignment's links marked.
 
 Writes text as wide as the terminal, source words at the left, target words above. The number behind a source word is
-the probability of its link in the best derivation, or that of having none. With -o FILE.svg (.png, .pdf) it is a heat
-map. Without words (--text) their numbers are shown, which count from 0 as in links. The methods to compute the
-probabilities:
+the probability of its link, if it has one. With -o FILE.svg (.png, .pdf) it is a heat map. Without words (--text) their
+numbers are shown, which count from 0 as in links. The methods to compute the probabilities:
 
 """
 
@@ -96,7 +95,7 @@ class Look:
         """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         words = pair.record.source, pair.record.target
-        caption = f"best derivation; probabilities by method {self.work.method.name}"
+        caption = f"best alignment; probabilities by method {self.work.method.name}"
         if estimate.iterations is not None:
             caption += f", {estimate.iterations} iterations"
         targets = pair.distribution.argmax()

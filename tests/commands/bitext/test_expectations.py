@@ -127,7 +127,7 @@ def test_scores_that_are_none(deptree, put, method: str, scores: object, problem
 
 
 @pytest.mark.parametrize("method", METHODS.names)
-def test_no_derivation(deptree, put, method: str) -> None:
+def test_no_alignment(deptree, put, method: str) -> None:
     """Two words that may not stay unlinked, and only one to link them with; the next pair is done."""
     scores = put("bad.npz", {"pair": np.array([[1.0], [1.0]]), "good": np.eye(2)})
     ran = deptree("bitext", "expectations", scores, "--null-score=-inf", "--method", method, "--on-error", "skip", "-q")
@@ -136,7 +136,7 @@ def test_no_derivation(deptree, put, method: str) -> None:
     skipped = ran.said[0]
     assert "bad.npz[pair] (pair): " in skipped
     if not METHODS.get(method).by_merits:  # the others cannot tell what they pruned from what was never there
-        assert "no derivation is possible. Allow more links" in skipped
+        assert "no alignment is possible. Allow more links" in skipped
 
 
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
@@ -173,7 +173,7 @@ def test_too_little_memory(deptree, monkeypatch: pytest.MonkeyPatch, command: st
     def refuse(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deptree_cli.core.bitext.chart.nothing_kept", refuse)
+    monkeypatch.setattr("deptree_cli.core.memory.available", refuse)
     ran = deptree("bitext", command, SCORES, "-q")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "(de-1): there is not enough memory for the chart of 6 by 7 words." in ran.err
