@@ -91,6 +91,6 @@ class KeptStates:
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
         """See `Mask`. Ranges may hold more than what is kept: that weighs nothing."""
-        factors = np.where(self.states, 1.0 if self.log_weights is None else np.exp(self.log_weights), 0.0)
-        bispans = weights.bispans if length(weights.bispans) else kind.exp(np.zeros(factors.shape))
-        return weights._replace(bispans=kind.scaled(bispans, factors))
+        logs = np.where(self.states, 0.0 if self.log_weights is None else self.log_weights, -np.inf)
+        own = weights.bispans
+        return weights._replace(bispans=kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs))
