@@ -116,15 +116,15 @@ class LinkReport:
                 self._known.append(NOTHING_KNOWN)
                 yield task
             return
-        lines = islice(chain([first], lines), shard - 1, None, shards)
+        own = islice(chain([first], lines), shard - 1, None, shards)
         for task in tasks:
-            line = next(lines, None)
+            line = next(own, None)
             if line is None:
                 name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
                 raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
             self._known.append(line.links if isinstance(line, PharaohLine) else NOTHING_KNOWN)
             yield _checked(task, line)
-        if (left := next(lines, None)) is not None:
+        if (left := next(own, None)) is not None:
             raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
 
     def counted(self, found: Iterator[Aligned]) -> Iterator[Aligned]:
