@@ -9,6 +9,7 @@ from typing import TypeVar
 from deptree_cli.cli.progress import data_follows
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
@@ -48,6 +49,18 @@ def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allo
         remedy = f"Name a file with one of the suffixes {names}, with .gz behind it to compress"
         raise DeptreeError(problem, remedy, place=output or "")
     return fmt or promised or ("conllu" if conllu and "conllu" in allowed else usual)
+
+
+def format_of_trees(fmt: str | None, output: str | None, scores: ScoreOptions, *allowed: str) -> str:
+    """`choose_format` for results on sentences.
+
+    Raises:
+        DeptreeError: as there; or it is CoNLL-U, and there are no sentences.
+    """
+    chosen = choose_format(fmt, output, scores.conllu, *allowed)
+    if chosen == "conllu":
+        scores.check_words()
+    return chosen
 
 
 def write_chunks(chunks: Iterable[bytes], fmt: str, signature: str, header: bool | None, run: RunOptions) -> None:

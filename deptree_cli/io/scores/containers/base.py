@@ -16,7 +16,7 @@ class ScoreFile(Protocol):
     """A score file that was opened for reading.
 
     One that may have sorted the sentences by name has an attribute `ordered` that is False: nothing is paired with it
-    by order then.
+    by order then. One whose sentences come with their words has an attribute `words` that is True.
     """
 
     @property
