@@ -14,7 +14,8 @@ from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import NpzOutput, Output, suffix_of
+from deptree_cli.io.output import Output, suffix_of
+from deptree_cli.io.scores.keys import SentenceArrays
 
 Result = TypeVar("Result")
 
@@ -74,11 +75,11 @@ def write_chunks(chunks: Iterable[bytes], fmt: str, signature: str, header: bool
             first = False
 
 
-def write_arrays(arrays: Iterable[tuple[str, Array]], signature: str, run: RunOptions) -> None:
-    """Write arrays as a .npz, a key each."""
-    with NpzOutput(run.output, signature) as out:
-        for key, array in signed(arrays, signature, run):
-            out.write(key, array)
+def write_arrays(arrays: Iterable[tuple[str, Array] | tuple[str, Array, str]], signature: str, run: RunOptions) -> None:
+    """Write arrays as a .npz: a sentence's name each, the array, and what it is if it stands beside another."""
+    with SentenceArrays(run.output, signature) as out:
+        for entry in signed(arrays, signature, run):
+            out.write(*entry)
 
 
 def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:

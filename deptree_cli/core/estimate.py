@@ -135,9 +135,9 @@ def check_draws(draws: Timed) -> None:
     count, log_probs, arrivals = len(draws.heads), np.asarray(draws.log_probs), draws.arrivals
     if not count:
         raise DeptreeError("there are no trees to estimate from", "Draw at least one")
-    if log_probs.shape != (count,) or (arrivals is not None and np.shape(arrivals) != (count,)):
-        problem = f"there are {count} trees, but log_probs {log_probs.shape} and arrivals {np.shape(arrivals)}"
-        raise DeptreeError(problem, _WHOLE)
+    for name, numbers in (("log_probs", log_probs), ("arrivals", arrivals)):
+        if numbers is not None and numbers.shape != (count,):
+            raise DeptreeError(f"there are {count} trees, but {name} has the shape {numbers.shape}", _WHOLE)
     with np.errstate(over="ignore"):
         mass = float(np.exp(log_probs).sum())
     if not (log_probs <= ROUNDING).all() or mass > 1 + ROUNDING:

@@ -129,8 +129,8 @@ def _checked(trees: Sequence[DrawnTree]) -> DrawnTrees:
     if not (certain.is_integer() and 0 <= certain <= len(trees) and (certain > 0) == (since > 0)):
         what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
         raise _refused(what, trees[-1])
-    arrivals = _noted("arrival", trees)
-    arrivals = None if np.isnan(arrivals).all() else np.where(np.isnan(arrivals), np.inf, arrivals)  # null: beyond all
+    times = _noted("arrival", trees)
+    arrivals = None if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond all numbers
     place, window = trees[0].place, window_of(since, tau)
     draws = DrawnTrees(trees[0].names[-1], heads, log_probs, tau, place, int(certain), window, arrivals)
     check_draws(draws)

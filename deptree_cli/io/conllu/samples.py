@@ -151,7 +151,7 @@ def _from_jsonl(stream: BinaryIO, place: str) -> Iterator[DrawnTree | DeptreeErr
             yield error
 
 
-def _of_object(value: Mapping[str, Any], here: str) -> DrawnTree:
+def _of_object(value: dict[str, Any], here: str) -> DrawnTree:
     sent_id = sent_id_of(value, here)
     if not sent_id:
         raise _nameless(here)
@@ -159,8 +159,10 @@ def _of_object(value: Mapping[str, Any], here: str) -> DrawnTree:
     heads = _heads(value.get("heads"), here, sent_id)
     notes, deprels = _swor_notes({**value, "rank": value.get("sample")}), value.get("deprels")
     distinct = {"arrival", "weight"} <= value.keys()
-    labelled = distinct and isinstance(deprels, list) and "label_log_prob" not in value
-    return DrawnTree(sent_id, heads, count, here, notes, distinct, tuple(map(str, deprels)) if labelled else ())
+    labels: tuple[str, ...] = ()
+    if distinct and "label_log_prob" not in value and isinstance(deprels, list):
+        labels = tuple(map(str, deprels))
+    return DrawnTree(sent_id, heads, count, here, notes, distinct, labels)
 
 
 def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
 from deptree_cli.io.output import Output
-from deptree_cli.io.scores.containers.base import Container, Write
+from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 from deptree_cli.io.streams import Input, lines_of
 
@@ -173,4 +173,4 @@ def _nested(scores: Array) -> Any:
 
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
-CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl)
+CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl, signed=WITH_HEADER)
