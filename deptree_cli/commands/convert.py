@@ -74,12 +74,11 @@ def convert(
     own |= _order(scores, run.output)
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
     made_by = signature("convert", own | read)
+    asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
     with ExitStack() as opened:
         names = opened.enter_context(Output(to_labels)) if to_labels else None
-        write = opened.enter_context(
-            write_scores(run.output, made_by, header, bool(to or to_scale) or target.scale == Layout().scale)
-        )
+        write = opened.enter_context(write_scores(run.output, made_by, header, asked))
         for number, done in enumerate(signed(pipeline.map(Convert(target)), made_by, run)):
             if number == 0 and names:
                 names.write(dump(done.labels))
