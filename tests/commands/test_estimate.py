@@ -160,7 +160,7 @@ TAMPERED = [
     (lambda rows: rows[:1] + rows[2:], "draws.jsonl:2 (1): tree 2 of the sentence has rank 3: one is missing"),
     (lambda rows: [rows[1], rows[0], *rows[2:]], "draws.jsonl:1 (1): tree 1 of the sentence has rank 2"),
     (lambda rows: _without("sample")([rows[1], rows[0], *rows[2:]]), "the arrival times are not in order"),
-    (lambda rows: _without("sample")(rows[:1] + rows[2:]), "draws.jsonl:4 (1): mass is "),
+    (lambda rows: _without("sample")(rows[:1] + rows[2:]), "draws.jsonl:1 (1): weight_normalised is "),
     (lambda rows: [*rows[:2], rows[1] | {"sample": 3}, *rows[3:]], "draws.jsonl:3 (1): the same tree stands at"),
     (_changed(1, weight=-1), "draws.jsonl:2 (1): weight is -1, not 0."),
     (_changed(1, weight=float("inf")), "draws.jsonl:2 (1): weight is inf, not 0."),

@@ -32,7 +32,7 @@ class SworNotes(NamedTuple):
     Attributes:
         log_prob: the logarithm of the tree's probability.
         rank, arrival, weight, weight_normalised: which tree it is, from 1, when it came, and what it counts for.
-        tau: on the last tree: when the next would have come; infinite where all were drawn.
+        tau: on the last tree: when the next would have come; infinite where all were drawn, and beyond all numbers.
         certain, since: on the last tree, of --mass: how many of the first trees reached it, and when the last of these
             came.
         mass: on the last tree: the probability of all.
@@ -179,7 +179,9 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
 def _swor_notes(found: Mapping[str, Any]) -> SworNotes:
     """What `deptree swor` notes on a tree, and on all with the last; NaN for what is no number."""
     notes = SworNotes(*map(_number, map(found.get, SworNotes._fields)))
-    return notes._replace(tau=math.inf) if found.get("exhausted") in (True, "yes") else notes
+    exhausted = found.get("exhausted")  # on the last tree only
+    endless = exhausted in (True, "yes") or (exhausted in (False, "no") and notes.tau is None)
+    return notes._replace(tau=math.inf) if endless else notes
 
 
 def _number(value: Any) -> float | None:

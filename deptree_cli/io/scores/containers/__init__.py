@@ -105,12 +105,13 @@ def container_to_write(path: str | None, signature: str, header: bool = True, as
     container = container_for(path)
     if container.keeps_signature(header):
         return container
-    needed = [each for each in options_to_read(signature) if each == PROJECTIVE or (header and not asked)]
+    bare = container.keeps_signature(True)  # the user left out the header, and so knows that it is not there
+    needed = [each for each in options_to_read(signature) if each == PROJECTIVE or not (asked or bare)]
     if needed:
-        what = container.suffixes[0] + " without its header" * (not header)
+        what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
         keeping = [each.suffixes[0] for each in CONTAINERS if each.write and each.keeps_signature(True)]
-        remedy = f"Write {', '.join(keeping[:-1])} or {keeping[-1]}" if header else "Leave out --no-header"
+        remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
         raise DeptreeError(problem, remedy, place=path or "")
     return container
 
