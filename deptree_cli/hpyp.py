@@ -5,9 +5,10 @@
 >>> parser.parse((["The", "dog", "sleeps"], ["DET", "NOUN", "VERB"])).heads
 array([2, 3, 0], dtype=int32)
 
-A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, where tags are predicted, a
-list of words. Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed,
-which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator.
+A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
+list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
+Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed, which gives what
+the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from warnings import warn
 
 import numpy as np
 
 from deptree_cli.core.distribution import Randomness, TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
@@ -71,7 +74,8 @@ class Parser:
         """Train a parser on trees by Gibbs sampling.
 
         Args:
-            treebank: paths of CoNLL-U files, or sentences with their trees.
+            treebank: paths of CoNLL-U files, or sentences with their trees; those in which a tag or a label is missing
+                (``_``) are left out, with a warning that counts them.
             tags: the column that tags are read from.
             lexicalised: whether words are generated; without them parsing goes by tags alone.
             contexts: what actions, tags and words are conditioned on, in place of the defaults.
@@ -81,13 +85,14 @@ class Parser:
             on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
 
         Raises:
-            DeptreeError: there is no sentence, a sentence has no tree with one root or no tags, a file cannot be read.
+            DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
         from deptree_cli.core.hpyp import training  # loads kernels: when there is work
 
-        sentences, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
+        found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
-        _check(sentences, text, contexts, iterations)
+        _check(found, text, contexts, iterations)
+        sentences = _complete(found, tags)
         settings = training.Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
         trainee = training.Training.of(sentences, contexts, settings, text)
         _run(trainee, iterations, passes if text else 0, on_iteration)
@@ -112,9 +117,10 @@ class Parser:
 
     def __repr__(self) -> str:
         symbols, progress = self.trained.symbols, self.trained.progress
-        words = f"{len(symbols.lexicon.vocabulary.symbols)} words" if symbols.is_lexicalised else "no words"
-        numbers = f"{words}, {len(symbols.tags.symbols)} tags, {len(symbols.labels)} labels"
-        return f"<Parser: {numbers}; {progress.sentences} sentences, {progress.iterations} iterations>"
+        words = counted(len(symbols.lexicon.vocabulary.symbols), "word") if symbols.is_lexicalised else "no words"
+        numbers = f"{words}, {counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}"
+        trained = f"{counted(progress.sentences, 'sentence')}, {counted(progress.iterations, 'iteration')}"
+        return f"<Parser: {numbers}; {trained}>"
 
     @property
     def tagset(self) -> Tags:
@@ -129,15 +135,19 @@ class Parser:
         """
         yield from _read(map(str, paths), self.tagset)
 
+    def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
+        return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
+
     def parse(self, sentence: Sentence, particles: int = PARTICLES, predict_tags: bool = False) -> Parse:
         """Find the best derivation that a search with so many particles comes to: `heads`, `deprels`, `tags`.
 
         Raises:
-            DeptreeError: the sentence has no tags and none are predicted, or the parser cannot predict any.
+            DeptreeError: the sentence has no tag that the parser knows and none are predicted, or the parser cannot
+                predict any.
         """
         from deptree_cli.core.hpyp.parsing import parse
 
-        return parse(self.trained, as_annotated(sentence, predict_tags), particles, predict_tags)
+        return parse(self.trained, self._annotated(sentence, predict_tags), particles, predict_tags)
 
     def filter(
         self,
@@ -154,7 +164,7 @@ class Parser:
         """
         from deptree_cli.core.hpyp.parsing import filtered
 
-        found = as_annotated(sentence, predict_tags)
+        found = self._annotated(sentence, predict_tags)
         return filtered(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, draws)
 
     def sample(
@@ -179,7 +189,7 @@ class Parser:
         """
         from deptree_cli.core.hpyp.evidence import evidence
 
-        found = as_annotated(sentence, predict_tags)
+        found = self._annotated(sentence, predict_tags)
         return evidence(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, filters)
 
     def surprisal(
@@ -212,7 +222,7 @@ class Parser:
         """
         from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS
 
-        found = as_annotated(sentence, predict_tags)
+        found = as_annotated(sentence, None)  # the filter looks at its tags
         marginals = self.filter(found, rng, particles, predict_tags).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
@@ -256,7 +266,18 @@ def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: C
     if text and not contexts.word:
         raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
     for sentence in treebank:
-        sentence.check_tree()
+        sentence.check_trainable()
+    for sentence in text:
+        sentence.check_forms()
+
+
+def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
+    """The sentences without missing tags and labels."""
+    complete = Complete(tags)
+    found = list(complete.of(treebank))
+    if complete.line:
+        warn(complete.line, stacklevel=3)
+    return found
 
 
 def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from deptree_cli.cli.parser_options import Sentence
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.hpyp.accuracy import Accuracy
+from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.core.hpyp.score_matrices import ScoreKind
 from deptree_cli.io.conllu.trees import Note, Style, Tags, Trees, to_conllu, to_jsonl
 from deptree_cli.io.hpyp.trees import deprels_by_name, tags_by_name
@@ -48,11 +50,20 @@ class Task:
 
 
 class Compared(NamedTuple):
-    """A tree compared with the known one: counts, probabilities of heads (none if not asked for), which are right."""
+    """A tree compared with the known one.
+
+    Attributes:
+        accuracy: counts.
+        probs, right: the probabilities of heads (none if not asked for), and which are right.
+        unseen_labels, unseen_tags: of the known tree, those that the parser does not know, as often as they are there;
+            tags only if they were predicted.
+    """
 
     accuracy: Accuracy
     probs: Float
     right: Bool
+    unseen_labels: tuple[str, ...]
+    unseen_tags: tuple[str, ...]
 
 
 class Parsed(NamedTuple):
@@ -132,4 +143,11 @@ def _compared(sentence: Sentence, trees: Trees, marginals: Float | None) -> Comp
     tags = [trees.tags.names[tag] for tag in trees.tags.index[0]] if trees.tags else []
     known = gold.heads != NO_HEAD
     probs = np.empty(0) if marginals is None else marginals[heads, np.arange(1, len(heads) + 1)][known]
-    return Compared(Accuracy.of(gold, heads, labels, tags), probs, (heads == gold.heads)[known])
+    unseen_labels = _unseen(gold.deprels, trees.deprels.names)
+    unseen_tags = _unseen(gold.tags, trees.tags.names) if trees.tags else ()
+    accuracy = Accuracy.of(gold, heads, labels, tags)
+    return Compared(accuracy, probs, (heads == gold.heads)[known], unseen_labels, unseen_tags)
+
+
+def _unseen(symbols: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(symbol for symbol in symbols if symbol != UNKNOWN and symbol not in names)

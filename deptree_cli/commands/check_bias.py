@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 
 from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
@@ -19,7 +19,7 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 from deptree_cli.io.scores.record import Record
@@ -78,7 +78,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 @option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",
-    type=click.FloatRange(0, 1, True, True),
+    type=FloatRange(0, 1, True, True),
     default=0.001,
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
@@ -174,7 +174,7 @@ def _count(
             pipeline.skip(error)
             skipped += 1
     if skipped:
-        talk(f"{skipped} sample{'s' * (skipped > 1)} skipped")
+        talk(f"{counted(skipped, 'sample')} skipped")
 
 
 def _empty(sentence: ScoredSentence, _: np.random.Generator) -> Tally:
@@ -187,7 +187,7 @@ def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
     if tally is None:
         raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **where)
     if tally.distribution.n != len(tree.heads):
-        problem = f"the sample has {len(tree.heads)} words, its scores have {tally.distribution.n}"
+        problem = f"the sample has {counted(len(tree.heads), 'word')}, its scores have {tally.distribution.n}"
         raise DeptreeError(problem, "Check that both belong together", **where)
     return tally
 
@@ -209,7 +209,8 @@ def _conclude(rows: list[Row], skipped: int, quiet: bool) -> int:
     biased, passed = verdicts.count(BIASED), verdicts.count(UNBIASED)
     if not quiet:
         undecided = len(verdicts) - biased - passed
-        talk(f"{biased} of {len(verdicts)} sentences biased, {passed} without a sign of bias, {undecided} undecided")
+        sentences = counted(len(verdicts), "sentence")
+        talk(f"{biased} of {sentences} biased, {passed} without a sign of bias, {undecided} undecided")
     if biased:
         return BIAS
     return NO_BIAS if passed == len(verdicts) and verdicts and not skipped else COULD_NOT_TELL

@@ -84,7 +84,7 @@ def convert(
                 names.write(dump(done.labels))
             write(done.sent_id, done.scores, done.forms)
             lost += done.lost
-    if lost:
+    if lost and not run.quiet:
         count = f"{lost} arcs are" if lost > 1 else "1 arc is"
         talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
     return pipeline.exit_code

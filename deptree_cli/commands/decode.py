@@ -21,7 +21,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
@@ -137,7 +137,7 @@ def _compared(decoded: Iterator[Decoded], calibration: Calibration) -> Iterator[
 def _report(found: Calibration) -> None:
     table("calibration of heads", ["probability", "words", "confidence", "accuracy"], found.rows())
     talk(f"attachment score {found.attachment:.4f}, expected by the parser {found.mean_confidence:.4f}")
-    talk(f"expected calibration error {found.error:.4f} over {int(found.words.sum())} words")
+    talk(f"expected calibration error {found.error:.4f} over {counted(int(found.words.sum()), 'word')}")
 
 
 class Decoded(NamedTuple):
@@ -176,7 +176,7 @@ class Decode:
         """Its best trees, (k, n)."""
         scored = sentence.scored
         if self.size or not isinstance(scored, SecondOrder):
-            first_order = sentence.distribution
+            first_order = sentence.by_arcs("find the best tree alone, without -k")
             return best_trees(first_order, self.size) if self.size else METHODS[self.method](first_order)[None]
         return (scored.mbr() if self.method == "mbr" else scored.argmax())[None]
 

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, files, option, writing_option
 from deptree_cli.cli.writing import signed
@@ -80,7 +81,7 @@ _output_option = partial(option, metavar="FILE", writes=True)
 @click.argument("path", metavar="[INPUT]", default=STDIN, shell_complete=files)
 @option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
-@option("--batch", "size", type=click.IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
+@option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
 @_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
 @_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
 @_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")

@@ -122,7 +122,8 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
     """
     if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
         return sentence.scored.sample(size, rng)
-    return sampler.draw(sentence.distribution, size, rng)
+    instead = f"pass --sampler {' or '.join(SECOND_ORDER)}"
+    return sampler.draw(sentence.by_arcs(instead), size, rng)
 
 
 @dataclass(frozen=True)

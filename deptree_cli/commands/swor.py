@@ -18,6 +18,7 @@ from deptree_cli.cli.options import (
     style_options,
 )
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
@@ -25,6 +26,7 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import format_of_trees, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from deptree_cli.io.conllu.misc import probability
@@ -63,7 +65,7 @@ SIZE_FOR_MASS = 10_000
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(
     "--mass",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FloatRange(0, 1, min_open=True),
     metavar="P",
     help="Stop once the trees of a sentence have this probability together, and a few more have come for the rest.",
 )
@@ -155,11 +157,11 @@ def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> byt
 def _report(short: list[str], size: int, mass: float | None) -> None:
     """How many sentences gave less than was asked for, and the first of them."""
     names = ", ".join(short[:3]) + ", ..." * (len(short) > 3)
-    sentences = f"{len(short)} sentence{'s' * (len(short) > 1)} ({names})"
+    sentences = f"{counted(len(short), 'sentence')} ({names})"
     if mass is None:
         talk(f"{sentences} with fewer than {size} trees of positive weight: all were drawn")
     else:
-        talk(f"{sentences} where {size} trees have less probability than --mass {mass:g}: raise -k")
+        talk(f"{sentences} below --mass {mass:g} after {counted(size, 'tree')}: raise -k")
 
 
 def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool) -> Trees:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.conditioning import with_fixed_heads
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, conditional, joint
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
@@ -93,8 +93,9 @@ class ArcFactored(OverTrees):
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
-        labels = f", {len(self.labels.names)} labels" if self.labels else ""
-        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{labels}>"
+        labels = f", {counted(len(self.labels.names), 'label')}" if self.labels else ""
+        size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{labels}>"
 
     @cached_property
     def support(self) -> Bool:
@@ -164,7 +165,9 @@ class ArcFactored(OverTrees):
         try:
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, len(names))
             if len(log_scores) != self.n + 1:
-                problem = f"the scores of labels are of {len(log_scores) - 1} words, those of arcs of {self.n}"
+                problem = (
+                    f"the scores of labels are of {counted(len(log_scores) - 1, 'word')}, those of arcs of {self.n}"
+                )
                 raise DeptreeError(problem, "Check that both are of the same sentence")
             labels = conditional(names, log_scores, np.isfinite(self.log_scores))
         except DeptreeError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 
 
 def with_fixed_heads(log_scores: Float, heads: Sequence[int | None]) -> Float:
@@ -28,7 +28,7 @@ def with_fixed_heads(log_scores: Float, heads: Sequence[int | None]) -> Float:
 
 def _checked(heads: Sequence[int | None], n: int) -> Sequence[int | None]:
     if len(heads) != n:
-        problem = f"{len(heads)} heads are given for a sentence of {n} words"
+        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(n, 'word')}"
         raise DeptreeError(problem, "Give one head per word, None where it is open")
     for word, head in enumerate(heads, 1):
         sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= n

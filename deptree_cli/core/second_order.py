@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.conditioning import with_fixed_heads
 from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.parts import PARTS, checked_part, forbids_some
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
@@ -109,7 +109,8 @@ class SecondOrder(OverTrees):
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
         parts = f", {self._named_parts}" if self.parts else ""
-        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{parts}>"
+        size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{parts}>"
 
     @property
     def parts(self) -> dict[str, Float]:

@@ -15,7 +15,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.jax.arguments import count_of, one_key
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
@@ -109,7 +109,7 @@ def sample_without_replacement(
 
 def _is_on_device(implementation: str) -> bool:
     if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
 

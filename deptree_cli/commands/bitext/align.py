@@ -16,6 +16,7 @@ from deptree_cli.cli.link_report import Aligned, LinkGold, LinkReport, link_gold
 from deptree_cli.cli.options import format_option, header_option
 from deptree_cli.cli.pipeline import Pipeline, Task
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
@@ -46,7 +47,7 @@ have their probabilities too. The methods to compute these:
 @bitext_options
 @option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     metavar="P",
     help="Links that are more probable than this.  [default: those of the best derivation]",
 )

@@ -15,7 +15,7 @@ from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.wanted import Wanted, wanted_option
 from deptree_cli.cli.writing import signed
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.record import ScoredPair
 from deptree_cli.io.output import Output, suffix_of
@@ -93,6 +93,6 @@ class Look:
         words = pair.record.source, pair.record.target
         caption = f"best derivation; probabilities by method {self.work.method.name}"
         if estimate.iterations is not None:
-            caption += f", {estimate.iterations} iterations"
+            caption += f", {counted(estimate.iterations, 'iteration')}"
         targets = pair.distribution.argmax()
         return estimate, alignment_picture(pair.id, words, estimate.expectations, targets, caption)

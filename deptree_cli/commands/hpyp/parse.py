@@ -23,6 +23,7 @@ from deptree_cli.cli.parsed import Parsed, ParseSentence, Task
 from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
@@ -65,7 +66,7 @@ def _described(kind: ScoreKind) -> str:
     epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options
-@option("--beam", type=click.IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
+@option("--beam", type=IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
 @size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
 @option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
 @entry_option(
@@ -109,6 +110,7 @@ def parse(
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
     if gold.paths:
         report.show(gold, run)
+    parser.tell_unknown_tags(run)
     return pipeline.exit_code
 
 

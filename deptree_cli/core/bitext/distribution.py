@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
 from deptree_cli.core.bitext.shifted import Shifted, no_derivation, shift
 from deptree_cli.core.dtypes import Float, Heads, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import sentence_stream
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class AlignmentDistribution:
 
     def __repr__(self) -> str:
         links = int(np.isfinite(self.log_scores).sum())
-        size = f"{self.p} source and {self.q} target words, {links} links"
+        size = f"{self.p} source and {self.q} target words, {counted(links, 'link')}"
         return f"<{type(self).__name__} {self.id!r}: {size}, branching {self.branching}>"
 
     @property

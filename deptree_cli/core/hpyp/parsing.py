@@ -26,7 +26,7 @@ class Parse:
     Attributes:
         heads: (n,), 0 = ROOT.
         deprels: the n labels.
-        tags: the n tags, those given where they were.
+        tags: the n tags: those of the sentence, as they were given, unless they were predicted.
         log_prob: the logarithm of the probability of the derivation with its words.
     """
 
@@ -45,7 +45,7 @@ class Filtered:
         weights: (m,), with sum 1.
         drawn: (k,), the numbers of k trees drawn by weight.
         deprels: (k, n) int32, their labels, by number.
-        log_evidence: (n + 1,), the logarithm of the estimated probability of each word (with its tag, where tags were
+        log_evidence: (n + 1,), the logarithm of the estimated probability of each word (with its tag, if that was
             given), given those before, and of the end of the sentence. The estimate of their product is unbiased.
     """
 
@@ -107,7 +107,7 @@ def _found(find: Callable[..., float], trained: Trained, sentence: Annotated, si
     """What a kernel finds with so many particles, or a beam of this size."""
     words, tags = _numbers(trained, sentence, predicts_tags)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
-    log_prob = find(trained.model, words, tags, predicts_tags, size, heads, deprels, found_tags)
+    log_prob = find(trained.model, words, tags, size, heads, deprels, found_tags)
     symbols = trained.symbols
     return Parse(
         heads,
@@ -139,16 +139,16 @@ def filtered(
     log_evidence = np.empty(sentence.n + 1)
     state = kernel_state(rng)
     heads, found_tags, weights, drawn, deprels = filter_trees(
-        trained.model, words, tags, predicts_tags, particles, draws, state, log_evidence
+        trained.model, words, tags, particles, draws, state, log_evidence
     )
     return Filtered(heads, found_tags, weights, drawn, deprels, log_evidence)
 
 
 def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tuple[Heads, Heads]:
-    """The numbers of a sentence's words and tags."""
+    """The numbers of a sentence's words and tags: null for a tag that is not known, to be predicted or summed out."""
     symbols = trained.symbols
     if predicts_tags and not symbols.is_lexicalised:
-        remedy = "Give the sentences tags, or train with --lexicalised"
+        remedy = "Give the sentences tags, or train with `lexicalised=True`"
         raise DeptreeError("a parser without words cannot predict tags", remedy)
     tags = np.zeros(sentence.n, dtype=np.int32) if predicts_tags else symbols.tags_of(sentence)
     return symbols.words_of(sentence), tags

@@ -84,7 +84,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3) -
     minimize(dual, dual.start, jac=True, method="L-BFGS-B", callback=stop_within_tolerance, options=options)
     if not dual.distance <= tolerance:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
-        raise DeptreeError(problem, "Take more particles, or their logarithms (--score-kind log)")
+        raise DeptreeError(problem, 'Take more `particles`, or their logarithms (`kind="log"`)')
     return shift(dual.scores, single_root=True).high
 
 

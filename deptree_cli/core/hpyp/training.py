@@ -72,7 +72,7 @@ class Training:
         try:
             self._index(trained)
         except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train anew without --resume") from None
+            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
 
     @classmethod
     def of(
@@ -86,7 +86,7 @@ class Training:
         """Begin, or go on from a parser.
 
         Args:
-            treebank: sentences whose trees were checked (`Annotated.check_tree`), one at least.
+            treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
             text: sentences of which only the words count.
             trained: where to go on from.
 
@@ -131,6 +131,11 @@ class Training:
     def progress(self) -> Progress:
         """How far it has come."""
         return self._progress
+
+    @property
+    def symbols(self) -> Symbols:
+        """What its numbers mean."""
+        return self._symbols
 
     @property
     def words(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import counted
 
 # Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
 FURTHER = 5
@@ -76,7 +77,7 @@ class Draws:
 
     def __repr__(self) -> str:
         left = "all there are" if self.exhausted else f"tau={self.tau:.4g}"
-        return f"<Draws: {len(self.heads)} distinct trees, mass={self.mass:.4g}, {left}>"
+        return f"<Draws: {counted(len(self.heads), 'distinct tree')}, mass={self.mass:.4g}, {left}>"
 
 
 def window_of(since: float, tau: float) -> float:

@@ -33,7 +33,7 @@ def draw(
         draws, in which heads may repeat and log_probs are of tree and labels; and the labels (m, n).
     """
     if distribution.labels is None:
-        raise DeptreeError("the scores tell no labels to draw", "Give --labels")
+        raise DeptreeError("the scores tell no labels to draw", "Give their names (`labels`)")
     trees = algorithm.draw(distribution, size, rng)
     each = [
         Labelings(log_probs, label_stream(rng, number))

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, may_hold_notes
 from deptree_cli.kernels.text.columns import (
@@ -115,7 +115,7 @@ class Block:
         text = _shown(self.raw[start:end])
         problem, remedy = {
             BAD_COLUMNS: (
-                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                f"{counted(columns, 'column')} where a word has 10, separated by tabs",
                 "Repair the line; an empty line ends a sentence",
             ),
             BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
@@ -178,21 +178,25 @@ class Block:
     def with_notes(
         self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
     ) -> bytes:
-        """The block as it is, plus comments, and `noting` some words; older comments of their keys, and of others, go.
+        """The block as it is, plus comments, and `noting` some words; older ones of their keys, and of others, go.
 
-        instead: keys of comments that go whether or not there are new ones.
+        instead: keys of comments, and of MISC of these words, that go whether or not there are new ones.
         """
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.noting(word_to_misc).without({*instead, *map(_key, added)})
+        noted = self.noting(word_to_misc, instead).without({*instead, *map(_key, added)})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
-    def noting(self, word_to_misc: Mapping[int, str]) -> Block:
-        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go."""
+    def noting(self, word_to_misc: Mapping[int, str], instead: Set[bytes] = frozenset()) -> Block:
+        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go.
+
+        instead: more keys whose values go.
+        """
         if not word_to_misc:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [line.split(b"\t") for line in self._rows]
-        lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        noted = (_with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
+        lines = [b"\t".join(row) for row in noted]
         return self._with(self._rows_start, lines, self._rows_end)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from deptree_cli.core.dtypes import Integers
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.notes import MISC, is_note
 
@@ -37,7 +37,7 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = 
     kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
     words = [token for token in kept if isinstance(token["id"], int)]
     if len(words) != len(heads):
-        problem = f"{len(heads)} heads are given for a sentence of {len(words)} words"
+        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
         raise DeptreeError(problem, "Give one head per word")
     for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
         stays = token["head"] == head and token["deprel"] not in (None, "_", "root")

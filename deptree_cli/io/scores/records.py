@@ -91,8 +91,9 @@ class Interpretation:
 
     def _with_hints(self, remedy: str, record: Record) -> str:
         read = self.layout
-        if self.projective and "--projective" not in remedy and replace(self, projective=False)._fits(record, read):
-            return f"{remedy}, or leave out --projective"
+        crossing = "leave out `projective=True`"
+        if self.projective and crossing not in remedy and replace(self, projective=False)._fits(record, read):
+            return f"{remedy}, or {crossing}"
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
         if read.is_assumed(record.scores.shape):
@@ -133,8 +134,12 @@ class ScoredSentence:
         Raises:
             DeptreeError: it has second-order scores too, which would be dropped.
         """
+        return self.by_arcs("use partition, marginals, sample or decode")
+
+    def by_arcs(self, instead: str) -> TreeDistribution:
+        """The same; `instead`: what to do, in an error, to have second-order scores taken into account."""
         if self.record.parts is not None:
-            raise refusal(self.record.parts, self.record.place, self.id)
+            raise refusal(self.record.parts, self.record.place, self.id, instead)
         return cast(TreeDistribution, self.scored)
 
     @cached_property

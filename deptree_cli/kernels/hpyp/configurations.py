@@ -27,8 +27,9 @@ from deptree_cli.kernels.hpyp.columns import (
 
 SHIFT = 0
 
-# The symbol of the root node, as a word and as a tag.
-ROOT_SYMBOL = 1
+# The symbol of what is missing or was never seen: a word with this tag has one that is not known. The symbol of the
+# root node, as a word and as a tag.
+NULL_SYMBOL, ROOT_SYMBOL = 0, 1
 
 
 @kernel

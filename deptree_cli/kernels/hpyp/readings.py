@@ -16,7 +16,7 @@ from deptree_cli.kernels.hpyp.seating import has_room, remove, resample
 @kernel
 def read_best(model, words, size, tags, actions):
     """Write the tags (n,) and the derivation (2 n,) that a search with `size` particles finds."""
-    records, last, _ = search(model, words, tags, True, size)
+    records, last, _ = search(model, words, np.zeros_like(words), size)
     write_reading(records, last, tags, actions)
 
 
@@ -26,7 +26,8 @@ def read_sampled(model, words, size, state, tags, actions):
 
     Labels are in no context, and are all the first.
     """
-    records, items, count = run_filter(model, words, tags, True, size, state, np.empty(words.shape[0] + 1))
+    log_evidence = np.empty(words.shape[0] + 1)
+    records, items, count = run_filter(model, words, np.zeros_like(words), size, state, log_evidence)
     write_reading(records, drawn(items, count, state), tags, actions)
 
 

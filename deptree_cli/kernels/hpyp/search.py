@@ -10,7 +10,16 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import (
+    NULL_SYMBOL,
+    SHIFT,
+    begin,
+    legal,
+    read_tree,
+    reduce,
+    shift,
+    with_room,
+)
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 
@@ -19,10 +28,10 @@ TRIED = 3
 
 
 @kernel
-def search(model, words, tags, predicts, size):
+def search(model, words, tags, size):
     """Return records, the last one of the heaviest derivation found with `size` particles, and its log-probability.
 
-    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then).
+    words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
     desk, records = new_desk(model), new_records(n)
@@ -43,7 +52,6 @@ def search(model, words, tags, predicts, size):
                     index,
                     words[index - 1],
                     tags[index - 1],
-                    predicts,
                     desk,
                     waiting,
                     waits,
@@ -56,15 +64,15 @@ def search(model, words, tags, predicts, size):
 
 
 @kernel
-def find_tree(model, words, tags, predicts, size, heads, deprels, found_tags):
+def find_tree(model, words, tags, size, heads, deprels, found_tags):
     """Write the tree of a `search`: heads, deprels (labels from 0) and tags, (n,) int32; return its log-probability."""
-    records, last, log_prob = search(model, words, tags, predicts, size)
+    records, last, log_prob = search(model, words, tags, size)
     read_tree(records, last, model.labels, heads, deprels, found_tags)
     return log_prob
 
 
 @kernel
-def expand(model, records, used, index, word, tag, predicts, desk, waiting, waits, shifted, total):
+def expand(model, records, used, index, word, tag, desk, waiting, waits, shifted, total):
     """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
     predict_actions(model, records, top, desk)
@@ -85,7 +93,7 @@ def expand(model, records, used, index, word, tag, predicts, desk, waiting, wait
             used += 1
     if staying > 0:
         weight += np.log(desk.actions[SHIFT])
-        if predicts:
+        if tag == NULL_SYMBOL:
             tags_with_word(model, records, top, word, desk)
             total, used = shift_with_tags(records, used, index, word, desk.tags, top, staying, weight, shifted, total)
         else:

@@ -208,8 +208,8 @@ ERRORS = {
     "a link beyond": (("bitext.npz", "--gold", "beyond.align"), r"beyond\.align:2 \(de-2\): the link 4-6 is beyond"),
     "no link": (("bitext.npz", "--gold", "words.align"), r"words\.align:1 \(de-1\): 'the' is not a link\."),
     "standard input twice": (("-", "--gold", "-"), r"can be read only once"),
-    "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), r"50\.0 is not in the range 0<=x<=1"),
-    "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"-0\.1 is not in the range"),
+    "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
+    "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
     "no number": (("bitext.npz", "--threshold", "half"), r"'half' is not a valid float"),
     "JSON of nothing": (("bitext.npz", "--json"), r"--json writes what --gold FILE finds"),
     "an unknown suffix": (

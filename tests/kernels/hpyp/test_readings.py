@@ -41,7 +41,7 @@ def test_readings_have_their_posterior(draws, state) -> None:
     toy = Toy(5)
     words, _ = toy.sentence(3)
     probs: defaultdict[Reading, float] = defaultdict(float)
-    for one in Enumeration(toy.reference, words, toy.candidates(3)).derivations:
+    for one in Enumeration(toy.reference, words, toy.candidates([0, 0, 0])).derivations:
         probs[one.tags, unlabelled(list(one.actions), toy.labels)] += one.prob
     found = Counter(read(toy, words, 3000, state) for _ in range(draws // 4))
     assert set(found) <= set(probs)
@@ -63,7 +63,7 @@ def test_the_best_reading_is_that_of_the_search(n: int) -> None:
     tags, actions = np.full(n, 77, np.int32), np.full(2 * n, 77, np.int32)
     read_best(toy.model, words, 50, tags, actions)
     heads, deprels, expected = np.empty((3, n), np.int32)
-    find_tree(toy.model, words, np.zeros(n, np.int32), True, 50, heads, deprels, expected)
+    find_tree(toy.model, words, np.zeros(n, np.int32), 50, heads, deprels, expected)
     configuration = Configuration(n, toy.labels)
     for action in actions.tolist():
         configuration = configuration.after(action)

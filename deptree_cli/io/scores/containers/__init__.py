@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import PurePath
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register
 from deptree_cli.io.output import suffix_of
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
@@ -87,7 +88,7 @@ def container_for(path: str | None) -> Container:
     found = next((container for container in written if suffix in container.suffixes), None)
     if found is None:
         suffixes = sorted(suffix for container in written for suffix in container.suffixes)
-        remedy = f"Choose one of {', '.join(suffixes)}, with .gz behind it to compress"
+        remedy = f"{one_of(suffixes)}, with .gz behind it to compress"
         raise DeptreeError(f"scores are not written as {suffix}", remedy, place=path or "")
     return found
 
