@@ -69,15 +69,17 @@ interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers an
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
 
-# With the oldest Python, for which these versions were built.
-FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; extras = project["optional-dependencies"]; \
-  print(*(each.replace(">=", "==") for each in project["dependencies"] + extras["plot"] + extras["safetensors"]), sep="\n")
+# By the oldest Python, for which these versions were built; torch and jax come with versions of their own.
+FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  extras = [each for name in "$(EXTRAS)".split(",") for each in project["optional-dependencies"][name]]; \
+  print(*(each.replace(">=", "==") for each in project["dependencies"] + extras), sep="\n")
+EXTRAS := dask,natasha,plot,safetensors
 
 oldest:  ## tests of the command line with the oldest versions that pyproject.toml allows
 	python3.11 -m venv --clear .oldest
 	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
-	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[natasha,plot,safetensors]' \
-	  hypothesis mpmath pytest pytest-xdist
+	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
+	  hypothesis mpmath pytest pytest-xdist udapi udtools
 	.oldest/bin/python -m pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
