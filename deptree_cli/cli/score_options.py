@@ -17,6 +17,7 @@ from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS, layout
@@ -101,6 +102,16 @@ class ScoreOptions:
             self.fix_heads,
             self.projective,
         )
+
+    def check_words(self) -> None:
+        """Raise unless there are sentences to write as CoNLL-U.
+
+        Raises:
+            DeptreeError: a score file has none, neither of its own nor from --conllu.
+        """
+        for each in self.files:
+            if each.conllu is None and not each.source.has_words:
+                raise no_sentences().at(each.source.place)
 
     def records(self) -> Sized[Record | DeptreeError]:
         """The sentences as they are read; to be called once.

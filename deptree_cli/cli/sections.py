@@ -146,7 +146,7 @@ def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Name
         if getattr(parameter, "_custom_shell_complete", None) is not files:
             continue
         writes = getattr(parameter, "writes", False)
-        option = parameter.opts[0] if isinstance(parameter, Option) else parameter.make_metavar(ctx).strip("[].")
+        option = parameter.opts[0] if isinstance(parameter, Option) else parameter.human_readable_name.strip("[].")
         if parameter.name == "output":
             value = value or STDIN
         for path in value if isinstance(value, tuple | list) else (value,):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
+from deptree_cli.core.audit.tally import INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
@@ -58,8 +59,12 @@ and that of the sentences (Holm): an unbiased sampler is called biased with prob
 was found, detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the
 verdict is 'undecided'.
 
-Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 could not tell.
+Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 unusable input, 3 could not
+tell: sentences are undecided, or were skipped.
 """
+
+# Exit statuses.
+NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 
 @command(
@@ -143,11 +148,33 @@ def _given(pipeline: Pipeline[Record, ScoredSentence], path: str) -> Iterator[Au
             problem = "there are two sentences of this name, so samples cannot tell which they are of"
             raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=name)
         tallies[name] = tally
-    for tree in read_samples(path):
-        if not any(name in pipeline.skipped for name in tree.names):
-            _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+    _count(read_samples(path), tallies, pipeline)
     for sent_id, tally in tallies.items():
         yield Audited(sent_id, tally.distribution.n, tally.audit())
+
+
+def _count(
+    samples: Iterable[DrawnTree | DeptreeError], tallies: dict[str, Tally], pipeline: Pipeline[Record, ScoredSentence]
+) -> None:
+    """Count the samples, but those of sentences that were skipped; what is none is an error, or skipped and counted.
+
+    Raises:
+        DeptreeError: the trees are those of `deptree swor`, all of them.
+    """
+    without, skipped = set(pipeline.skipped), 0
+    for tree in samples:
+        if isinstance(tree, DrawnTree) and tree.distinct:
+            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
+        try:
+            if isinstance(tree, DeptreeError):
+                raise tree
+            if without.isdisjoint(tree.names):
+                _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+        except DeptreeError as error:
+            pipeline.skip(error)
+            skipped += 1
+    if skipped:
+        talk(f"{counted(skipped, 'sample')} skipped")
 
 
 def _empty(sentence: ScoredSentence, _: np.random.Generator) -> Tally:
@@ -185,5 +212,5 @@ def _conclude(rows: list[Row], skipped: int, quiet: bool) -> int:
         sentences = counted(len(verdicts), "sentence")
         talk(f"{biased} of {sentences} biased, {passed} without a sign of bias, {undecided} undecided")
     if biased:
-        return 1
-    return 0 if passed == len(verdicts) and verdicts and not skipped else 2
+        return BIAS
+    return NO_BIAS if passed == len(verdicts) and verdicts and not skipped else COULD_NOT_TELL

@@ -16,7 +16,7 @@ from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, signed, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, signed, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
@@ -75,7 +75,7 @@ def decode(
     parser expects and the one that it has, and the expected calibration error.
     """
     _check(method, size, gold := bool(scores.gold), as_json, plot)
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"method": K_BEST if size else method, **scores.signature_fields, **run.signature_fields}
     made_by = signature("decode", {**fields, "size": size, **style_fields(style)})

@@ -15,7 +15,7 @@ from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_opt
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
 from deptree_cli.core.pruning.estimate import Estimate
@@ -55,7 +55,7 @@ def marginals(
     scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, fmt: str | None, header: bool | None
 ) -> int:
     """Compute the probability of every arc."""
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     estimating = Estimating(pruning.method, pruning.settings, run)
     pipeline = Pipeline(scores.records(), scores.interpretation, run, estimating.until_stopped)
     fields = {**scores.signature_fields, **run.signature_fields}

@@ -20,7 +20,7 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
@@ -86,7 +86,7 @@ def sample(
 ) -> int:
     """Draw K independent trees per sentence."""
     sampler.check_serves(scores.space)
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
     if not sampler.exact and not run.quiet:

@@ -23,7 +23,7 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
@@ -90,7 +90,7 @@ def swor(
     """Draw up to K distinct trees per sentence."""
     if by_label and scores.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"sampler": algorithm.name, **scores.signature_fields, **run.signature_fields}

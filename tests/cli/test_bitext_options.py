@@ -80,19 +80,19 @@ def test_the_notice_comes_once(run: Run) -> None:
     """All three pairs have it."""
     assert (
         run("low.npy")
-        .stderr.splitlines()
+        .output.splitlines()
         .count("deptree: no link scores more than leaving both of its words unlinked: check --null-score")
         == 1
     )
-    assert "no link" not in run("low.npy --null-score -2").stderr
-    assert "no link" not in run("low.npy -q").stderr
+    assert "no link" not in run("low.npy --null-score -2").output
+    assert "no link" not in run("low.npy -q").output
 
 
 def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
     ran = run("bad.jsonl --on-error skip")
     assert [row[0] for row in json.loads(ran.stdout)[0]] == ["1", "3"]
     assert ran.exit_code == 1
-    assert "bad.jsonl:2 (2): the score of the link 1-1 is NaN" in ran.stderr
+    assert "bad.jsonl:2 (2): the score of the link 1-1 is NaN" in ran.output
     failed = run("bad.jsonl")
     assert isinstance(failed.exception, DeptreeError)
 
@@ -114,7 +114,7 @@ def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
 def test_usage(line: str, message: str, run: Run) -> None:
     ran = run(line)
     assert ran.exit_code == 2
-    assert message in ran.stderr
+    assert message in ran.output
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.keys import STANDARD_ERRORS
 from deptree_cli.io.signature import signature
 
 HELP = """Compute the probability of every link: how often each source word is linked with each target word.
@@ -100,9 +101,9 @@ def _row(expected: Expected) -> dict[str, Any]:
     return {**row, "expectations": found.expectations.tolist(), **convergence(found)}
 
 
-def _arrays(found: Iterable[Expected]) -> Iterator[tuple[str, Float]]:
+def _arrays(found: Iterable[Expected]) -> Iterator[tuple[str, Float, str]]:
     for each in found:
         key = each.key or each.name
-        yield key, each.estimate.expectations
+        yield key, each.estimate.expectations, ""
         if each.estimate.standard_errors is not None:
-            yield f"{key}.standard_errors", each.estimate.standard_errors
+            yield key, each.estimate.standard_errors, STANDARD_ERRORS

@@ -29,7 +29,7 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
 from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.scores.containers import Write, container_for, write_scores
+from deptree_cli.io.scores.containers import Write, container_to_write, write_scores
 from deptree_cli.io.signature import signature
 
 HELP = """Parse sentences: the best tree of each, or K trees drawn from the posterior, or matrices of scores.
@@ -68,7 +68,7 @@ def _described(kind: ScoreKind) -> str:
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
 @size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
-@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .npy, .jsonl, .safetensors.")
+@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
 @entry_option(
     SCORE_KINDS, "--score-kind", "kind", default=None, help=f"See above.  [default: {SCORE_KINDS.known[0].name}]"
 )
@@ -123,7 +123,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if size and gold.paths:
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
     if scores:
-        container_for(scores)
+        container_to_write(scores, signature("hpyp parse", OWN_LAYOUT))
 
 
 def _write(

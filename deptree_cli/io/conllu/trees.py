@@ -11,9 +11,8 @@ from typing import Any
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
@@ -173,7 +172,7 @@ def _each(values: Sequence[Value]) -> list[str]:
 def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     """The sentence once per tree, each under a name of its own."""
     if trees.block is None:
-        raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+        raise no_sentences()
     sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
     closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
     comments = {note.key: note.texts for note in trees.notes if note.key}

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.scores.raw import SecondOrderParts
 
 
@@ -60,5 +59,5 @@ class Record:
             DeptreeError: there is none.
         """
         if self.block is None:
-            raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+            raise no_sentences()
         return self.block

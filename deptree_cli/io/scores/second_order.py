@@ -22,12 +22,6 @@ from deptree_cli.io.scores.layout import Layout, orientation
 from deptree_cli.io.scores.raw import SecondOrderParts
 
 
-def owner_of(key: str) -> str:
-    """Return the key of the sentence whose second-order scores stand under this one; empty if it is no such key."""
-    owner, _, name = key.rpartition(".")
-    return owner if name in PARTS else ""
-
-
 def by_name(parts: SecondOrderParts) -> dict[str, Array]:
     """The arrays that there are, by their names in `PARTS`."""
     arrays = {name: getattr(parts, name) for name in PARTS}
