@@ -1,8 +1,8 @@
 """Log-scores less a constant for each word: what sums, samplers and expectations compute with, free of offsets.
 
-Where every tree needs a mask, the shift cannot remove it: differences between trees then are digits that float64 does
-not hold beside it. So a score is a pair from here on (`kernels/numbers/paired.py`), and what takes differences of scores
-asks `is_large` whether it has to look at both.
+Where every tree needs a mask, no shift removes it: the differences between trees then are digits that float64 does not
+hold beside it. So a score is a pair from here on (`kernels/numbers/paired.py`), and what takes differences of scores
+asks `is_large` whether it has to look at both parts.
 """
 
 from __future__ import annotations

@@ -83,11 +83,12 @@ def arc_covariance(distribution: ArcFactored, values: Float, rest: Float | None 
     Args:
         rest: what values that are scores round off, which is then looked at where these are large.
     """
-    possible = distribution.support & np.isfinite(values)
+    possible, factorisation = distribution.support & np.isfinite(values), distribution.factorisation
     values = np.where(possible, values, 0.0)
-    if rest is None or not is_large(values, distribution.marginals()):
-        return distribution.factorisation.arc_covariance(values)
-    return distribution.factorisation.arc_covariance(values, np.where(possible, rest, 0.0))
+    counts = np.ones_like(values) if factorisation.is_wide else np.exp(factorisation.shifted.high)  # before it cancels
+    if rest is None or not is_large(values, counts):
+        return factorisation.arc_covariance(values)
+    return factorisation.arc_covariance(values, np.where(possible, rest, 0.0))
 
 
 def unique_inputs(quantities: Iterable[Quantity]) -> list[Input]:

@@ -43,6 +43,10 @@ class Factorisation(Protocol):
         """The log-scores that it was made of, shifted."""
 
     @property
+    def is_wide(self) -> bool:
+        """Whether float64's range did not suffice."""
+
+    @property
     def shifted_log_z(self) -> tuple[float, float]:
         """The logarithm of the partition function of the shifted scores, a pair of numbers."""
 

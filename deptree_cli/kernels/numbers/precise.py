@@ -45,7 +45,10 @@ def precise_zeros(shape: int | tuple[int, ...]) -> Precise:
 
 
 def precise_scaled(x: Precise, factors: FloatArray, rest: FloatArray | None = None) -> Precise:
-    """Return the products of precise numbers and factors below 1e19, as a precise array; rest: what factors round off."""
+    """Return the products of precise numbers and factors below 1e19, as a precise array.
+
+    rest: what rounding took off the factors.
+    """
     high, low = paired_products(Paired(x.high, x.low), Paired(factors, 0.0 if rest is None else rest))
     return Precise(high, low, np.where(high == 0.0, ZERO, x.exponent))
 
