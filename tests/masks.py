@@ -52,7 +52,9 @@ def random_scores(rng: np.random.Generator, shape: tuple[int, ...], masked: floa
     return scores
 
 
-def graphs(count: int, spaces: Iterable[TreeSpace] = SPACES, seed: int = 25, dtype: Any = np.float64) -> Iterator[Graph]:
+def graphs(
+    count: int, spaces: Iterable[TreeSpace] = SPACES, seed: int = 25, dtype: Any = np.float64
+) -> Iterator[Graph]:
     """So many graphs of 1 to 4 words, one in fifty of 5; scores as the type holds them."""
     rng, spaces = np.random.default_rng(seed), list(spaces)
     for number in range(count):

@@ -34,18 +34,18 @@ def wide(log_scores: Tensor) -> Tensor:
 
 
 def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
-    """Shift log-scores (B, N, N), each word's column to a maximum of 0.
+    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/shifted.py` does.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
     score far below words without a loss of digits.
     """
     given = wide(log_scores)
-    absent = ~arc_mask(lengths, given.shape[-1]) | (given <= -MASK)
-    scores = given.masked_fill(absent, -torch.inf)
+    scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
     with torch.no_grad():
-        columns = _usable(scores[:, 1:].amax(1) if single_root else scores.amax(1))
+        columns = scores[:, 1:].amax(1) if single_root else scores.amax(1)
+        columns = _usable(torch.where(columns == -torch.inf, scores[:, 0], columns))
         of_root = _usable((scores[:, 0] - columns).amax(1)) if single_root else torch.zeros_like(columns[:, 0])
-        constants = columns[:, None].repeat(1, given.shape[-1], 1)
+        constants = columns[:, None].repeat(1, scores.shape[-1], 1)
         constants[:, 0] += of_root[:, None]
     return Shifted(scores - constants, columns.sum(1) + of_root)
 
@@ -55,21 +55,22 @@ def _usable(maximum: Tensor) -> Tensor:
     return torch.where(maximum.abs() <= MASK, maximum, 0.0)
 
 
-def tree_scores(scores: Tensor, heads: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+def tree_scores(scores: Tensor, heads: Tensor, words: Tensor, forbidden: float = -torch.inf) -> tuple[Tensor, Tensor]:
     """Return the sums of the scores of trees' arcs, (..., B), and whether no arc of theirs is forbidden, (..., B) bool.
 
     Forbidden arcs count 0, so that no gradient passes through them.
 
     Args:
-        scores: (B, N, N); -1e15 and below forbids.
+        scores: (B, N, N).
         heads: (..., B, N) integers; those outside 0 to N - 1 are read as the nearest of these.
         words: (B, N) bool, whose heads count.
+        forbidden: what scores forbid an arc, from there down.
     """
     sentences, nodes = words.shape
     column = torch.arange(nodes, device=scores.device)
     sentence = torch.arange(sentences, device=scores.device)[:, None]
     picked = scores.flatten()[(sentence * nodes + heads.long().clamp(0, nodes - 1)) * nodes + column]
-    possible = picked > -MASK
+    possible = picked > forbidden
     return torch.where(words & possible, picked, 0.0).sum(-1), (possible | ~words).all(-1)
 
 

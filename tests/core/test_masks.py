@@ -38,7 +38,9 @@ def decoding(worst: Worst, d: TreeDistribution, exact: Exact) -> None:
     for k in (3, len(ranked) + 2):
         best = list(map(tuple, d.top_k(k).tolist()))
         assert len(set(best)) == len(best) == min(k, len(ranked))
-        worst.see("top_k", [float(known[tree] - other) for tree, other in zip(best, ranked, strict=False)], [0.0] * len(best))
+        worst.see(
+            "top_k", [float(known[tree] - other) for tree, other in zip(best, ranked, strict=False)], [0.0] * len(best)
+        )
     right = exact.marginals[d.mbr(), np.arange(1, d.n + 1)].sum()
     highest = max(exact.marginals[tree, np.arange(1, d.n + 1)].sum() for tree in exact.trees)
     worst.see("mbr", right, highest)
@@ -81,8 +83,15 @@ def expectations(worst: Worst, d: TreeDistribution, exact: Exact, other: Graph) 
     see("attachment", [gold], 1 - exact.expectation(wrong) / known, -exact.covariances(wrong) / known)
     see("features", [features], means, np.array([exact.covariances(values) for values in by_feature]))
     with mp.workdps(DIGITS):
-        seconds = [exact.expectation([x * y for x, y in zip(a, b, strict=True)]) for a in by_feature for b in by_feature]
-        see("covariance", [features], [s - m for s, m in zip(seconds, [a * b for a in means for b in means], strict=True)], None)
+        seconds = [
+            exact.expectation([x * y for x, y in zip(a, b, strict=True)]) for a in by_feature for b in by_feature
+        ]
+        see(
+            "covariance",
+            [features],
+            [s - m for s, m in zip(seconds, [a * b for a in means for b in means], strict=True)],
+            None,
+        )
         distance = [mean - t for mean, t in zip(means, target.tolist(), strict=True)]
         along = [sum(x * v for x, v in zip(distance, each, strict=True)) for each in zip(*by_feature, strict=True)]
         see("ge", [features, target], -sum(x * x for x in distance) / 2, -exact.covariances(along))
@@ -132,7 +141,10 @@ def test_second_order(parts: str, part_sums) -> None:
     for graph in graphs(GRAPHS // 4, [each for each in SPACES if each.projective]):
         shape = (graph.n + 1,) * 3
         grandparent, sibling = (random_scores(rng, shape, rng.choice([0.1, 0.5, 0.9])) for _ in range(2))
-        given = [grandparent if parts in ("grandparent", "both") else None, sibling if parts in ("sibling", "both") else None]
+        given = [
+            grandparent if parts in ("grandparent", "both") else None,
+            sibling if parts in ("sibling", "both") else None,
+        ]
         try:
             d = SecondOrder(graph.log_scores, *given, single_root=graph.space.single_root)
         except DeptreeError:  # -inf leaves no tree
