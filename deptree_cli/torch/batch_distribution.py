@@ -125,7 +125,7 @@ class BatchDistribution(Distribution):
     @property
     def log_partition(self) -> Tensor:
         """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
-        return self._given_back(self._sums.log_z + self._shifted.constant)
+        return self._given_back(self._sums.log_partition)
 
     @property
     def log_count(self) -> Tensor:

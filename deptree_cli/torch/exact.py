@@ -34,7 +34,8 @@ class Sums(NamedTuple):
         lengths: (B,).
         trees: whether these have a single root, and whether they are projective.
         shifted: the scores, shifted.
-        log_z: (B,), of these.
+        log_partition: (B,), as given.
+        log_z: (B,), of the shifted scores.
         marginals: (B, N, N).
     """
 
@@ -42,6 +43,7 @@ class Sums(NamedTuple):
     lengths: Tensor
     trees: tuple[bool, bool]
     shifted: Shifted
+    log_partition: Tensor
     log_z: Tensor
     marginals: Tensor
 

@@ -84,14 +84,14 @@ def log_partition_and_marginals(
 
 def relative_sums(
     log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, implementation: str
-) -> tuple[Tensor, Tensor]:
-    """Return log Z of scores (B, N, N) shifted as in `shifted.py`, (B,), and the marginals of arcs, (B, N, N).
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log Z of scores (B, N, N), (B,), the same of scores shifted as in `shifted.py`, and marginals, (B, N, N).
 
     Arguments and errors as of `log_partition`.
     """
     scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
-    _, found, relative = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
-    return relative, found
+    log_z, found, relative = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    return log_z, relative, found
 
 
 def _is_differentiated(log_scores: Tensor) -> bool:

@@ -34,9 +34,8 @@ def log_partition_and_marginals(
     if on_device:
         return elimination.log_partition_and_marginals(log_scores, lengths, single_root)
     batch = _batch(log_scores, lengths, single_root, projective)
-    log_z, marginals, relative = map(
-        torch.from_numpy, sums.log_partitions_and_marginals(batch, torch.get_num_threads())
-    )
+    found = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
+    log_z, marginals, relative = map(torch.from_numpy, found)
     return log_z.to(log_scores), marginals.to(log_scores.device), relative.to(log_scores)
 
 

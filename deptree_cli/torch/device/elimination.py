@@ -26,6 +26,9 @@ LEAST_DEPTH = {torch.float32: -60.0, torch.float64: -300.0}
 # By how much columns of marginals may miss 1, and those of covariances 0.
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
 
+# How much larger than their sum the constants of words may be, which are added up in float64.
+CANCELLED = {torch.float32: 1e8, torch.float64: 1e4}
+
 # Results for a batch, and for which of its sentences they are right.
 Found = tuple[tuple[Tensor, ...], Tensor]
 
@@ -157,12 +160,13 @@ def _covariances(single_root: bool, lengths: Tensor, log_scores: Tensor, values:
 
 
 def _log_z(given: ByPosition, pivots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """log Z, (B,), the same of shifted scores, and whether no pivot was 0, products stayed in range and scores below
-    the mask."""
+    """log Z, (B,), the same of shifted scores, and whether no pivot was 0, products stayed in range, scores were below
+    the mask, and the constants of words did not cancel."""
     logs = pivots.log()
     relative = logs.sum(1, dtype=torch.float64)
-    log_z = relative + given.constant
-    is_right = (log_z.abs() < MASK) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
+    log_z = relative + given.constants.sum(1)
+    is_right = given.constants.abs().sum(1) <= CANCELLED[logs.dtype] * log_z.abs().clamp(min=1.0)
+    is_right &= (log_z.abs() < MASK) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
     return log_z.to(logs.dtype), relative.to(logs.dtype), is_right
 
 
