@@ -46,12 +46,14 @@ class ArcFactored(OverTrees):
         log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
         space: the trees that it is over.
         labels: the labels of arcs given the tree, if the scores tell.
+        rest: (n+1, n+1), read-only, what `log_scores` round off where they are a power's or sums over labels; or None.
 
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
     labels: Labels | None
+    rest: Float | None
 
     def __init__(
         self,
@@ -68,29 +70,29 @@ class ArcFactored(OverTrees):
         try:
             size = None if labels is None else len(labels)
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, size)
-            labelling = None
+            rest = labelling = None
             if labels is not None:
-                log_scores, labelling = joint(labels, log_scores, id)
+                log_scores, rest, labelling = joint(labels, log_scores, id)
             trees = space(single_root, projective)
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(log_scores, trees, id, labelling)
+        self._set(log_scores, trees, id, labelling, rest)
 
-    def _set(self, log_scores: Float, space: TreeSpace, id: str, labels: Labels | None) -> None:
-        parts = {"log_scores": read_only(log_scores), "space": space, "id": id, "labels": labels}
-        self.__dict__.update(parts)
+    def _set(self, log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None) -> None:
+        rest = None if rest is None else read_only(rest)
+        self.__dict__.update(log_scores=read_only(log_scores), space=space, id=id, labels=labels, rest=rest)
 
     def _with(self, **changed: Any) -> Self:
         """A distribution of other, checked parts; nothing that was worked out goes along."""
         twin = object.__new__(type(self))
-        parts = {"log_scores": self.log_scores, "space": self.space, "id": self.id, "labels": self.labels}
-        twin._set(**{**parts, **changed})
+        names = ("log_scores", "space", "id", "labels", "rest")
+        twin._set(**{**{name: getattr(self, name) for name in names}, **changed})
         return twin
 
     def __reduce__(self) -> tuple[Callable[..., ArcFactored], tuple[object, ...]]:
         """What it was made of travels; what was worked out is worked out again where it arrives."""
-        return _put_together, (type(self), self.log_scores, self.space, self.id, self.labels)
+        return _put_together, (type(self), self.log_scores, self.space, self.id, self.labels, self.rest)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a {type(self).__name__} never changes; given, tempered and others make another one")
@@ -117,7 +119,7 @@ class ArcFactored(OverTrees):
     @cached_property
     def factorisation(self) -> Factorisation:
         """What is behind the partition function, marginals and exact samples. O(n^3)."""
-        return self.space.factorise(self.possible_scores)
+        return self.space.factorise(self.possible_scores, self.rest)
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
         """Sums over the trees of these weights raised to a power, with about 31 digits; each power once.
@@ -126,7 +128,7 @@ class ArcFactored(OverTrees):
             DeptreeError: the power is not positive, or takes scores out of range.
         """
         if exponent not in self._precise:
-            checked_power(self.factorisation.shifted.high, exponent)
+            checked_power(self.factorisation.shifted, exponent)
             self._precise[exponent] = self.factorisation.precise(exponent)
         return self._precise[exponent]
 
@@ -201,11 +203,11 @@ class ArcFactored(OverTrees):
             DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
         try:
-            log_scores, left = conditioned(self.log_scores, self.labels, heads, labels)
+            log_scores, rest, left = conditioned(self.log_scores, self.rest, self.labels, heads, labels)
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
-        return self._allowing(log_scores, f"Put _ for some of the fixed {fixed}")._with(labels=left)
+        return self._allowing(log_scores, f"Put _ for some of the fixed {fixed}")._with(labels=left, rest=rest)
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word has another head than this one.
@@ -232,7 +234,8 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: it is not a positive number, or takes scores out of range.
         """
-        return self._with(log_scores=checked_temperature(self.log_scores, temperature))
+        log_scores = checked_temperature(self.log_scores, temperature)
+        return self._with(log_scores=log_scores, rest=None if self.rest is None else self.rest / temperature)
 
     def powered(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power, forbidden arcs staying so.
@@ -243,8 +246,8 @@ class ArcFactored(OverTrees):
             DeptreeError: it is not a positive number, or takes scores out of range.
         """
         if self._power.get("exponent") != exponent:
-            scores = checked_power(self.factorisation.shifted.high, exponent)
-            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores))
+            scores, rest = checked_power(self.factorisation.shifted, exponent)
+            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores, rest=rest))
         found: Self = self._power["distribution"]
         return found
 
@@ -281,8 +284,8 @@ class ArcFactored(OverTrees):
 
 
 def _put_together(
-    kind: type[ArcFactored], log_scores: Float, space: TreeSpace, id: str, labels: Labels | None
+    kind: type[ArcFactored], log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None
 ) -> ArcFactored:
     found = object.__new__(kind)
-    found._set(log_scores, space, id, labels)
+    found._set(log_scores, space, id, labels, rest)
     return found

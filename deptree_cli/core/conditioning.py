@@ -19,13 +19,14 @@ GivenLabels = Sequence[str | None]
 
 
 def conditioned(
-    log_scores: Float, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
-) -> tuple[Float, Labels | None]:
-    """Log-scores (n+1, n+1) and labels given heads and labels of some words: n of each, None where a word may have any.
+    log_scores: Float, rest: Float | None, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
+) -> tuple[Float, Float | None, Labels | None]:
+    """Log-scores (n+1, n+1), what they round off, and labels, given heads and labels of some words.
 
     Args:
-        names: of labels. One that `labels` do not have is certain wherever it may stand, for nothing is known of it. Of
-            scores without labels a label tells whether the head is ROOT, and no more.
+        heads, names: n of each, None where a word may have any. A label's name that `labels` do not have is certain
+            wherever it may stand, for nothing is known of it. Of scores without labels it tells whether the head is
+            ROOT, and no more.
 
     Raises:
         DeptreeError: there are not n, they are no numbers of nodes or no names, or an arc is forbidden already.
@@ -34,8 +35,12 @@ def conditioned(
     known_heads = [None] * n if heads is None else _checked_heads(heads, n)
     log_scores = with_fixed_heads(log_scores, known_heads)
     if names is None:
-        return log_scores, labels
-    return _with_labels(log_scores, labels, known_heads, _checked_names(names, n))
+        return log_scores, rest, labels
+    shares, left = _shares(log_scores, labels, known_heads, _checked_names(names, n))
+    from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums  # loads kernels: when there is work
+
+    scores = Paired(log_scores, np.zeros_like(log_scores) if rest is None else rest)
+    return *paired_sums(scores, paired(shares)), left
 
 
 def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:
@@ -50,27 +55,28 @@ def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:
     return fixed
 
 
-def _with_labels(
+def _shares(
     log_scores: Float, labels: Labels | None, heads: GivenHeads, names: GivenLabels
 ) -> tuple[Float, Labels | None]:
-    fixed = log_scores.copy()
+    """log P(given label | arc), (n+1, n+1), 0 for words without one, -inf where it cannot be; and labels given it."""
+    shares = np.zeros_like(log_scores)
     found = None if labels is None else labels.with_names([name for name in names if name is not None])
     log_probs = None if found is None else found.log_probs.copy()
     for word, (name, head) in enumerate(zip(names, heads, strict=True), 1):
         if name is None:
             continue
         if labels is not None and name in labels.scored:
-            share = labels.log_probs[:, word, labels.names.index(name)]
+            shares[:, word] = labels.log_probs[:, word, labels.names.index(name)]
         else:
-            share = _wherever_it_may_stand(name, head, len(fixed))
-        possible = np.isfinite(fixed[:, word]) & (share > -np.inf)
+            shares[:, word] = _wherever_it_may_stand(name, head, len(shares))
+        possible = np.isfinite(log_scores[:, word]) & (shares[:, word] > -np.inf)
         if not possible.any():
             raise _impossible(word, name, head)
-        fixed[:, word] = np.where(possible, fixed[:, word] + np.where(possible, share, 0.0), -np.inf)
+        shares[~possible, word] = -np.inf
         if found is not None and log_probs is not None:
             log_probs[:, word] = -np.inf
             log_probs[possible, word, found.names.index(name)] = 0.0
-    return fixed, None if found is None or log_probs is None else found.with_log_probs(log_probs)
+    return shares, None if found is None or log_probs is None else found.with_log_probs(log_probs)
 
 
 def _wherever_it_may_stand(name: str, head: int | None, nodes: int) -> Float:

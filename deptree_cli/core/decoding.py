@@ -7,12 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.shifted import is_large
+from deptree_cli.core.spaces import lawler
 
 
 def maximum_tree(distribution: ArcFactored) -> Heads:
     """The most probable tree, (n,) heads."""
-    return distribution.space.maximum_tree(distribution.log_scores)[0]
+    space = distribution.space
+    if not is_large(distribution.log_scores):
+        return space.maximum_tree(distribution.log_scores)[0]
+    high, low, _ = distribution.factorisation.shifted
+    tree = space.maximum_tree(high)[0]
+    return space.maximum_tree_of_pairs(high, low)[0] if _uses_masks(tree[None], high) else tree
 
 
 def minimum_risk_tree(distribution: ArcFactored) -> Heads:
@@ -23,7 +30,17 @@ def minimum_risk_tree(distribution: ArcFactored) -> Heads:
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
     """The `size` most probable trees, (k, n), k <= size, the best first."""
-    return distribution.space.best_trees(distribution.log_scores, distribution.room_for(size))
+    space, size = distribution.space, distribution.room_for(size)
+    if not is_large(distribution.log_scores):
+        return space.best_trees(distribution.log_scores, size)
+    shifted = distribution.factorisation.shifted
+    trees = space.best_trees(shifted.high, size)
+    return lawler.best_trees_of_pairs(space, shifted, size) if _uses_masks(trees, shifted.high) else trees
+
+
+def _uses_masks(trees: Heads, scores: Float) -> bool:
+    """Whether one of some trees has a shifted score that float64 does not tell from the next."""
+    return is_large(scores[trees, np.arange(1, trees.shape[1] + 1)])
 
 
 # Ways to one tree, by name.

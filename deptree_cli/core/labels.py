@@ -138,27 +138,27 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
         DeptreeError: an allowed arc has no label.
     """
     names, log_scores = _with_root(names, log_scores)
-    totals = _totals(names, log_scores)
-    labelless = arcs & ~np.isfinite(totals)
+    labelless = arcs & ~np.isfinite(_totals(names, log_scores)[0])
     labelless[0] = False  # the arc from ROOT is called `root`, whatever its score
     if labelless.any():
         head, dependent = np.argwhere(labelless)[0]
         problem = f"the arc {head} -> {dependent} has no label with a finite score"
         raise DeptreeError(problem, "Allow one, or forbid the arc")
-    log_probs = _normalised(names, log_scores, totals)
+    log_probs = _normalised(names, log_scores)
     log_probs[0] = np.where(np.arange(len(names)) == names.index(ROOT), 0.0, -np.inf)
     return Labels(names, log_probs, id)
 
 
-def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Labels]:
-    """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, and labels.
+def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Float, Labels]:
+    """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, what these
+    round off, and labels.
 
     Args:
         names, log_scores, id: as for `conditional`.
     """
     names, log_scores = _with_root(names, log_scores)
-    totals = _totals(names, log_scores)
-    return totals, Labels(names, _normalised(names, log_scores, totals), id)
+    totals, rest = _totals(names, log_scores)
+    return totals, rest, Labels(names, _normalised(names, log_scores), id)
 
 
 def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float]:
@@ -172,7 +172,7 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
         return (*names[:at], ROOT, *names[at + 1 :]), log_scores
     added = np.full((*log_scores.shape[:2], 1), -np.inf)
     usual = [i for i, name in enumerate(names) if not _SPECIAL.fullmatch(name)]
-    added[0, :, 0] = _log_sum(log_scores[0][:, usual])
+    added[0, :, 0] = np.add(*_log_sum(log_scores[0][:, usual]))
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
@@ -190,18 +190,23 @@ def _masked(names: tuple[str, ...], log_scores: Float) -> Float:
     return masked
 
 
-def _totals(names: tuple[str, ...], log_scores: Float) -> Float:
-    return _log_sum(_masked(names, log_scores))
+def _totals(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
+    """The sums over labels, (n+1, n+1), and what they round off."""
+    highest, above = _log_sum(_masked(names, log_scores))
+    totals = highest + above
+    return totals, np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
 
 
-def _normalised(names: tuple[str, ...], log_scores: Float, totals: Float) -> Float:
+def _normalised(names: tuple[str, ...], log_scores: Float) -> Float:
+    masked = _masked(names, log_scores)
+    highest, above = _log_sum(masked)
     with np.errstate(invalid="ignore"):
-        return _masked(names, log_scores) - totals[..., None]
+        return (masked - highest[..., None]) - above[..., None]
 
 
-def _log_sum(log_scores: Float) -> Float:
-    """log(sum(exp)) over the last axis; -inf where all are."""
+def _log_sum(log_scores: Float) -> tuple[Float, Float]:
+    """log(sum(exp)) over the last axis, as the highest term (0 if all are -inf) and what the others add to it."""
     highest = log_scores.max(axis=-1, initial=-np.inf)
-    shift = np.where(np.isfinite(highest), highest, 0.0)
+    highest = np.where(np.isfinite(highest), highest, 0.0)
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(log_scores - shift[..., None]).sum(axis=-1)) + shift
+        return highest, np.log(np.exp(log_scores - highest[..., None]).sum(axis=-1))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
+from deptree_cli.core.shifted import Shifted
 
 SCALES = ("weight", "log")
 
@@ -77,18 +78,22 @@ def checked_temperature(log_scores: Float, temperature: float) -> Float:
     return log_scores / temperature
 
 
-def checked_power(shifted: Float, exponent: float) -> Float:
-    """Shifted log-scores (`core/shifted.py`) of weights raised to a power, -inf staying so.
+def checked_power(shifted: Shifted, exponent: float) -> tuple[Float, Float]:
+    """Log-scores of weights raised to a power, -inf staying so, and what they round off.
 
     Raises:
         DeptreeError: it is not a positive number, or takes scores out of range.
     """
     if not (exponent > 0 and np.isfinite(exponent)):
         raise DeptreeError(f"the order is {exponent:g}", "Give a positive number")
-    finite = np.isfinite(shifted)
-    if np.abs(shifted[finite]).max(initial=0.0) > LOWEST / exponent:
+    from deptree_cli.kernels.numbers.paired import Paired, paired_products  # loads kernels: when there is work
+
+    finite = np.isfinite(shifted.high)
+    high = np.where(finite, shifted.high, 0.0)
+    if np.abs(high).max() > LOWEST / exponent:
         raise DeptreeError(f"the order {exponent:g} takes scores out of range", "Choose a lower one")
-    return np.where(finite, exponent * shifted, -np.inf)
+    high, low = paired_products(Paired(high, shifted.low), Paired(exponent, 0.0))
+    return np.where(finite, high, -np.inf), low
 
 
 def _check_numbers(matrix: Float, scale: str) -> None:

@@ -168,7 +168,7 @@ class SecondOrder(OverTrees):
             DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
         try:
-            twin = self._with(log_scores=conditioned(self.log_scores, None, heads, labels)[0])
+            twin = self._with(log_scores=conditioned(self.log_scores, None, None, heads, labels)[0])
             twin._check_feasible()
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None

@@ -1,4 +1,9 @@
-"""Log-scores less a constant for each word: what sums, samplers and expectations compute with, free of offsets."""
+"""Log-scores less a constant for each word: what sums, samplers and expectations compute with, free of offsets.
+
+Where every tree needs a mask, no shift removes it: the differences between trees then are digits that float64 does not
+hold beside it. So a score is a pair from here on (`kernels/numbers/paired.py`), and what takes differences of scores
+asks `is_large` whether it has to look at both parts.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
+
+# From here on what float64 rounds off a score may be seen beside 1: more than 1e-12.
+LARGE = 1e4
 
 
 class Shifted(NamedTuple):
@@ -22,13 +30,22 @@ class Shifted(NamedTuple):
     constant: tuple[float, float]
 
 
-def shift(log_scores: Float, single_root: bool) -> Shifted:
+def shift(log_scores: Float, single_root: bool, rest: Float | None = None) -> Shifted:
     """Shift log-scores (n+1, n+1), each word's column to a maximum of 0; no distribution changes by it.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole.
-    """
-    from deptree_cli.kernels.trees.elimination import shift_columns  # loads kernels: when there is work
 
-    high, low = np.empty_like(log_scores), np.empty_like(log_scores)
-    constant = shift_columns(log_scores, single_root, high, low)
-    return Shifted(high, low, constant)
+    Args:
+        rest: what the log-scores round off, if they are not as they were given.
+    """
+    from deptree_cli.kernels.numbers.paired import Paired  # load kernels: when there is work
+    from deptree_cli.kernels.trees.elimination import shift_columns
+
+    scores = Paired(log_scores, np.zeros_like(log_scores) if rest is None else rest)
+    shifted = Paired(np.empty_like(log_scores), np.empty_like(log_scores))
+    return Shifted(*shifted, shift_columns(scores, single_root, shifted))
+
+
+def is_large(scores: Float, probs: Float | float = 1.0) -> bool:
+    """Whether a finite score that counts, one with a positive probability, is too large to be taken for a float64."""
+    return bool((np.isfinite(scores) & (np.abs(scores) > LARGE) & (np.asarray(probs) > 0)).any())

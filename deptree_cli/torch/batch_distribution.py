@@ -11,8 +11,9 @@ from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
-from deptree_cli.torch import ops
-from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores
+from deptree_cli.torch import exact, ops
+from deptree_cli.torch.exact import Sums
+from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide
 from deptree_cli.torch.trees import TreeSupport, arcs_to_heads, checked_lengths, word_mask
 
 EVENTS = ("heads", "arcs")
@@ -103,13 +104,18 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _shifted(self) -> Shifted:
-        return shift(self._flat_scores, self._flat_lengths, self.single_root)
+        return shift(self._wide, self._flat_lengths, self.single_root)
 
     @lazy_property
-    def _sums(self) -> tuple[Tensor, Tensor]:
-        """The logarithm of the partition function of the shifted scores, (B,), and marginals, (B, N, N); float64."""
-        how = self.single_root, self.projective, self.implementation
-        return ops.log_partition_and_marginals(self._shifted.scores, self._flat_lengths, *how)
+    def _wide(self) -> Tensor:
+        return wide(self._flat_scores)
+
+    @lazy_property
+    def _sums(self) -> Sums:
+        """What is summed up of all sentences, in float64."""
+        trees = self.single_root, self.projective
+        sums = ops.relative_sums(self._wide, self._flat_lengths, *trees, self.implementation)
+        return Sums(self._wide, self._flat_lengths, trees, self._shifted, *sums)
 
     def _given_back(self, result: Tensor, event_dims: int = 0) -> Tensor:
         """A result (..., B, *event) in the precision and the batch shape of the scores."""
@@ -120,7 +126,7 @@ class BatchDistribution(Distribution):
     @property
     def log_partition(self) -> Tensor:
         """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
-        return self._given_back(self._sums[0] + self._shifted.constant)
+        return self._given_back(self._sums.log_partition)
 
     @property
     def log_count(self) -> Tensor:
@@ -133,7 +139,7 @@ class BatchDistribution(Distribution):
     @property
     def marginals(self) -> Tensor:
         """P(head -> dependent) of every arc, (..., N, N); the columns of words sum to 1."""
-        return self._given_back(self._sums[1], 2)
+        return self._given_back(self._sums.marginals, 2)
 
     @property
     def mean(self) -> Tensor:
@@ -150,16 +156,21 @@ class BatchDistribution(Distribution):
         Args:
             value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.
         """
-        total, sound = self._scores_of(value)
-        return self._given_back(torch.where(sound, at_most_zero(total - self._sums[0]), -torch.inf))
+        heads, total, sound = self._scores_of(value)
+        return self._given_back(torch.where(sound, self._log_probs(heads, total), -torch.inf))
+
+    def _log_probs(self, heads: Tensor, total: Tensor) -> Tensor:
+        """The log-probabilities of trees of these shifted scores, (*sample, B)."""
+        found = total - self._sums.log_z
+        return at_most_zero(exact.log_probs(found, self._sums.log_z, *self._sums[:2], heads, self._sums.trees))
 
     def unnormalized_log_prob(self, value: Tensor) -> Tensor:
         """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
-        total, sound = self._scores_of(value)
+        _, total, sound = self._scores_of(value)
         return self._given_back(torch.where(sound, total + self._shifted.constant, -torch.inf))
 
-    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor]:
-        """The shifted scores of trees, (*sample, B) float64, and whether these have a positive probability."""
+    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Trees as heads, (*sample, B, N), their shifted scores, (*sample, B) float64, and whether any is possible."""
         if self.event == "heads" and value.is_floating_point():
             raise DeptreeError(f"heads are of type {value.dtype}", "Give integers, 0 for ROOT")
         if self._validate_args:
@@ -167,14 +178,14 @@ class BatchDistribution(Distribution):
         dims = len(self.event_shape) + len(self.batch_shape)
         sample_shape = value.shape[: max(value.dim() - dims, 0)]
         value = value.expand(sample_shape + self.batch_shape + self.event_shape)
-        total, possible = self._scores_of_sound(value)
+        heads, total, possible = self._scores_of_sound(value)
         if not self._validate_args:
             possible = possible & self.support.check(value).reshape(possible.shape)
-        return total, possible
+        return heads, total, possible
 
-    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor]:
+    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The same of values (*sample, ..., N[, N]) that need no check."""
         sample_shape = value.shape[: value.dim() - len(self.event_shape) - len(self.batch_shape)]
         heads = arcs_to_heads(value) if self.event == "arcs" else value
         heads = heads.reshape(*sample_shape, self.lengths.numel(), self.nodes)
-        return tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))
+        return heads, *tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))

@@ -25,25 +25,31 @@ def remember_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(log_scores, lengths)
 
 
-def remember_marginals(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def remember_marginals(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     """Keep what log Z and marginals were made of, and the marginals: they are log Z's gradient."""
     log_scores, lengths, *ctx.how = inputs
     ctx.set_materialize_grads(False)  # where only log Z is used there are no covariances to work out
     ctx.save_for_backward(log_scores, lengths, output[1])
 
 
-def of_log_partition(sums: Callable[..., tuple[Tensor, Tensor]], ctx: Any, of_log_z: Tensor) -> Gradients:
+def of_log_partition(sums: Callable[..., tuple[Tensor, Tensor, Tensor]], ctx: Any, of_log_z: Tensor) -> Gradients:
     """The reverse sweep was not asked for, so it comes now, with the forward sweep once more."""
     marginals = sums(*ctx.saved_tensors, *ctx.how)[1]
     return _weighted(of_log_z, marginals), None, None, None, None
 
 
 def of_sums(
-    covariance: Callable[..., Tensor], ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None
+    covariance: Callable[..., Tensor],
+    ctx: Any,
+    of_log_z: Tensor | None,
+    of_marginals: Tensor | None,
+    of_relative: Tensor | None,
 ) -> Gradients:
-    """From gradients of log Z and of marginals, None where one was not used, to that of the scores."""
+    """From gradients of log Z, of marginals and of log Z of shifted scores, None where one was not used, to that of the
+    scores."""
     log_scores, lengths, marginals = ctx.saved_tensors
-    total = None if of_log_z is None else _weighted(of_log_z, marginals)
+    sums = [each for each in (of_log_z, of_relative) if each is not None]
+    total = _weighted(sum(sums[1:], sums[0]), marginals) if sums else None
     if of_marginals is not None:
         second = covariance(log_scores, lengths, of_marginals, *ctx.how)
         total = second if total is None else total + second

@@ -19,6 +19,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
+from deptree_cli.torch import exact
 from deptree_cli.torch.batch_distribution import BatchDistribution
 from deptree_cli.torch.gold import checked_gold, with_known_heads
 from deptree_cli.torch.sentences import (
@@ -29,7 +30,7 @@ from deptree_cli.torch.sentences import (
     sentences,
     streams,
 )
-from deptree_cli.torch.shifted import at_least_zero, at_most_zero, expected_surprisal
+from deptree_cli.torch.shifted import at_least_zero, expected_surprisal
 from deptree_cli.torch.trees import heads_to_arcs
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -106,13 +107,16 @@ class TreeDistribution(BatchDistribution):
 
     def entropy(self) -> Tensor:
         """Return Shannon's entropy in nats, (...,); at least 0."""
-        log_z, marginals = self._sums
-        return self._given_back(expected_surprisal(marginals, self._shifted, log_z))
+        sums = self._sums
+        found = expected_surprisal(sums.marginals, self._shifted, sums.log_z)
+        return self._given_back(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
         """Return E[-log of other's probability] in nats, (...,); infinite where that one forbids a possible tree."""
         here, there = self._beside(other)
-        found = expected_surprisal(here._sums[1], there._shifted, there._sums[0])
+        ours, theirs = here._sums, there._sums
+        found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
+        found = exact.divergence("cross-entropy", found, there._shifted.finite, ours, theirs)
         return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
@@ -122,9 +126,10 @@ class TreeDistribution(BatchDistribution):
         scores of both.
         """
         here, there = self._beside(other)
-        (our_log_z, marginals), (their_log_z, _) = here._sums, there._sums
-        expected = (marginals * (here._shifted.finite - there._shifted.finite)).sum((-2, -1))
-        found = at_least_zero(expected + (their_log_z - our_log_z))
+        ours, theirs = here._sums, there._sums
+        differences = here._shifted.finite - there._shifted.finite
+        found = at_least_zero((ours.marginals * differences).sum((-2, -1)) + (theirs.log_z - ours.log_z))
+        found = exact.divergence("kl", found, differences, ours, theirs)
         return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def _beside(self, other: TreeDistribution) -> tuple[Self, TreeDistribution]:
@@ -220,8 +225,8 @@ class TreeDistribution(BatchDistribution):
 
     def _log_probs_of(self, trees: Tensor, found: Sequence[Heads]) -> Tensor:
         """The log-probabilities of padded trees (k, ...): `NO_TREE` behind those found."""
-        total, possible = self._scores_of_sound(trees)
-        log_probs = at_most_zero(total - self._sums[0])
+        heads, total, possible = self._scores_of_sound(trees)
+        log_probs = self._log_probs(heads, total)
         counts = torch.tensor([len(each) for each in found], device=trees.device)
         is_one = torch.arange(len(trees), device=trees.device)[:, None] < counts
         return self._given_back(torch.where(is_one & possible, log_probs, NO_TREE))

@@ -54,8 +54,9 @@ def _(log_scores: Tensor, *_: object) -> Tensor:
 
 
 @sums_op.register_fake
-def _(log_scores: Tensor, *_: object) -> tuple[Tensor, Tensor]:
-    return log_scores.new_empty(log_scores.shape[0]), log_scores.new_empty(log_scores.shape)
+def _(log_scores: Tensor, *_: object) -> tuple[Tensor, Tensor, Tensor]:
+    of_sentences, of_arcs = log_scores.shape[0], log_scores.shape
+    return log_scores.new_empty(of_sentences), log_scores.new_empty(of_arcs), log_scores.new_empty(of_sentences)
 
 
 @covariance_op.register_fake
@@ -77,8 +78,8 @@ def log_partition(*given: Any) -> Tensor:
     return log_partition_op(*given) if torch.compiler.is_compiling() else sums.log_partition(*given)
 
 
-def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
-    """Return log Z, (B,), and marginals, (B, N, N), of the arguments of `sums.log_partition_and_marginals`."""
+def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `sums.log_partition_and_marginals` does of its arguments."""
     function = sums_op if torch.compiler.is_compiling() else _Sums.apply
-    found: tuple[Tensor, Tensor] = function(*given)  # type: ignore[no-untyped-call]
+    found: tuple[Tensor, Tensor, Tensor] = function(*given)  # type: ignore[no-untyped-call]
     return found

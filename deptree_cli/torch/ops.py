@@ -76,10 +76,22 @@ def log_partition_and_marginals(
     Arguments and errors as of `log_partition`.
     """
     scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
-    log_z, found = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    log_z, found, _ = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
+
+
+def relative_sums(
+    log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, implementation: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log Z of scores (B, N, N), (B,), the same of scores shifted as in `shifted.py`, and marginals, (B, N, N).
+
+    Arguments and errors as of `log_partition`.
+    """
+    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
+    log_z, found, relative = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    return log_z, relative, found
 
 
 def _is_differentiated(log_scores: Tensor) -> bool:

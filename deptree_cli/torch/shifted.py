@@ -34,42 +34,62 @@ def wide(log_scores: Tensor) -> Tensor:
 
 
 def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
-    """Shift log-scores (B, N, N), each word's column to a maximum of 0.
+    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/shifted.py` does.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
     score far below words without a loss of digits.
     """
     given = wide(log_scores)
-    absent = ~arc_mask(lengths, given.shape[-1]) | (given <= -MASK)
-    scores = given.masked_fill(absent, -torch.inf)
+    scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
     with torch.no_grad():
-        columns = _usable(scores[:, 1:].amax(1) if single_root else scores.amax(1))
-        of_root = _usable((scores[:, 0] - columns).amax(1)) if single_root else torch.zeros_like(columns[:, 0])
-        constants = columns[:, None].repeat(1, given.shape[-1], 1)
-        constants[:, 0] += of_root[:, None]
-    return Shifted(scores - constants, columns.sum(1) + of_root)
+        columns = scores[:, 1:].amax(1) if single_root else scores.amax(1)
+        columns = _usable(torch.where(columns == -torch.inf, scores[:, 0], columns))
+        below = scores - columns[:, None]
+        constants = [columns]
+        if single_root:
+            below[:, 0], of_root = below_highest(scores[:, 0], columns)
+            constants.append(of_root)
+    finite = scores.masked_fill(below == -torch.inf, 0.0)
+    return Shifted(below + (finite - finite.detach()), torch.cat(constants, 1).sum(1))
+
+
+def below_highest(row: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ROOT's row (B, n) less the words' maxima (B, n) and then less the highest of it; and that, (B, 2), a pair.
+
+    The maxima of words and of ROOT's row may be far apart: what the first difference rounds off (Knuth's two-sum) is
+    not lost. Where everything is forbidden, the highest is 0.
+    """
+    difference = row - columns
+    kept = row - difference
+    rest = (row - (difference + kept)) + (kept - columns)
+    rest = torch.where(difference > -torch.inf, rest, 0.0)
+    top = difference.amax(1, keepdim=True)
+    of_top = torch.where(difference == top, rest, -torch.inf).amax(1, keepdim=True)
+    top = _usable(top)
+    return (difference - top) + (rest - of_top), torch.cat((top, of_top), 1)
 
 
 def _usable(maximum: Tensor) -> Tensor:
     """Maxima to shift by; 0 in place of those that are none, which are left for whoever checks scores to report."""
-    return torch.where(maximum.abs() <= MASK, maximum, 0.0)
+    return torch.where(maximum.isfinite(), maximum, 0.0)
 
 
-def tree_scores(scores: Tensor, heads: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+def tree_scores(scores: Tensor, heads: Tensor, words: Tensor, forbidden: float = -torch.inf) -> tuple[Tensor, Tensor]:
     """Return the sums of the scores of trees' arcs, (..., B), and whether no arc of theirs is forbidden, (..., B) bool.
 
     Forbidden arcs count 0, so that no gradient passes through them.
 
     Args:
-        scores: (B, N, N); -1e15 and below forbids.
+        scores: (B, N, N).
         heads: (..., B, N) integers; those outside 0 to N - 1 are read as the nearest of these.
         words: (B, N) bool, whose heads count.
+        forbidden: what scores forbid an arc, from there down.
     """
     sentences, nodes = words.shape
     column = torch.arange(nodes, device=scores.device)
     sentence = torch.arange(sentences, device=scores.device)[:, None]
     picked = scores.flatten()[(sentence * nodes + heads.long().clamp(0, nodes - 1)) * nodes + column]
-    possible = picked > -MASK
+    possible = picked > forbidden
     return torch.where(words & possible, picked, 0.0).sum(-1), (possible | ~words).all(-1)
 
 

@@ -28,14 +28,15 @@ def log_partition(log_scores: Tensor, lengths: Tensor, single_root: bool, projec
 
 def log_partition_and_marginals(
     log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, on_device: bool
-) -> tuple[Tensor, Tensor]:
-    """Return log Z, (B,), and its gradient, the marginals, (B, N, N): both sweeps."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log Z, (B,), its gradient, the marginals, (B, N, N), and log Z of shifted scores, (B,): both sweeps."""
     check_lengths(lengths, log_scores.shape[-1])
     if on_device:
         return elimination.log_partition_and_marginals(log_scores, lengths, single_root)
     batch = _batch(log_scores, lengths, single_root, projective)
-    log_z, marginals = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
-    return torch.from_numpy(log_z).to(log_scores), torch.from_numpy(marginals).to(log_scores.device)
+    found = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
+    log_z, marginals, relative = map(torch.from_numpy, found)
+    return log_z.to(log_scores), marginals.to(log_scores.device), relative.to(log_scores)
 
 
 def arc_covariance(

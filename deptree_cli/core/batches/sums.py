@@ -35,22 +35,24 @@ def log_partitions(batch: Batch, threads: int = 1) -> Float:
     return log_z
 
 
-def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float, Array]:
-    """Return log Z, (B,) float64, and the marginals of arcs, (B, N, N), of the scores' type: the gradient of log Z.
+def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float, Array, Float]:
+    """Return log Z, (B,) float64, the marginals of arcs, (B, N, N), of the scores' type: the gradient of log Z; and log
+    Z of the shifted scores (`core/shifted.py`), (B,), which has digits that log Z of large scores lacks.
 
     Marginals of forbidden arcs, of column 0 and of padding are 0. O(n^3) a sentence. Errors as for `log_partitions`.
     """
-    log_z, marginals = np.empty(len(batch.lengths)), np.zeros_like(batch.log_scores)
+    log_z, relative, marginals = *np.empty((2, len(batch.lengths))), np.zeros_like(batch.log_scores)
 
     def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
-        log_z[first:stop] = kernels.marginals(packed, marginals[first:stop]) + packed.constants
+        relative[first:stop] = kernels.marginals(packed, marginals[first:stop])
+        log_z[first:stop] = relative[first:stop] + packed.constants
 
     def fill_one(b: int, sentence: ArcFactored) -> None:
-        log_z[b] = sentence.factorisation.log_z
+        log_z[b], relative[b] = sentence.factorisation.log_z, sentence.factorisation.shifted_log_z[0]
         _put(marginals[b], sentence.factorisation.marginals())
 
     _run(batch, threads, fill, fill_one)
-    return log_z, marginals
+    return log_z, marginals, relative
 
 
 def covariances(batch: Batch, values: Array, threads: int = 1) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.shifted import is_large
 
 # The kinds of inputs: a positive number; another distribution over the sentence's trees; the known heads (n,), -1 where
 # unknown; features of arcs (n+1, n+1, R); R numbers.
@@ -74,13 +75,20 @@ def cancels(difference: float, *terms: float) -> bool:
     return abs(difference) < SHARE * (1.0 + sum(map(abs, terms)))
 
 
-def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
+def arc_covariance(distribution: ArcFactored, values: Float, rest: Float | None = None) -> Float:
     """The covariance of each arc with the sum of the tree's values, (n+1, n+1); values of forbidden arcs do not count.
 
     The one primitive behind every gradient: the derivative of the marginals in that direction, O(n^3).
+
+    Args:
+        rest: what values that are scores round off, which is then looked at where these are large.
     """
-    possible = distribution.support & np.isfinite(values)
-    return distribution.factorisation.arc_covariance(np.where(possible, values, 0.0))
+    possible, factorisation = distribution.support & np.isfinite(values), distribution.factorisation
+    values = np.where(possible, values, 0.0)
+    counts = np.ones_like(values) if factorisation.is_wide else np.exp(factorisation.shifted.high)  # before it cancels
+    if rest is None or not is_large(values, counts):
+        return factorisation.arc_covariance(values)
+    return factorisation.arc_covariance(values, np.where(possible, rest, 0.0))
 
 
 def unique_inputs(quantities: Iterable[Quantity]) -> list[Input]:

@@ -9,6 +9,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations.base import DISTRIBUTION, Input, arc_covariance, cancels, expected_sum
 from deptree_cli.core.expectations.entropies import entropy
+from deptree_cli.core.shifted import is_large
 
 OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
 
@@ -18,14 +19,14 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
     _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.inf
-    differences = _differences(distribution, other)
+    differences, _ = _differences(distribution, other)
     if _have_equal_trees(distribution, other) and not differences[distribution.support].any():
         return 0.0  # the same scores: the same distribution
     expected = expected_sum(distribution, differences)
     (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
     log_ratio = theirs - ours + (their_rest - our_rest)
     found = expected + log_ratio
-    if not cancels(found, expected, log_ratio):
+    if not (cancels(found, expected, log_ratio) or is_large(differences, distribution.marginals())):
         return found
     from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
 
@@ -35,7 +36,7 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
 def kl_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute the covariance of each arc with the difference of log-scores, in one sweep; NaN where kl is infinite."""
     _check_comparable(distribution, other)
-    return _unless_infinite(distribution, other, _differences(distribution, other))
+    return _unless_infinite(distribution, other, *_differences(distribution, other))
 
 
 def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
@@ -43,16 +44,17 @@ def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
     _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.inf
-    log_z = other.factorisation.shifted_log_z[0]
-    expected = expected_sum(distribution, other.factorisation.shifted.high)
-    if cancels(log_z - expected, log_z, expected):
+    log_z, scores = other.factorisation.shifted_log_z[0], other.factorisation.shifted.high
+    expected = expected_sum(distribution, scores)
+    if cancels(log_z - expected, log_z, expected) or is_large(scores, distribution.marginals()):
         return entropy(distribution) + kl(distribution, other)
     return log_z - expected
 
 
 def cross_entropy_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute minus the covariance of each arc with the other's log-score; NaN where the value is infinite."""
-    return _unless_infinite(distribution, other, -other.factorisation.shifted.high)
+    high, low, _ = other.factorisation.shifted
+    return -_unless_infinite(distribution, other, high, low)
 
 
 def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
@@ -60,18 +62,19 @@ def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
     return other.marginals() - distribution.marginals()
 
 
-def _unless_infinite(distribution: ArcFactored, other: ArcFactored, values: Float) -> Float:
+def _unless_infinite(distribution: ArcFactored, other: ArcFactored, values: Float, rest: Float) -> Float:
     _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.full_like(distribution.log_scores, np.nan)
-    return arc_covariance(distribution, values)
+    return arc_covariance(distribution, values, rest)
 
 
-def _differences(distribution: ArcFactored, other: ArcFactored) -> Float:
-    """The differences of shifted log-scores, (n+1, n+1); they mean nothing outside the distribution's support."""
+def _differences(distribution: ArcFactored, other: ArcFactored) -> tuple[Float, Float]:
+    """The differences of shifted log-scores, (n+1, n+1), and what they round off; meaningless outside the support."""
+    from deptree_cli.kernels.numbers.paired import Paired, paired_sums  # loads kernels: when there is work
+
     ours, theirs = distribution.factorisation.shifted, other.factorisation.shifted
-    with np.errstate(invalid="ignore"):
-        return (ours.high - theirs.high) + (ours.low - theirs.low)
+    return paired_sums(Paired(*ours[:2]), Paired(-theirs.high, -theirs.low))
 
 
 def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:

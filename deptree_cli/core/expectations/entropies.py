@@ -5,6 +5,7 @@ from __future__ import annotations
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, cancels, expected_sum
+from deptree_cli.core.shifted import is_large
 
 # From here to 1 an order takes more than a digit and a half off differences.
 NEAR = 0.03
@@ -15,9 +16,10 @@ ORDER = Input("order", NUMBER, "The order", formerly=("alpha",))
 def entropy(distribution: ArcFactored) -> float:
     """Shannon entropy: log Z - E[log-score]."""
     factorisation = distribution.factorisation
-    log_z, expected = factorisation.shifted_log_z[0], expected_sum(distribution, factorisation.shifted.high)
+    scores = factorisation.shifted.high
+    log_z, expected = factorisation.shifted_log_z[0], expected_sum(distribution, scores)
     found = log_z - expected
-    if not cancels(found, log_z, expected):
+    if not (cancels(found, log_z, expected) or is_large(scores, distribution.marginals())):
         return found
     if _is_certain(distribution):
         return 0.0
@@ -29,7 +31,8 @@ def entropy(distribution: ArcFactored) -> float:
 
 def entropy_gradient(distribution: ArcFactored) -> Float:
     """Compute minus the covariance of each arc with the log-score, (n+1, n+1)."""
-    return -arc_covariance(distribution, distribution.factorisation.shifted.high)
+    high, low, _ = distribution.factorisation.shifted
+    return -arc_covariance(distribution, high, low)
 
 
 def renyi(distribution: ArcFactored, order: float) -> float:
@@ -37,10 +40,11 @@ def renyi(distribution: ArcFactored, order: float) -> float:
     if order == 1.0:
         return entropy(distribution)
     if not _is_near_one(order):
-        powered = distribution.powered(order).log_partition
+        powered = distribution.powered(order)
         times = order * distribution.factorisation.shifted_log_z[0]
-        if not cancels(powered - times, powered, times):
-            return (powered - times) / (1.0 - order)
+        difference = powered.log_partition - times
+        if not (cancels(difference, powered.log_partition, times) or is_large(powered.log_scores, powered.marginals())):
+            return difference / (1.0 - order)
     if _is_certain(distribution):
         return 0.0
     from deptree_cli.core.expectations import cancelling, near_certain  # load kernels: only where they are needed

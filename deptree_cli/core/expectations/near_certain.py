@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.cancelling import Pair, expected_log_score, minus
@@ -75,7 +76,7 @@ def renyi(distribution: ArcFactored, order: float) -> float:
 
 def parts(distribution: ArcFactored) -> Iterator[Part]:
     """All trees but the best, by the first word that has another head."""
-    best = distribution.space.maximum_tree(distribution.possible_scores)[0]
+    best = maximum_tree(distribution)
     highest = _log_weight(distribution, best)
     agreeing: list[int | None] = [None] * distribution.n
     for word, head in enumerate(best.tolist(), 1):
@@ -99,7 +100,10 @@ def log_of_one_plus(x: Pair) -> Pair:
 
 
 def _log_weight(distribution: ArcFactored, tree: Heads) -> Pair:
-    scores = distribution.log_scores[tree, np.arange(1, distribution.n + 1)].tolist()
+    arcs = tree, np.arange(1, distribution.n + 1)
+    scores = distribution.log_scores[arcs].tolist() + (
+        [] if distribution.rest is None else distribution.rest[arcs].tolist()
+    )
     rounded = math.fsum(scores)
     return rounded, math.fsum([*scores, -rounded])
 

@@ -44,7 +44,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
     wide = single_root and elimination_of(distribution.factorisation).is_wide
     budget = steps_of_tree(n, wide)
     spare = np.array([steps_of_tables(n, wide) + (0 if single_root else int(FACTORS * n**3))])
-    weights = shifted_weights(distribution.possible_scores, single_root)
+    weights = shifted_weights(distribution, single_root)
     weights[:, 0] = distribution.root_marginals if single_root else 0.0
     walks = Walks.of(size, n)
     if size <= wilson.FEW:

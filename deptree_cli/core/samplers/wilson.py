@@ -62,7 +62,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
     elimination.
     """
-    tables, bits = alias_tables(shifted_weights(distribution.log_scores, single_root=False), first_head=0)
+    tables, bits = alias_tables(shifted_weights(distribution, single_root=False), first_head=0)
     walks = Walks.of(size, distribution.n)
     walks.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
     if walks.abandoned.any():
@@ -77,9 +77,9 @@ def local_root_probs(distribution: ArcFactored) -> Float:
     return weights / weights.sum()
 
 
-def shifted_weights(log_scores: Float, single_root: bool) -> Float:
+def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
     """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
-    high, low, _ = shift(log_scores, single_root)
+    high, low, _ = shift(distribution.possible_scores, single_root, distribution.rest)
     weights: Float = REAL.exp(high, low)
     return weights
 
@@ -121,7 +121,7 @@ def _walk(
 ) -> Heads:
     """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
     rooted = root_probs is not None
-    weights = shifted_weights(distribution.possible_scores, distribution.single_root)
+    weights = shifted_weights(distribution, distribution.single_root)
     weights[:, 0] = root_probs if rooted else 0.0
     walks = Walks.of(size, distribution.n)
     if size <= FEW:

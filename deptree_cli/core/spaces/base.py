@@ -43,6 +43,10 @@ class Factorisation(Protocol):
         """The log-scores that it was made of, shifted."""
 
     @property
+    def is_wide(self) -> bool:
+        """Whether float64's range did not suffice."""
+
+    @property
     def shifted_log_z(self) -> tuple[float, float]:
         """The logarithm of the partition function of the shifted scores, a pair of numbers."""
 
@@ -58,8 +62,13 @@ class Factorisation(Protocol):
     def root_marginals(self) -> Float:
         """P(ROOT -> word), (n+1,)."""
 
-    def arc_covariance(self, values: Float) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1)."""
+    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
+        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1).
+
+        Args:
+            rest: what the values round off; they may then be as large as masks: twice the digits, 20 to 80 times as
+                slow.
+        """
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n)."""
@@ -98,8 +107,8 @@ class TreeSpace(ABC):
         """Whether some tree of allowed arcs is none of the other space's; there is a tree. Exact, as `support` is."""
 
     @abstractmethod
-    def factorise(self, log_scores: Float) -> Factorisation:
-        """Work out what every sum needs, from checked log-scores (n+1, n+1)."""
+    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
+        """Work out what every sum needs, from checked log-scores (n+1, n+1), and what they round off."""
 
     @abstractmethod
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
@@ -108,3 +117,7 @@ class TreeSpace(ABC):
     @abstractmethod
     def best_trees(self, scores: Float, size: int) -> Heads:
         """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n), k <= size; -inf forbids."""
+
+    @abstractmethod
+    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
+        """The same as `maximum_tree` of scores that are pairs, of any size."""

@@ -22,7 +22,7 @@ from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
-from deptree_cli.kernels.numbers.precise import pairs_of
+from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
 from deptree_cli.kernels.trees.eisner import Chart, inside, outside, root_marginals
 from deptree_cli.kernels.trees.eisner_sampler import sample_trees
 
@@ -82,19 +82,17 @@ class Eisner(Sums):
         log_z = pair_log((float(total.high), float(total.low)))
         return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
 
-    def arc_covariance(self, values: Float) -> Float:
+    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
         """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).
 
-        values: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in that
-        direction: both sweeps on dual numbers.
+        values, rest: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in
+        that direction: both sweeps on dual numbers.
         """
-
-        def zeros(shape: Any) -> Dual:
-            return Dual(self.kind.zeros(shape), self.kind.zeros(shape))
-
-        weights, chart = Dual(self.weights, self.kind.scaled(self.weights, values)), _chart(zeros, self.n)
-        inside(weights, self.single_root, chart)
-        covariances: Float = self.kind.floats(_marginals(weights, self.single_root, chart, self.n, zeros).tangent)
+        if rest is not None:
+            weights = PRECISE.exp(self.shifted.high, self.shifted.low)
+            return _covariances(Dual(weights, precise_scaled(weights, values, rest)), self.single_root, PRECISE)
+        tangents = self.kind.scaled(self.weights, values)
+        covariances = _covariances(Dual(self.weights, tangents), self.single_root, self.kind)
         if not self.is_wide and not np.isfinite(covariances).all():
             return self.in_wide_numbers.arc_covariance(values)
         return covariances
@@ -114,13 +112,13 @@ class Eisner(Sums):
         return heads
 
 
-def factorise(log_scores: Float, single_root: bool) -> Eisner:
+def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Eisner:
     """Fill the chart of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3).
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root)
+    shifted = shift(log_scores, single_root, rest)
     found = _filled(shifted, single_root, REAL)
     if not is_in_range(found.shifted_log_z[0], found.n):
         found = found.in_wide_numbers
@@ -185,6 +183,18 @@ def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
 def _chart(zeros: Any, n: int) -> Any:
     """A chart of zeros."""
     return Chart(*(zeros((n + 1, n + 1)) for _ in Chart._fields))
+
+
+def _covariances(weights: Dual, single_root: bool, kind: Kind) -> Float:
+    """The derivatives of the marginals, (n+1, n+1), from weights and theirs, of one kind."""
+
+    def zeros(shape: Any) -> Dual:
+        return Dual(kind.zeros(shape), kind.zeros(shape))
+
+    n = kind.floats(weights.value).shape[1] - 1
+    chart = _chart(zeros, n)
+    inside(weights, single_root, chart)
+    return kind.floats(_marginals(weights, single_root, chart, n, zeros).tangent)
 
 
 def _marginals(weights: Any, single_root: bool, chart: Any, n: int, zeros: Any) -> Any:

@@ -23,7 +23,7 @@ from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_log
-from deptree_cli.kernels.numbers.precise import pairs_of
+from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees import elimination as kernel
 from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_trees
@@ -93,25 +93,18 @@ class Elimination(Sums):
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return marginals
 
-    def arc_covariance(self, values: Float) -> Float:
+    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
         """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).
 
-        values: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in that
-        direction, by the two sweeps on dual numbers: behind every gradient of Zmigrod et al. 2021b.
+        values, rest: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in
+        that direction, by the two sweeps on dual numbers: behind every gradient of Zmigrod et al. 2021b.
         """
-        direction = np.concatenate((values[1:, 1:], values[:1, 1:]))
-        weights = Dual(self.weights, self.kind.scaled(self.weights, direction))
-        factors = Dual(*(self.kind.each(np.copy, part) for part in weights))
-        pivots = Dual(self.kind.zeros(self.n), self.kind.zeros(self.n))
-        order = np.arange(self.n)
-        kernel.eliminate(factors, pivots, order, self.single_root)
-        shape = self.n + 1, self.n
-        adjoints = Dual(self.kind.zeros(shape), self.kind.zeros(shape))
-        kernel.reverse(factors, pivots, order, adjoints, self.single_root)
-        shape = self.n + 1, self.n + 1
-        products = Dual(self.kind.zeros(shape), self.kind.zeros(shape))
-        kernel.arc_products(weights, adjoints, order, products)
-        covariances = self.kind.floats(products.tangent)
+        if rest is not None:
+            weights = PRECISE.exp(_by_kernel(self.shifted.high), _by_kernel(self.shifted.low))
+            tangents = precise_scaled(weights, _by_kernel(values), _by_kernel(rest))
+            return _covariances(Dual(weights, tangents), self.single_root, PRECISE)
+        tangents = self.kind.scaled(self.weights, _by_kernel(values))
+        covariances = _covariances(Dual(self.weights, tangents), self.single_root, self.kind)
         if not self.is_wide and not np.isfinite(covariances).all():
             return self.in_wide_numbers.arc_covariance(values)
         return covariances
@@ -132,7 +125,8 @@ class Elimination(Sums):
         adjoints = WIDE.zeros(self.n)
         kernel.root_adjoints(wide.factors, wide.pivots, wide.order, adjoints)
         result = np.full(self.n + 1, -np.inf)
-        result[wide.order + 1] = self.shifted.high[0, wide.order + 1] + wide_log(adjoints)
+        mantissas, exponents = (part[-1][wide.order] for part in wide.weights)
+        result[wide.order + 1] = wide_log((mantissas * adjoints[0], exponents + adjoints[1]))
         return result
 
     def given_root(self, word: int) -> Elimination:
@@ -178,13 +172,13 @@ def elimination_of(factorisation: Factorisation) -> Elimination:
     return factorisation
 
 
-def factorise(log_scores: Float, single_root: bool) -> Elimination:
+def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Elimination:
     """Eliminate the words of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3): n^3/3 multiply-adds.
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root)
+    shifted = shift(log_scores, single_root, rest)
     found, depth = _eliminated(shifted, single_root, REAL)
     if depth < SAFE_LOG:
         found, _ = _eliminated(shifted, single_root, WIDE)
@@ -199,6 +193,21 @@ def _eliminated(shifted: Shifted, single_root: bool, kind: Kind) -> tuple[Elimin
     factors, pivots, order, log_z, depth = _factors(weights, len(shifted.high) - 1, single_root, kind)
     log_total = _log_of_product(factors, pivots, log_z, kind)
     return Elimination(single_root, shifted, log_total, kind, weights, factors, pivots, order), depth
+
+
+def _covariances(weights: Dual, single_root: bool, kind: Kind) -> Float:
+    """The derivatives of the marginals, (n+1, n+1), from weights (n+1, n) and theirs, of one kind."""
+
+    def zeros(*shape: int) -> Dual:
+        return Dual(kind.zeros(shape), kind.zeros(shape))
+
+    n: int = kind.floats(weights.value).shape[1]
+    factors, pivots, order = Dual(*(kind.each(np.copy, part) for part in weights)), zeros(n), np.arange(n)
+    kernel.eliminate(factors, pivots, order, single_root)
+    adjoints, products = zeros(n + 1, n), zeros(n + 1, n + 1)
+    kernel.reverse(factors, pivots, order, adjoints, single_root)
+    kernel.arc_products(weights, adjoints, order, products)
+    return kind.floats(products.tangent)
 
 
 def _factors(weights: Any, n: int, single_root: bool, kind: Kind) -> tuple[Any, Any, Int, float, float]:

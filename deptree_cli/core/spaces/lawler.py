@@ -1,4 +1,4 @@
-"""The best non-projective trees in order, by Lawler's (1972) partition.
+"""The best trees in order, by Lawler's (1972) partition: non-projective ones, and of any space where they need masks.
 
 The trees of a cell, all but its best one, fall into at most n cells, of each of which the best tree is known at once. A
 heap of cells then gives the trees in order, O(n^3) each. (Camerini et al. 1980 need O(n^2) a tree, but a swap of their
@@ -8,34 +8,68 @@ arcs may break the single-root constraint; Zmigrod et al. 2021c repair that.)
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
+from deptree_cli.core.shifted import Shifted
+from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
+
+# A tree, (n,) heads, and its sum of scores in one part or two.
+Best = tuple[Heads, tuple[float, ...]]
 
 
 def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
     """See `TreeSpace`."""
-    trees = list(_in_order(read_only(scores.view()), single_root, size))
-    return np.array(trees, dtype=np.int32).reshape(-1, len(scores) - 1)
+    scores, n = read_only(scores.view()), len(scores) - 1
+    best = np.empty(n, dtype=np.int32)
+
+    def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
+        heads, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
+        best_trees_below(scores, single_root, tree, first, banned, heads, totals)
+        return zip(heads[first - 1 :], totals[first - 1 :, None].tolist(), strict=True)
+
+    return _in_order((best, (best_tree(scores, single_root, best),)), below, size)
 
 
-def _in_order(scores: Float, single_root: bool, size: int) -> Iterator[Heads]:
-    n = len(scores) - 1
-    heads = np.empty(n, dtype=np.int32)
-    cells = [(-best_tree(scores, single_root, heads), 0, heads, 1, np.zeros(n + 1, dtype=np.bool_))]
+def best_trees_of_pairs(space: TreeSpace, shifted: Shifted, size: int) -> Heads:
+    """The same of a space's trees by scores that are pairs; n searches for a best tree each."""
+    high, low, _ = shifted
+
+    def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
+        given = high.copy()
+        given[:, 1:first] = np.where(np.arange(len(high))[:, None] == tree[: first - 1], high[:, 1:first], -np.inf)
+        given[banned, first] = -np.inf
+        for word in range(first, len(high)):
+            own, head = given[:, word].copy(), tree[word - 1]
+            given[head, word] = -np.inf
+            yield space.maximum_tree_of_pairs(given, np.where(given > -np.inf, low, 0.0))
+            given[:, word] = -np.inf
+            given[head, word] = own[head]
+
+    return _in_order(space.maximum_tree_of_pairs(high, low), below, size)
+
+
+def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]], size: int) -> Heads:
+    """The best tree, and those behind it.
+
+    below: a tree, the first word that may have another head, and heads that this must not have, (n+1,) -> the best
+        trees of the parts of its cell, as `best_trees_below` has them; a sum of -inf is no tree.
+    """
+    tree, total = best
+    n = len(tree)
+    cells = [(tuple(-part for part in total), 0, tree, 1, np.zeros(n + 1, dtype=np.bool_))]
+    trees: list[Heads] = []
     found = 0
-    while cells and size > 0:
+    while cells and len(trees) < size:
         _, _, tree, first, banned = heapq.heappop(cells)
-        yield tree
-        size -= 1
-        below, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
-        best_trees_below(scores, single_root, tree, first, banned, below, totals)
-        for word in range(first, n + 1):
-            if totals[word - 1] > -np.inf:
+        trees.append(tree)
+        for word, (other, total) in enumerate(below(tree, first, banned), first):
+            if total[0] > -np.inf:
                 found += 1
                 others = banned.copy() if word == first else np.zeros(n + 1, dtype=np.bool_)
                 others[tree[word - 1]] = True
-                heapq.heappush(cells, (-totals[word - 1], found, below[word - 1], word, others))
+                heapq.heappush(cells, (tuple(-part for part in total), found, other, word, others))
+    return np.array(trees, dtype=np.int32).reshape(-1, n)

@@ -76,11 +76,11 @@ class Projective(TreeSpace):
         under_last = np.triu(chart.left[1:], 1)  # [m, k]: words m+1..k
         return bool((before & under_last & (last & allowed[0]))[1:].any())
 
-    def factorise(self, log_scores: Float) -> Factorisation:
+    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
 
-        return eisner.factorise(log_scores, self.single_root)
+        return eisner.factorise(log_scores, self.single_root, rest)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
@@ -88,6 +88,13 @@ class Projective(TreeSpace):
 
         heads = np.empty(len(scores) - 1, dtype=np.int32)
         return heads, best_projective_tree(np.ascontiguousarray(scores), self.single_root, heads)
+
+    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
+        """See `TreeSpace`; by the chart that has siblings, none of which scores anything. O(n^3)."""
+        from deptree_cli.core.spaces.second_order import shift_pairs
+        from deptree_cli.kernels.numbers.paired import Paired
+
+        return shift_pairs(Paired(high, low), None, None, self.single_root).maximum_tree_of_pairs()
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""

@@ -6,6 +6,7 @@ As in `eisner.py`, it adds and multiplies positive numbers only, in float64 wher
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,10 +15,13 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces.eisner import is_in_range, log_pair
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Kept, Weights, clear, inside, tree_log_weights
+from deptree_cli.kernels.trees.second_order import Chart, Kept, Weights, clear, inside, tree_log_probs
 from deptree_cli.kernels.trees.second_order_best_tree import follow
 from deptree_cli.kernels.trees.second_order_outside import outside
 from deptree_cli.kernels.trees.second_order_sampler import sample_trees
@@ -30,12 +34,14 @@ class Shifted:
     Attributes:
         single_root: whether its trees have one ROOT arc, or one or more.
         log_weights: logarithms of the weights, float64, laid out for the kernels.
-        constant: what log Z loses by the shift.
+        rest: what these round off.
+        constant: what log Z loses by the shift, a pair of numbers.
     """
 
     single_root: bool
     log_weights: Weights
-    constant: float
+    rest: Weights
+    constant: tuple[float, float]
 
     @property
     def n(self) -> int:
@@ -53,20 +59,25 @@ class Shifted:
         arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
         return Kept(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
 
-    def tree_log_weights(self, trees: Integers) -> Float:
-        """The shifted log-weights of projective trees, (k, n) heads -> (k,)."""
-        out = np.empty(len(trees))
-        tree_log_weights(*self.log_weights, np.ascontiguousarray(trees, dtype=np.int64), out)
-        return out
-
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        chart = _chart(lambda shape: np.full(shape, -np.inf), self)
-        weights, items = Weights(*map(Tropical, self.log_weights)), Chart(*map(Tropical, chart))
-        inside(weights, self.everything, self.single_root, items)
-        heads = np.empty(self.n, dtype=np.int32)
-        follow(self.log_weights, chart, self.single_root, heads)
-        return heads
+        weights = Weights(*map(Tropical, self.log_weights))
+        heads, total = self._maximum_tree(weights, lambda shape: Tropical(np.full(shape, -np.inf)))
+        return heads if total.log > -LARGE else self.maximum_tree_of_pairs()[0]
+
+    def maximum_tree_of_pairs(self) -> tuple[Heads, tuple[float, float]]:
+        """The same where masks count beside which float64 rounds, with its log-weight; -inf if there is no tree."""
+        weights = Weights(*(Tropical(Paired(*each)) for each in zip(self.log_weights, self.rest, strict=True)))
+        heads, total = self._maximum_tree(weights, lambda shape: Tropical(paired(np.full(shape, -np.inf))))
+        total = ops.add(total.log, Paired(*self.constant))
+        return heads, (float(total.high), float(total.low))
+
+    def _maximum_tree(self, weights: Weights, empty: Callable[..., Tropical]) -> tuple[Heads, Tropical]:
+        heads, chart = np.zeros(self.n, dtype=np.int32), _chart(empty, self)
+        total = inside(weights, self.everything, self.single_root, chart)
+        if ops.is_less(ops.lowest(chart.arc.log), total.log):
+            follow(weights, chart, self.single_root, heads)
+        return heads, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +102,7 @@ class SecondOrderChart:
     @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function; -inf where there is no tree."""
-        return math.fsum((*self.shifted_log_z, self.shifted.constant))
+        return math.fsum((*self.shifted_log_z, *self.shifted.constant))
 
     @property
     def is_wide(self) -> bool:
@@ -105,8 +116,9 @@ class SecondOrderChart:
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
-        log_z, rest = self.shifted_log_z
-        return np.minimum(self.shifted.tree_log_weights(trees) - log_z - rest, 0.0)
+        out, heads = np.empty(len(trees)), np.ascontiguousarray(trees, dtype=np.int64)
+        tree_log_probs(self.shifted.log_weights, self.shifted.rest, self.shifted_log_z, heads, out)
+        return np.minimum(out, 0.0)
 
     def marginals(self, adjoints: Chart | None = None) -> Float:
         """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
@@ -173,18 +185,32 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels.
+    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels; see `shift_pairs`."""
+    return shift_pairs(paired(log_scores), grandparent, sibling, single_root)
 
-    What an array exceeds its peaks by is never rounded to the digits of a large offset: every array is shifted by
-    itself before they are added up. The weights of arcs take the largest over siblings with them.
+
+def shift_pairs(log_scores: Paired, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
+    """Shift scores, those of arcs given as pairs (n+1, n+1); nothing is rounded off.
+
+    The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
+    word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
     """
-    arcs, of_arcs = _below_peaks(log_scores[..., None], single_root)
-    above, of_grandparents = _below_peaks(_by_grandparent(log_scores, grandparent), single_root)
-    beside, of_siblings = _below_peaks(_by_sibling(log_scores, sibling), single_root)
+    above, beside = _by_grandparent(log_scores.high, grandparent), _by_sibling(log_scores.high, sibling)
     nearest = beside.max(axis=2, keepdims=True)
-    joint, of_words = _below_peaks(arcs + nearest + above, single_root)
-    weights = Weights(np.ascontiguousarray(joint), np.ascontiguousarray(beside - _finite(nearest)))
-    return Shifted(single_root, weights, math.fsum((*of_arcs, *of_grandparents, *of_siblings, *of_words)))
+    siblings = paired_sums(paired(beside), paired(-_finite(nearest)))
+    arcs = paired_sums(Paired(*(part[..., None] for part in log_scores)), paired(above))
+    arcs = paired_sums(arcs, paired(nearest))
+    peaks = _highest(arcs, slice(int(single_root), None), (0, 2))
+    arcs = paired_sums(arcs, Paired(*(-part for part in peaks)))
+    taken = [*peaks.high[0, 1:, 0], *peaks.low[0, 1:, 0]]
+    if single_root:
+        top = _highest(arcs, slice(1), (0, 1, 2))
+        root = paired_sums(Paired(arcs.high[0], arcs.low[0]), Paired(-top.high[0], -top.low[0]))
+        arcs.high[0], arcs.low[0] = root
+        taken += [top.high.item(), top.low.item()]
+    total = math.fsum(taken)
+    high, low = (Weights(*each) for each in zip(arcs, siblings, strict=True))
+    return Shifted(single_root, high, low, (total, math.fsum([*taken, -total])))
 
 
 def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
@@ -201,19 +227,12 @@ def _by_sibling(log_scores: Float, sibling: Float | None) -> Float:
     return np.zeros((*log_scores.shape, len(log_scores))) if sibling is None else sibling.swapaxes(1, 2)
 
 
-def _below_peaks(scores: Float, single_root: bool) -> tuple[Float, list[float]]:
-    """Scores ``[head, dependent, ...]`` less the highest of each word, and what was subtracted.
-
-    Under the single-root constraint the highest are of words as heads, and ROOT's row is then shifted as a whole: every
-    tree has exactly one of its arcs.
-    """
-    peaks = _finite(scores[int(single_root) :].max(axis=(0, 2)))
-    below = scores - peaks[:, None]
-    if not single_root:
-        return below, peaks.tolist()
-    top = _finite(below[0].max())
-    below[0] -= top
-    return below, [*peaks.tolist(), float(top)]
+def _highest(scores: Paired, heads: slice, axes: tuple[int, ...]) -> Paired:
+    """The largest of the scores of some heads along some axes, which stay; 0 where everything is forbidden."""
+    high, low = (part[heads] for part in scores)
+    peaks = high.max(axis=axes, keepdims=True)
+    rests = np.where(high == peaks, low, -np.inf).max(axis=axes, keepdims=True)
+    return Paired(_finite(peaks), rests)
 
 
 def _finite(peaks: Any) -> Any:
@@ -238,7 +257,7 @@ def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Cha
 
 
 def _weights(shifted: Shifted, kind: Kind) -> Weights:
-    return Weights(*map(kind.exp, shifted.log_weights))
+    return Weights(*map(kind.exp, shifted.log_weights, shifted.rest))
 
 
 def _chart(zeros: Any, shifted: Shifted) -> Chart:

@@ -68,6 +68,12 @@ def part(array, start, stop):
 
 
 @operation
+def copy(array):
+    """Return a copy of an array."""
+    return array.copy()
+
+
+@operation
 def inner(x, y):
     """Return the sum of the products of two rows' numbers."""
     return sum_of_products(x, y)
@@ -106,6 +112,12 @@ def zero(array):
 def one(array):
     """Return the number 1 of an array's kind."""
     return 1.0
+
+
+@operation
+def lowest(array):
+    """Return -inf of an array's kind, where numbers are scores."""
+    return -math.inf
 
 
 @operation
@@ -152,7 +164,7 @@ def is_negative(x):
 
 @operation
 def is_less(x, y):
-    """Return whether x < y, neither being negative."""
+    """Return whether x < y, neither being negative unless they are scores."""
     return x < y
 
 

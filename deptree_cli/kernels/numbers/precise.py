@@ -13,6 +13,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.paired import Paired, paired_products
 from deptree_cli.kernels.numbers.pairs import pair_add, pair_divide, pair_exp, pair_multiply, reduced
 from deptree_cli.kernels.numbers.wide import HALF, LOG_RADIX, RADIX, SMALL, ZERO, FloatArray
 
@@ -43,9 +44,12 @@ def precise_zeros(shape: int | tuple[int, ...]) -> Precise:
     return Precise(np.zeros(shape), np.zeros(shape), np.full(shape, ZERO, dtype=np.int64))
 
 
-def precise_scaled(x: Precise, factors: FloatArray) -> Precise:
-    """Return the products of precise numbers and float64 factors of ordinary size or 0, as a precise array."""
-    high, low = pair_multiply((x.high, x.low), (factors, np.zeros_like(factors)))
+def precise_scaled(x: Precise, factors: FloatArray, rest: FloatArray | None = None) -> Precise:
+    """Return the products of precise numbers and factors below 1e19, as a precise array.
+
+    rest: what rounding took off the factors.
+    """
+    high, low = paired_products(Paired(x.high, x.low), Paired(factors, 0.0 if rest is None else rest))
     return Precise(high, low, np.where(high == 0.0, ZERO, x.exponent))
 
 

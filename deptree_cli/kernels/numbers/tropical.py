@@ -1,44 +1,48 @@
-"""Tropical numbers: logarithms of which the larger is the sum, so that sweeps over sums find their best terms."""
+"""Tropical numbers: scores of which the larger is the sum, so that sweeps over sums find their best terms.
+
+The scores are float64 or, where masks of trees add up beside their other scores, pairs (`paired.py`).
+"""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.operations import add, get, is_less, length, lowest, part, put, row, zero
 
 
 class Tropical(NamedTuple):
-    """A logarithm or an array of them, float64; ``-inf`` is the number 0."""
+    """A score or an array of them; ``-inf`` is the number 0."""
 
-    log: object
+    log: Any
 
 
 @ops.get.register(Tropical)
 def _get(array, index):
-    return Tropical(array.log[index])
+    return Tropical(get(array.log, index))
 
 
 @ops.put.register(Tropical)
 def _put(array, index, x):
-    array.log[index] = x.log
+    put(array.log, index, x.log)
 
 
 @ops.row.register(Tropical)
 def _row(array, i):
-    return Tropical(array.log[i])
+    return Tropical(row(array.log, i))
 
 
 @ops.part.register(Tropical)
 def _part(array, start, stop):
-    return Tropical(array.log[start:stop])
+    return Tropical(part(array.log, start, stop))
 
 
 @ops.inner.register(Tropical)
 def _inner(x, y):
-    best = -math.inf
-    for j in range(x.log.shape[0]):
-        best = max(best, x.log[j] + y.log[j])
+    best = lowest(x.log)
+    for j in range(length(x.log)):
+        score = add(get(x.log, j), get(y.log, j))
+        best = score if is_less(best, score) else best
     return Tropical(best)
 
 
@@ -49,29 +53,29 @@ def _multiply_add(total, x, y):
 
 @ops.zero.register(Tropical)
 def _zero(array):
-    return Tropical(-math.inf)
+    return Tropical(lowest(array.log))
 
 
 @ops.one.register(Tropical)
 def _one(array):
-    return Tropical(0.0)
+    return Tropical(zero(array.log))
 
 
 @ops.add.register(Tropical)
 def _add(x, y):
-    return Tropical(max(x.log, y.log))
+    return y if is_less(x.log, y.log) else x
 
 
 @ops.multiply.register(Tropical)
 def _multiply(x, y):
-    return Tropical(x.log + y.log)
+    return Tropical(add(x.log, y.log))
 
 
 @ops.is_less.register(Tropical)
 def _is_less(x, y):
-    return x.log < y.log
+    return is_less(x.log, y.log)
 
 
 @ops.length.register(Tropical)
 def _length(array):
-    return array.log.shape[0]
+    return length(array.log)

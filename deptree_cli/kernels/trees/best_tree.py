@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import add, copy, get, is_less, length, lowest, put, row, subtract, zero
 
 NONE = -1
 
@@ -26,19 +27,21 @@ def best_tree(scores, single_root, heads):
     """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``; return that sum.
 
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
+    Scores are float64, or pairs (`numbers/paired.py`).
     """
-    nodes = scores.shape[0]
+    nodes = length(scores)
+    none = lowest(scores)
     # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
     # the arc that it replaces (-inf if h is no longer in use) and its ends.
-    gain = np.empty((nodes, nodes))
-    gain[0] = -math.inf
+    gain = copy(scores)
+    for h in range(nodes):
+        put(gain, (0, h), none)
     ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
     for d in range(1, nodes):
         for h in range(nodes):
             ends[d, h] = h * nodes + d
         for h in range(nodes):
-            gain[d, h] = scores[h, d]
-        gain[d, d] = -math.inf
+            put(gain, (d, h), get(scores, (h, d)) if h != d else none)
     # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
     # it.
     within = np.full(2 * nodes, NONE, np.int64)
@@ -54,28 +57,28 @@ def best_tree(scores, single_root, heads):
     for start in range(1, nodes):
         if not live[start] or done[start]:
             continue
-        length = 0
+        steps = 0
         slot = start
         while not done[slot]:
             if place[slot] == NONE:
-                path[length] = slot
-                place[slot] = length
-                length += 1
+                path[steps] = slot
+                place[slot] = steps
+                steps += 1
             else:
                 first = place[slot]
-                contract(path[first:length], chosen, gain, ends, live)
-                for cycled in path[first:length]:
+                contract(path[first:steps], chosen, gain, ends, live)
+                for cycled in path[first:steps]:
                     within[name[cycled]] = names
                 name[slot] = names
                 names += 1
-                length = first + 1
-            head = best_head(gain[slot], 1 if single_root else 0)
+                steps = first + 1
+            head = best_head(row(gain, slot), 1 if single_root else 0)
             if head == NONE:
-                return -math.inf
+                return none
             arcs[name[slot]] = ends[slot, head]
             chosen[slot] = head
             slot = head
-        for settled in path[:length]:
+        for settled in path[:steps]:
             done[settled] = True
     open_cycles(names, within, arcs, nodes)
     return total_of(scores, single_root, arcs, heads)
@@ -84,11 +87,12 @@ def best_tree(scores, single_root, heads):
 @kernel
 def best_head(gain, first):
     """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
-    best, most = NONE, -math.inf
-    for h in range(first, gain.shape[0]):
-        if gain[h] > most:
-            best, most = h, gain[h]
-    return 0 if best == NONE and gain[0] > -math.inf else best
+    none = lowest(gain)
+    best, most = NONE, none
+    for h in range(first, length(gain)):
+        if is_less(most, get(gain, h)):
+            best, most = h, get(gain, h)
+    return 0 if best == NONE and is_less(none, get(gain, 0)) else best
 
 
 @kernel
@@ -97,29 +101,28 @@ def contract(cycle, chosen, gain, ends, live):
 
     cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
     """
-    rep = cycle[0]
-    own = np.empty(cycle.shape[0])
-    for i in range(cycle.shape[0]):
-        own[i] = gain[cycle[i], chosen[cycle[i]]]
-        live[cycle[i]] = False
-    for other in range(gain.shape[0]):
-        if live[other]:
-            into, most = rep, -math.inf
-            out = rep
-            for i in range(cycle.shape[0]):
-                member = cycle[i]
-                x = gain[member, other] - own[i]
-                if x > most:
-                    into, most = member, x
-                if gain[other, member] > gain[other, out]:
-                    out = member
-            gain[rep, other], ends[rep, other] = most, ends[into, other]
-            best, end = gain[other, out], ends[other, out]
-            for member in cycle:
-                gain[other, member] = -math.inf
-            gain[other, rep], ends[other, rep] = best, end
+    rep, none = cycle[0], lowest(gain)
     for member in cycle:
-        gain[rep, member] = -math.inf
+        live[member] = False
+    for other in range(length(gain)):
+        if live[other]:
+            into, most = rep, none
+            out = rep
+            for member in cycle:
+                x = subtract(get(gain, (member, other)), get(gain, (member, chosen[member])))
+                if is_less(most, x):
+                    into, most = member, x
+                if is_less(get(gain, (other, out)), get(gain, (other, member))):
+                    out = member
+            put(gain, (rep, other), most)
+            ends[rep, other] = ends[into, other]
+            best, end = get(gain, (other, out)), ends[other, out]
+            for member in cycle:
+                put(gain, (other, member), none)
+            put(gain, (other, rep), best)
+            ends[other, rep] = end
+    for member in cycle:
+        put(gain, (rep, member), none)
     live[rep] = True
 
 
@@ -136,14 +139,14 @@ def open_cycles(names, within, arcs, nodes):
 @kernel
 def total_of(scores, single_root, arcs, heads):
     """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
-    total = 0.0
+    total, nodes = zero(scores), length(scores)
     root_arcs = 0
-    for word in range(1, scores.shape[0]):
-        head = arcs[word] // scores.shape[0]
+    for word in range(1, nodes):
+        head = arcs[word] // nodes
         heads[word - 1] = head
-        total += scores[head, word]
+        total = add(total, get(scores, (head, word)))
         root_arcs += head == 0
-    return -math.inf if single_root and root_arcs > 1 else total
+    return lowest(scores) if single_root and root_arcs > 1 else total
 
 
 @kernel

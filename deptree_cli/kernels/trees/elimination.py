@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -24,6 +22,7 @@ from deptree_cli.kernels.numbers.operations import (
     is_positive,
     length,
     logarithm,
+    lowest,
     multiply,
     one,
     part,
@@ -32,42 +31,33 @@ from deptree_cli.kernels.numbers.operations import (
     subtract,
     zero,
 )
-from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
+from deptree_cli.kernels.numbers.pairs import pair_add
 
 
 @kernel
-def shift_columns(log_scores, single_root, high, low):
-    """Fill high and low (n+1, n+1) with log_scores minus each column's maximum, exactly: `low` is what rounds off.
+def shift_columns(scores, single_root, shifted):
+    """Fill shifted (n+1, n+1) with scores less each column's maximum; both are pairs (`numbers/paired.py`).
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
     every tree has exactly one of its arcs. Returns the sum of what was subtracted, a pair.
     """
-    nodes = log_scores.shape[0]
-    peaks = np.full(nodes, -math.inf)
-    for i in range(1 if single_root else 0, nodes):
-        for j in range(1, nodes):
-            peaks[j] = max(peaks[j], log_scores[i, j])
-    constant = 0.0, 0.0
-    highest = -math.inf, 0.0
-    for j in range(1, nodes):
-        if peaks[j] == -math.inf:  # a word that only ROOT may govern
-            peaks[j] = log_scores[0, j]
-        constant = pair_add(constant, (peaks[j], 0.0))
-    for i in range(nodes):
-        high[i, 0], low[i, 0] = -math.inf, 0.0
-        for j in range(1, nodes):
-            score = log_scores[i, j]
-            total, rest = two_sum(score, -peaks[j])
-            high[i, j], low[i, j] = total, rest if score > -math.inf else 0.0
-    for j in range(1, nodes):
-        if high[0, j] > highest[0] or (high[0, j] == highest[0] and low[0, j] > highest[1]):
-            highest = high[0, j], low[0, j]
+    nodes, none = length(scores), lowest(scores)
+    constant, of_root = zero(scores), none
+    for j in range(nodes):
+        peak = none
+        for i in range(1 if single_root else 0, nodes):
+            peak = get(scores, (i, j)) if is_less(peak, get(scores, (i, j))) else peak
+        if not is_less(none, peak):  # a word that only ROOT may govern
+            peak = get(scores, (0, j))
+        constant = add(constant, peak) if j > 0 else constant
+        for i in range(nodes):
+            put(shifted, (i, j), subtract(get(scores, (i, j)), peak) if j > 0 else none)
+        of_root = get(shifted, (0, j)) if is_less(of_root, get(shifted, (0, j))) else of_root
     if single_root:
-        for j in range(1, nodes):
-            if high[0, j] > -math.inf:
-                high[0, j], low[0, j] = pair_add((high[0, j], low[0, j]), (-highest[0], -highest[1]))
-        constant = pair_add(constant, highest)
-    return constant
+        for j in range(nodes):
+            put(shifted, (0, j), subtract(get(shifted, (0, j)), of_root))
+        constant = add(constant, of_root)
+    return constant.high, constant.low
 
 
 @kernel

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import get, is_less, multiply
+from deptree_cli.kernels.trees.second_order import grandparents
 from deptree_cli.kernels.trees.second_order_items import ARC, COMPLETE, all_items, split
 
 
@@ -12,11 +14,11 @@ from deptree_cli.kernels.trees.second_order_items import ARC, COMPLETE, all_item
 def follow(weights, chart, single_root, heads):
     """Fill heads (n,) with the tree at the top of a chart, which there is: O(n^2) at worst.
 
-    weights, chart: logarithms, float64, the chart as `second_order.inside` fills it with tropical numbers. Every item
-    is split anew where its sum is largest; of equals the first split wins.
+    weights, chart: tropical numbers, the chart as `second_order.inside` fills it. Every item is split anew where its
+    sum is largest; of equals the first split wins.
     """
     n = heads.shape[0]
-    by_grandparent = chart.complete.shape[2] > 1
+    by_grandparent = grandparents(chart.complete) > 1
     todo = np.empty((2 * n + 2, 4), np.int64)
     count = all_items(n, todo)
     while count > 0:
@@ -38,8 +40,8 @@ def last_dependent(chart, head, end, above, at):
     step = 1 if head < end else -1
     best = head + step
     for d in range(head + step, end + step, step):
-        score = chart.arc[head, d, above] + chart.complete[d, end, at]
-        if score > chart.arc[head, best, above] + chart.complete[best, end, at]:
+        score = multiply(get(chart.arc, (head, d, above)), get(chart.complete, (d, end, at)))
+        if is_less(multiply(get(chart.arc, (head, best, above)), get(chart.complete, (best, end, at))), score):
             best = d
     return best
 
@@ -48,20 +50,23 @@ def last_dependent(chart, head, end, above, at):
 def sibling_before(weights, chart, head, dependent, above, at):
     """Return the best sibling before the dependent of an arc, the head itself for none."""
     step = 1 if head < dependent else -1
-    best, highest = head, weights.siblings[head, dependent, head] + chart.complete[dependent, head + step, at]
+    siblings, pair = weights.siblings, chart.pair
+    highest = multiply(get(siblings, (head, dependent, head)), get(chart.complete, (dependent, head + step, at)))
+    best = head
     for s in range(head + step, dependent, step):
-        between = weights.siblings[head, dependent, s] + chart.pair[min(s, dependent), max(s, dependent), at]
-        if chart.arc[head, s, above] + between > highest:
-            best, highest = s, chart.arc[head, s, above] + between
+        between = multiply(get(siblings, (head, dependent, s)), get(pair, (min(s, dependent), max(s, dependent), at)))
+        score = multiply(get(chart.arc, (head, s, above)), between)
+        if is_less(highest, score):
+            best, highest = s, score
     return best
 
 
 @kernel
 def division(chart, first, last, above):
     """Return the best place to divide what stands between two siblings."""
-    best = first
+    complete, best = chart.complete, first
     for r in range(first, last):
-        score = chart.complete[first, r, above] + chart.complete[last, r + 1, above]
-        if score > chart.complete[first, best, above] + chart.complete[last, best + 1, above]:
+        score = multiply(get(complete, (first, r, above)), get(complete, (last, r + 1, above)))
+        if is_less(multiply(get(complete, (first, best, above)), get(complete, (last, best + 1, above))), score):
             best = r
     return best

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from deptree_cli.torch.shifted import below_highest
+
 # Words (B,) that change places with the one at a position.
 Exchange = tuple[int, Tensor]
 
@@ -20,13 +22,13 @@ class ByPosition:
         weights: (B, n+1, n), heads and dependents by position, ROOT last; 0 where an arc is forbidden or padding.
         padding: (B, n), which positions hold no word; the last one always holds a word.
         exchanges: how words came to their positions.
-        constant: (B,) float64, what log Z loses because columns are shifted.
+        constants: (B, n) float64 or more, what log Z loses because columns are shifted, and ROOT's row.
     """
 
     weights: Tensor
     padding: Tensor
     exchanges: list[Exchange]
-    constant: Tensor
+    constants: Tensor
 
     def with_padding(self) -> Tensor:
         """Return a copy of the weights in which padded words hang on the last one: their pivots are 1, and no more."""
@@ -62,13 +64,13 @@ def by_position(log_scores: Tensor, lengths: Tensor, single_root: bool, search: 
             the last one: no pivot is 0 if that word reaches all others.
     """
     outside = torch.arange(log_scores.shape[1], device=log_scores.device) > lengths[:, None]
-    weights, constant = _shifted(_checked(log_scores, outside), outside, single_root)
+    weights, constants = _shifted(_checked(log_scores, outside), outside, single_root)
     padding, n = outside[:, 1:].clone(), weights.shape[2]
     exchanges = _largest_pivots(weights, padding) if search else [(n - 1, _last(weights))]
     for exchange in exchanges:
         _exchange(weights, exchange)
         _exchange_rows(padding, exchange)
-    return ByPosition(weights, padding, exchanges, constant)
+    return ByPosition(weights, padding, exchanges, constants)
 
 
 def _last(weights: Tensor) -> Tensor:
@@ -91,7 +93,7 @@ def _root_last(arcs: Tensor) -> Tensor:
 
 
 def _shifted(log_scores: Tensor, outside: Tensor, single_root: bool) -> tuple[Tensor, Tensor]:
-    """Weights (B, n+1, n) of log-scores, columns shifted by their maxima, and what log Z loses by it, (B,).
+    """Weights (B, n+1, n) of log-scores, columns shifted by their maxima, and what log Z loses by it, (B, n or n + 2).
 
     Under the single-root constraint maxima are over the words, and ROOT's row is then shifted by its own.
     """
@@ -99,21 +101,11 @@ def _shifted(log_scores: Tensor, outside: Tensor, single_root: bool) -> tuple[Te
     peaks = (log_scores[:, :-1] if single_root else log_scores).amax(1)
     peaks = torch.where(peaks > -math.inf, peaks, own).masked_fill_(outside[:, 1:], 0.0)
     shifted = log_scores - peaks[:, None]
-    constant = peaks.sum(1, dtype=torch.float64)
+    constants = peaks.double()
     if single_root:
-        root = shifted[:, -1].clone()
-        top = root.amax(1, keepdim=True)
-        shifted[:, -1] = root - top + _rounded_off(own, peaks, root)
-        constant += top[:, 0]
-    return shifted.exp_(), constant
-
-
-def _rounded_off(minuend: Tensor, subtrahend: Tensor, difference: Tensor) -> Tensor:
-    """What a difference lacks (Knuth's two-sum), 0 where it is infinite: the maxima of ROOT's row and of the words
-    may be far apart."""
-    kept = minuend - difference
-    rest = (minuend - (difference + kept)) + (kept - subtrahend)
-    return torch.where(difference > -math.inf, rest, 0.0)
+        shifted[:, -1], of_root = below_highest(own, peaks)
+        constants = torch.cat((constants, of_root.double()), 1)
+    return shifted.exp_(), constants
 
 
 def _largest_pivots(weights: Tensor, padding: Tensor) -> list[Exchange]:

@@ -26,6 +26,9 @@ LEAST_DEPTH = {torch.float32: -60.0, torch.float64: -300.0}
 # By how much columns of marginals may miss 1, and those of covariances 0.
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
 
+# How much larger than their sum the constants of words may be, which are added up in float64.
+CANCELLED = {torch.float32: 1e8, torch.float64: 1e4}
+
 # Results for a batch, and for which of its sentences they are right.
 Found = tuple[tuple[Tensor, ...], Tensor]
 
@@ -48,17 +51,22 @@ def log_partition(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Ten
     return log_z
 
 
-def log_partition_and_marginals(log_scores: Tensor, lengths: Tensor, single_root: bool) -> tuple[Tensor, Tensor]:
-    """Return log Z (B,) and the marginals of arcs (B, N, N), exactly 0 where an arc is forbidden or padding. O(N^3).
+def log_partition_and_marginals(
+    log_scores: Tensor, lengths: Tensor, single_root: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log Z (B,), the marginals of arcs (B, N, N), exactly 0 where an arc is forbidden or padding, and log Z of
+    shifted scores (B,). O(N^3).
 
     See `log_partition`.
     """
 
-    def by_kernels(sentence: ArcFactored) -> tuple[float, np.ndarray]:
-        return sentence.factorisation.log_z, sentence.factorisation.marginals()
+    def by_kernels(sentence: ArcFactored) -> tuple[float, np.ndarray, float]:
+        found = sentence.factorisation
+        return found.log_z, found.marginals(), found.shifted_log_z[0]
 
-    log_z, marginals = _repaired(partial(_sums, single_root), by_kernels, log_scores, lengths, single_root)
-    return log_z, marginals
+    sums = _repaired(partial(_sums, single_root), by_kernels, log_scores, lengths, single_root)
+    log_z, marginals, relative = sums
+    return log_z, marginals, relative
 
 
 def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, single_root: bool) -> Tensor:
@@ -114,16 +122,17 @@ def _put(batch: tuple[Tensor, ...], b: int, exact: tuple[float | np.ndarray, ...
 
 def _log_partition(single_root: bool, lengths: Tensor, log_scores: Tensor, search: bool) -> Found:
     given, _, pivots = _factorised(single_root, lengths, log_scores, search)
-    log_z, is_right = _log_z(given, pivots)
+    log_z, _, is_right = _log_z(given, pivots)
     return (log_z,), is_right
 
 
 def _sums(single_root: bool, lengths: Tensor, log_scores: Tensor, search: bool) -> Found:
     given, factors, pivots = _factorised(single_root, lengths, log_scores, search)
-    log_z, is_right = _log_z(given, pivots)
+    log_z, relative, is_right = _log_z(given, pivots)
     marginals = given.where_possible(given.weights * adjoints(factors, pivots, single_root))
     is_right &= _sum_to_one(given, marginals)
-    return (log_z, given.by_node(marginals.clamp(min=0.0))), is_right  # -1e-8 where the subtraction rounded
+    found = given.by_node(marginals.clamp(min=0.0))  # -1e-8 where the subtraction rounded
+    return (log_z, found, relative), is_right
 
 
 def _factorised(
@@ -144,18 +153,21 @@ def _covariances(single_root: bool, lengths: Tensor, log_scores: Tensor, values:
     pivots = eliminate(factors, single_root)
     products = weights * adjoints(factors, pivots, single_root)
     marginals, covariances = (given.where_possible(part) for part in (products.value, products.tangent))
-    is_right = _log_z(given, pivots.value)[1] & _sum_to_one(given, marginals)
+    is_right = _log_z(given, pivots.value)[2] & _sum_to_one(given, marginals)
     rest, largest = covariances.sum(1).abs().amax(1), direction.abs().amax((1, 2))
     is_right &= rest <= TOLERANCE[rest.dtype] * largest
     return (given.by_node(covariances),), is_right
 
 
-def _log_z(given: ByPosition, pivots: Tensor) -> tuple[Tensor, Tensor]:
-    """log Z, (B,), and whether no pivot was 0, products of weights stayed in range and scores below the mask."""
+def _log_z(given: ByPosition, pivots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z, (B,), the same of shifted scores, and whether no pivot was 0, products stayed in range, scores were below
+    the mask, and the constants of words did not cancel."""
     logs = pivots.log()
-    log_z = logs.sum(1, dtype=torch.float64) + given.constant
-    is_right = (log_z.abs() < MASK) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
-    return log_z.to(logs.dtype), is_right
+    relative = logs.sum(1, dtype=torch.float64)
+    log_z = relative + given.constants.sum(1)
+    is_right = given.constants.abs().sum(1) <= CANCELLED[logs.dtype] * log_z.abs().clamp(min=1.0)
+    is_right &= (log_z.abs() < MASK) & (logs.clamp(max=0.0).sum(1) > LEAST_DEPTH[logs.dtype])
+    return log_z.to(logs.dtype), relative.to(logs.dtype), is_right
 
 
 def _sum_to_one(given: ByPosition, marginals: Tensor) -> Tensor:

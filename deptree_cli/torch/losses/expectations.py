@@ -7,9 +7,10 @@ from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch import ops
+from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.gold import checked_gold, wrong_heads
 from deptree_cli.torch.losses.reductions import reduced
-from deptree_cli.torch.shifted import expected_surprisal, shift, wide
+from deptree_cli.torch.shifted import wide
 from deptree_cli.torch.trees import arc_mask, batch_lengths, require_tensor
 
 
@@ -74,10 +75,9 @@ def entropy_regularisation(
     Added to a loss it makes a parser decide (Grandvalet and Bengio 2004), subtracted it keeps it from being too sure.
     """
     lengths = batch_lengths(log_scores, lengths)
-    shifted = shift(log_scores, lengths, single_root)
-    how = lengths, single_root, projective, implementation
-    log_z, marginals = ops.log_partition_and_marginals(shifted.scores, *how)
-    return reduced(expected_surprisal(marginals, shifted, log_z), log_scores, reduction, lengths.sum())
+    scores = wide(log_scores)
+    trees = TreeDistribution(scores, lengths, single_root, projective, implementation=implementation)
+    return reduced(trees.entropy(), log_scores, reduction, lengths.sum())
 
 
 def generalised_expectation_loss(

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.torch import ops
+from deptree_cli.core.scores import MASK
+from deptree_cli.torch import exact, ops
 from deptree_cli.torch.gold import checked_gold, raise_unless_tree, with_known_heads
 from deptree_cli.torch.losses.reductions import reduced
 from deptree_cli.torch.shifted import at_least_zero, tree_scores, wide
@@ -37,10 +38,11 @@ def negative_log_likelihood(
     lengths = batch_lengths(log_scores, lengths)
     heads, scores = checked_gold(heads, log_scores, lengths, partial=False), wide(log_scores)
     log_z = ops.log_partition(scores, lengths, single_root, projective, implementation)
-    total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]))
+    total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, single_root, projective)
     raise_unless_tree(possible)
-    losses = torch.where(possible, at_least_zero(log_z - total), torch.inf)
+    found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, (single_root, projective))
+    losses = torch.where(possible, at_least_zero(-found), torch.inf)
     return reduced(losses, log_scores, reduction, lengths.sum())
 
 
@@ -69,8 +71,10 @@ def partial_annotation_loss(
     how = lengths, single_root, projective, implementation
     log_z = ops.log_partition(scores, *how)
     try:
-        given = ops.log_partition(with_known_heads(scores, heads, lengths), *how)
+        known = with_known_heads(scores, heads, lengths)
+        given = ops.log_partition(known, *how)
     except DeptreeError as error:
         error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
         raise
-    return reduced(at_least_zero(log_z - given), log_scores, reduction, lengths.sum())
+    found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, (single_root, projective))
+    return reduced(at_least_zero(found), log_scores, reduction, lengths.sum())

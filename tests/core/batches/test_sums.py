@@ -55,7 +55,7 @@ def check(batch: Batch, atol: float = 1e-13, count: int = 1) -> None:
     before = batch.log_scores.tobytes()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        log_z, marginals = log_partitions_and_marginals(batch, count)
+        log_z, marginals, _ = log_partitions_and_marginals(batch, count)
         found, of_values = log_partitions(batch, count), covariances(batch, values, count)
     assert batch.log_scores.tobytes() == before
     assert log_z.dtype == np.float64
@@ -128,7 +128,7 @@ def test_forbidden_arcs(graphs, trees: TreeSpace, dtype: Any) -> None:
 def test_against_enumeration(graphs, trees: TreeSpace) -> None:
     sentences = [graphs.gaussian(n, 5, seed=n) for n in (4, 1, 5, 2, 3)]
     batch = padded(sentences, trees)
-    log_z, marginals = log_partitions_and_marginals(batch, 2)
+    log_z, marginals, _ = log_partitions_and_marginals(batch, 2)
     for b, scores in enumerate(sentences):
         oracle = Oracle(graphs.over(scores, trees))
         assert log_z[b] == pytest.approx(oracle.log_z, rel=1e-14)
@@ -153,7 +153,7 @@ def test_offsets_cost_no_digits(graphs, slow, trees: TreeSpace, offset: float) -
     in_column[:, 3] += offset
     in_row[0] += offset
     sentences = [plain, in_column, in_row] if trees.single_root else [plain, in_column]
-    log_z, marginals = log_partitions_and_marginals(padded(sentences, trees))
+    log_z, marginals, _ = log_partitions_and_marginals(padded(sentences, trees))
     for b in range(1, len(sentences)):
         np.testing.assert_allclose(marginals[b], marginals[0], rtol=1e-14, atol=0)
         assert log_z[b] == pytest.approx(log_z[0] + offset, rel=1e-15)
@@ -255,7 +255,7 @@ def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees: 
     for block in (1, 500, 1 << 16):
         monkeypatch.setattr(threads, "BLOCK", block)
         for count in (1, 2, 3, 40):
-            log_z, marginals = log_partitions_and_marginals(batch, count)
+            log_z, marginals, _ = log_partitions_and_marginals(batch, count)
             results = log_partitions(batch, count), log_z, marginals, covariances(batch, values, count)
             outcomes.add(b"".join(array.tobytes() for array in results))
     assert len(outcomes) == 1
@@ -266,7 +266,7 @@ def test_a_batch_of_one_and_of_none(graphs, trees: TreeSpace) -> None:
     check(padded([graphs.gaussian(1)], trees), count=3)
     check(padded([graphs.gaussian(9)], trees), count=3)
     none = Batch(np.empty((0, 4, 4)), np.empty(0, dtype=np.int64), trees)
-    assert [part.shape for part in log_partitions_and_marginals(none, 2)] == [(0,), (0, 4, 4)]
+    assert [part.shape for part in log_partitions_and_marginals(none, 2)] == [(0,), (0, 4, 4), (0,)]
     assert log_partitions(none).shape == (0,)
     assert covariances(none, none.log_scores).shape == (0, 4, 4)
 

@@ -1,0 +1,124 @@
+"""Scores as pairs of float64 (`pairs.py`), for sums of masks: what float64 rounds off decides between trees.
+
+A number of this kind is a score, of any sign, or ``-inf``; it is added, subtracted and compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.pairs import pair_add, pair_multiply
+
+
+class Paired(NamedTuple):
+    """A score or an array of them: high + low, low being what high rounds off, 0 beside ``-inf``."""
+
+    high: Any
+    low: Any
+
+
+def paired(high: Any) -> Paired:
+    """Return scores that round nothing off."""
+    return Paired(high, np.zeros_like(high))
+
+
+def paired_sums(x: Paired, y: Paired) -> Paired:
+    """Return the sums of two arrays of pairs that can be broadcast together; -inf where either is."""
+    return _broadcast(fill_sums, x, y)
+
+
+def paired_products(x: Paired, y: Paired) -> Paired:
+    """Return the products of two arrays of finite pairs that can be broadcast together."""
+    return _broadcast(fill_products, x, y)
+
+
+def _broadcast(fill: Callable[..., None], x: Paired, y: Paired) -> Paired:
+    """Return what a kernel fills flat arrays with."""
+    parts = np.broadcast_arrays(*x, *y)
+    found = Paired(np.empty(parts[0].shape), np.empty(parts[0].shape))
+    flat = [np.ascontiguousarray(part, dtype=np.float64).ravel() for part in parts]
+    fill(Paired(*flat[:2]), Paired(*flat[2:]), Paired(found.high.ravel(), found.low.ravel()))
+    return found
+
+
+@kernel
+def fill_sums(x, y, out):
+    """Fill a flat array with sums."""
+    for i in range(ops.length(x)):
+        ops.put(out, i, ops.add(ops.get(x, i), ops.get(y, i)))
+
+
+@kernel
+def fill_products(x, y, out):
+    """Fill a flat array with products."""
+    for i in range(ops.length(x)):
+        high, low = pair_multiply((x.high[i], x.low[i]), (y.high[i], y.low[i]))
+        ops.put(out, i, Paired(high, low))
+
+
+@ops.get.register(Paired)
+def _get(array, index):
+    return Paired(array.high[index], array.low[index])
+
+
+@ops.put.register(Paired)
+def _put(array, index, x):
+    array.high[index] = x.high
+    array.low[index] = x.low
+
+
+@ops.row.register(Paired)
+def _row(array, i):
+    return Paired(array.high[i], array.low[i])
+
+
+@ops.part.register(Paired)
+def _part(array, start, stop):
+    return Paired(array.high[start:stop], array.low[start:stop])
+
+
+@ops.copy.register(Paired)
+def _copy(array):
+    return Paired(array.high.copy(), array.low.copy())
+
+
+@ops.length.register(Paired)
+def _length(array):
+    return array.high.shape[0]
+
+
+@ops.zero.register(Paired)
+def _zero(array):
+    return Paired(0.0, 0.0)
+
+
+@ops.lowest.register(Paired)
+def _lowest(array):
+    return Paired(-math.inf, 0.0)
+
+
+@ops.add.register(Paired)
+def _add(x, y):
+    if x.high == -math.inf or y.high == -math.inf:
+        return Paired(-math.inf, 0.0)
+    high, low = pair_add((x.high, x.low), (y.high, y.low))
+    return Paired(high, low)
+
+
+@ops.subtract.register(Paired)
+def _subtract(x, y):
+    if x.high == -math.inf:
+        return x
+    high, low = pair_add((x.high, x.low), (-y.high, -y.low))
+    return Paired(high, low)
+
+
+@ops.is_less.register(Paired)
+def _is_less(x, y):
+    return x.high < y.high or (x.high == y.high and x.low < y.low)
