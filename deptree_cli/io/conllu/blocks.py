@@ -182,7 +182,7 @@ class Block:
     def with_notes(
         self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
     ) -> bytes:
-        """The block as it is, plus comments, and `noting` some words; older ones of their keys, signatures and others go.
+        """The block as it is, plus comments, and `noting` some words; older ones of their keys, and signatures, go.
 
         instead: keys of comments, and of MISC of these words, that go whether or not there are new ones.
         """
