@@ -57,11 +57,6 @@ def read_blocks_or_errors(stream: BinaryIO, place: str) -> Iterator[Block | Dept
             yield error
 
 
-def no_sentences() -> DeptreeError:
-    """Build the error of scores without sentences where CoNLL-U is to be written."""
-    return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
-
-
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:
     """A sentence of which nothing is known but its words."""
     rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
@@ -187,7 +182,7 @@ class Block:
     def with_notes(
         self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
     ) -> bytes:
-        """The block as it is, plus comments and notes on words; older ones of their keys, signatures and others go.
+        """The block as it is, plus comments, and `noting` some words; older ones of their keys, and signatures, go.
 
         instead: keys of comments, and of MISC of these words, that go whether or not there are new ones.
         """
