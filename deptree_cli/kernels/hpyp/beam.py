@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, tidied, with_room
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.hpyp.search import TRIED, best_of, heaviest_completed, heaviest_tag
@@ -29,6 +29,7 @@ def beam_search(model, words, tags, predicts, size):
     items, reduced, shifted = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, 1, 0.0)
     for index in range(1, n + 1):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         while count > 0:
             left = 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, tidied, with_room
 from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, total_weight, up_to
 from deptree_cli.kernels.hpyp.model import draw, new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.xoshiro import uniform
@@ -32,6 +32,7 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         for i in range(count):
             waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
