@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import Decorator, apply, files, option
 from deptree_cli.cli.unseen_tags import UnseenTags
 from deptree_cli.core.errors import DeptreeError
@@ -21,6 +22,10 @@ from deptree_cli.io.hpyp.treebank import Tags, annotated
 from deptree_cli.io.streams import open_input, share_read
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
+PACE, PREDICTING = 1e-6, 4e-6
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class AsAnnotated:
 
     tagset: Tags
     needs_tags: bool
+    seconds_per_word: float
 
     def __call__(self, read: ReadSentence) -> Sentence:
         """The sentence with its words.
@@ -72,6 +78,8 @@ class AsAnnotated:
         found = annotated(read.block, read.sent_id, self.tagset)
         if self.needs_tags and set(found.tags) == {UNKNOWN}:
             raise DeptreeError(f"no word has a tag in {self.tagset.upper()}", "Tag the words, or say --tags predict")
+        if (seconds := found.n * self.seconds_per_word) > PATIENCE:
+            talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
         gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
         return Sentence(read.block, found, gold)
 
@@ -112,7 +120,10 @@ class ParserOptions:
     @property
     def prepare(self) -> AsAnnotated:
         """What a worker makes of a sentence before the work proper."""
-        return AsAnnotated(self.trained.progress.tagset, not self.predicts_tags)
+        options = click.get_current_context().params
+        work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
+        pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
+        return AsAnnotated(self.trained.progress.tagset, not self.predicts_tags, work * pace)
 
     def source(self, paired: Callable[[Reading], Reading] = iter) -> Sized[ReadSentence | DeptreeError]:
         """The sentences of all files in order, with what is known of their number.
