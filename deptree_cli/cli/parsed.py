@@ -67,13 +67,18 @@ class Compared(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What was found of a sentence: bytes to write, scores (n+1, n+1) with the words, and how the tree compares."""
+    """What was found of a sentence: bytes to write, scores (n+1, n+1) with the words, and how the tree compares.
+
+    Attributes:
+        notices: what the user must hear of its scores.
+    """
 
     sent_id: str
     chunk: bytes
     scores: Float | None
     forms: tuple[str, ...]
     compared: Compared | None
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,9 +97,10 @@ class ParseSentence:
             found = filtered(self.trained, known, rng, task.particles, task.predicts_tags, task.size or 0)
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
         chunk = to_conllu(trees, task.style) if task.fmt == "conllu" else to_jsonl(trees, ranked=bool(task.size))
-        scores = task.kind.function(found.marginals) if task.kind and found else None
+        notices: list[str] = []
+        scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None
         compared = _compared(sentence, trees, found.marginals if found else None) if sentence.gold else None
-        return Parsed(trees.sent_id, chunk, scores, known.forms, compared)
+        return Parsed(trees.sent_id, chunk, scores, known.forms, compared, tuple(notices))
 
     def _best(self, sentence: Sentence) -> Trees:
         """The best tree that is found."""

@@ -25,6 +25,10 @@ from deptree_cli.io.streams import open_input, share_read
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+# Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
+PACE, PREDICTING = 1e-6, 4e-6
+PATIENCE = 10.0
+
 
 @dataclass(frozen=True)
 class ReadSentence:
@@ -64,10 +68,13 @@ class AsAnnotated:
     """Takes the words and tags out of a sentence's block; it travels to worker processes."""
 
     tagset: Tags
+    seconds_per_word: float
 
     def __call__(self, read: ReadSentence) -> Sentence:
         """The sentence with its words."""
         found = annotated(read.block, read.sent_id, self.tagset)
+        if (seconds := found.n * self.seconds_per_word) > PATIENCE:
+            talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
         gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
         return Sentence(read.block, found, gold)
 
@@ -108,7 +115,10 @@ class ParserOptions:
     @property
     def prepare(self) -> AsAnnotated:
         """What a worker makes of a sentence before the work proper."""
-        return AsAnnotated(self.trained.progress.tagset)
+        options = click.get_current_context().params
+        work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
+        pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
+        return AsAnnotated(self.trained.progress.tagset, work * pace)
 
     @cached_property
     def unknown_tags(self) -> UnknownTags:

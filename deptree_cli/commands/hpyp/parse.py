@@ -24,6 +24,7 @@ from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
@@ -105,7 +106,7 @@ def parse(
         parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
         if scores and kind:
             made_by = signature("hpyp parse", fields | OWN_LAYOUT | {"scores": kind.name})
-            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)))
+            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)), run.quiet)
         parsed = report.counted(parsed) if gold.paths else parsed
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
     if gold.paths:
@@ -136,9 +137,11 @@ def _write(
         write_chunks((each.chunk for each in parsed), fmt, made_by, header, run)
 
 
-def _scored(parsed: Iterator[Parsed], write: Write) -> Iterator[Parsed]:
+def _scored(parsed: Iterator[Parsed], write: Write, quiet: bool) -> Iterator[Parsed]:
     """The sentences as they pass, their scores written."""
     for each in parsed:
+        for notice in () if quiet else each.notices:
+            talk(f"{each.sent_id}: {notice}")
         if each.scores is not None:
             write(each.sent_id, each.scores, each.forms)
         yield each

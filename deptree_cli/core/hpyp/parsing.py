@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.hpyp.defaults import PARTICLES
+from deptree_cli.core.hpyp.defaults import MOST_WORDS, PARTICLES
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.streams import kernel_state
 
@@ -85,7 +85,7 @@ def parse(trained: Trained, sentence: Annotated, particles: int = PARTICLES, pre
     """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.search import find_tree  # loads kernels: when there is work
 
@@ -96,7 +96,7 @@ def parse_by_beam(trained: Trained, sentence: Annotated, size: int, predicts_tag
     """The most probable derivation that is found with a beam of fixed size (`kernels/hpyp/beam.py`).
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.beam import find_tree_by_beam
 
@@ -131,7 +131,7 @@ def filtered(
         draws: how many trees to draw by weight.
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.filter import filter_trees
 
@@ -147,6 +147,9 @@ def filtered(
 def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tuple[Heads, Heads]:
     """The numbers of a sentence's words and tags: null for a tag that is not known, to be predicted or summed out."""
     symbols = trained.symbols
+    if sentence.n > MOST_WORDS:
+        problem = f"the sentence has {sentence.n:,} words, and the parser reads up to {MOST_WORDS:,}"
+        raise DeptreeError(problem, "Split it: is a blank line between sentences missing?")
     if predicts_tags and not symbols.is_lexicalised:
         remedy = "Give the sentences tags, or train with `lexicalised=True`"
         raise DeptreeError("a parser without words cannot predict tags", remedy)

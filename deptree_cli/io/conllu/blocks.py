@@ -57,6 +57,11 @@ def read_blocks_or_errors(stream: BinaryIO, place: str) -> Iterator[Block | Dept
             yield error
 
 
+def no_sentences() -> DeptreeError:
+    """Build the error of scores without sentences where CoNLL-U is to be written."""
+    return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+
+
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:
     """A sentence of which nothing is known but its words."""
     rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))

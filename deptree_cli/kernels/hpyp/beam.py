@@ -19,6 +19,7 @@ from deptree_cli.kernels.hpyp.configurations import (
     read_tree,
     reduce,
     shift,
+    tidied,
     with_room,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
@@ -38,6 +39,7 @@ def beam_search(model, words, tags, size):
     items, reduced, shifted = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, 1, 0.0)
     for index in range(1, n + 1):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         while count > 0:
             left = 0

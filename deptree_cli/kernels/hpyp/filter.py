@@ -20,6 +20,7 @@ from deptree_cli.kernels.hpyp.configurations import (
     read_tree,
     reduce,
     shift,
+    tidied,
     with_room,
 )
 from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, total_weight, up_to
@@ -41,6 +42,7 @@ def run_filter(model, words, tags, size, state, log_evidence):
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         for i in range(count):
             waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])

@@ -43,17 +43,17 @@ def write_reading(records, last, tags, actions):
 
 
 @kernel
-def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, order, start, log_prob, state):
+def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, order, start, state):
     """Send the customers of sentences away and seat those of their new readings, from place `start` of the order on.
 
     cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
-    sizes of tables, and log_prob with the log-probabilities of words added.
+    sizes of tables.
     """
     for place in range(start, order.shape[0]):
         first, last = cuts[order[place]], cuts[order[place] + 1]
         if not has_room(restaurants, 0, 2 * (last - first) * new_nodes.shape[1]):
-            return place, log_prob
+            return place
         for event in range(first, last):
             remove(restaurants, old_nodes[event], old_entries[event], state)
-        log_prob += resample(restaurants, new_nodes, new_entries, first, last, False, state)
-    return order.shape[0], log_prob
+        resample(restaurants, new_nodes, new_entries, first, last, False, state)
+    return order.shape[0]

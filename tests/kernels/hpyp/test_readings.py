@@ -79,24 +79,5 @@ def test_words_move_from_old_readings_to_new_ones(state) -> None:
         process.add(event, state)
     old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
     cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
-    done, _ = exchange(process.restaurants, *old, *new, cuts, order, 0, 0.0, state)
-    assert done == 6
+    assert exchange(process.restaurants, *old, *new, cuts, order, 0, state) == 6
     process.franchise(range(60, 120))
-
-
-def test_the_log_probability_is_added() -> None:
-    """What one call adds to nothing is what two calls for halves add to each other's."""
-    events, sums = random_events(40, 3, 3, 6, seed=4), []
-    for stops in ([4], [2, 4]):
-        process, state = Process(6, [0.5] * 3, [0.3] * 3, events), np.arange(1, 5, dtype=np.uint64)
-        for event in range(20):
-            process.add(event, state)
-        old, new = (process.nodes[:20], process.entries[:20]), (process.nodes[20:], process.entries[20:])
-        place, log_prob = 0, 0.0
-        for stop in stops:
-            order = np.arange(stop)
-            place, log_prob = exchange(
-                process.restaurants, *old, *new, np.arange(0, 21, 5), order, place, log_prob, state
-            )
-        sums.append(log_prob)
-    assert sums[0] == sums[1] < 0
