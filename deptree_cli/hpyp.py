@@ -30,7 +30,7 @@ from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
 from deptree_cli.core.streams import Randomness, stream_of
-from deptree_cli.io.hpyp.treebank import Tags, read_treebank
+from deptree_cli.io.hpyp.treebank import Tags, sound_sentences
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Parser:
         Raises:
             DeptreeError: a file cannot be read, or a sentence is malformed.
         """
-        yield from _read(map(str, paths), self.tagset)
+        yield from sound_sentences(map(str, paths), self.tagset)
 
     def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
         return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
@@ -275,7 +275,7 @@ def _signature(progress: Progress) -> str:
 
 def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
-        yield from [part] if isinstance(part, Annotated) else _read([str(part)], tags)
+        yield from [part] if isinstance(part, Annotated) else sound_sentences([str(part)], tags)
 
 
 def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, iterations: int) -> None:
@@ -299,10 +299,3 @@ def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
     if complete.line:
         warn(complete.line, stacklevel=3)
     return found
-
-
-def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
-    for sentence in read_treebank(paths, tags):
-        if isinstance(sentence, DeptreeError):
-            raise sentence
-        yield sentence
