@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from warnings import warn
 
-from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
@@ -168,7 +168,7 @@ class Parser:
 
         found = self._annotated(sentence, predict_tags)
         stream = stream_of(rng, seed, found.sent_id)
-        with memory_for(how_many(draws)) as size:
+        with room_for_trees(how_many(draws)) as size:
             return filtered(self.trained, found, stream, particles, predict_tags, size)
 
     def sample(

@@ -10,6 +10,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.memory import memory_for
 
 # No memory holds so many trees, and an array of them still has a size that NumPy can name.
 MOST = 1 << 40
@@ -33,9 +34,7 @@ def how_many(k: SupportsIndex, what: str = "trees", least: int = 0) -> int:
 
 
 @contextmanager
-def memory_for(count: int, what: str = "trees") -> Iterator[int]:
+def room_for_trees(count: int, what: str = "trees") -> Iterator[int]:
     """Make a DeptreeError of a lack of memory for so many; the number, or one that is too large too and has a size."""
-    try:
+    with memory_for(0, f"{count:,} {what}", "Ask for fewer"):
         yield min(count, MOST)
-    except MemoryError:
-        raise DeptreeError(f"there is not enough memory for {count:,} {what}", "Ask for fewer") from None

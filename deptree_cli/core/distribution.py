@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
@@ -36,7 +36,7 @@ class TreeDistribution(ArcFactored):
             DeptreeError: there is no such sampler, or it does not serve this tree space; or k or the seed is none.
         """
         stream = stream_of(rng, seed, self.id)
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             return SAMPLERS.get(sampler).draw(self, size, stream)
 
     def sample_without_replacement(
@@ -62,7 +62,7 @@ class TreeDistribution(ArcFactored):
             DeptreeError: there is no such algorithm, k or the seed is none, or there are no labels to draw.
         """
         stream = stream_of(rng, seed, self.id)
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             if not labelled:
                 return ALGORITHMS.get(algorithm).draw(self, size, stream, mass)
             from deptree_cli.core.swor import labelled as labelled_trees  # loads kernels: when there is work
@@ -80,7 +80,7 @@ class TreeDistribution(ArcFactored):
 
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             return decoding.best_trees(self, size)
 
     def entropy(self) -> float:

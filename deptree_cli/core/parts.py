@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Bool, Float, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.scores import MASK, checked_temperature, to_log
+from deptree_cli.core.scores import MASK, checked_temperature, real_numbers, to_log
 
 
 @lru_cache(1)
@@ -64,11 +64,7 @@ def forbids_some(name: str, log_scores: Float) -> bool:
 
 
 def _cube(name: str, scores: ArrayLike, nodes: int) -> Float:
-    try:
-        array = np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        problem = f"the {name} scores are not an array of numbers"
-        raise DeptreeError(problem, "Give a cube of real numbers") from None
+    array = real_numbers(scores, f"{name} scores")
     if array.shape != (nodes,) * 3:
         problem = f"the {name} scores have shape {array.shape}, those of arcs {(nodes,) * 2}"
         raise DeptreeError(problem, f"Give an array {(nodes,) * 3}: {', '.join(AXES[name])}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,6 +14,9 @@ from deptree_cli.core.nearest import one_of
 from deptree_cli.core.shifted import Shifted
 
 SCALES = ("weight", "log")
+
+# Classes of numbers that float64 may stand for.
+REAL = (Real, Decimal, np.bool_)
 
 # From here on float64 no longer tells neighbouring log-scores apart: below it stand the masks that parsers pad with
 # (-1e32, the smallest float32), above it nothing that was ever a score. It is 1e15 as the coarsest type rounds it:
@@ -47,11 +53,28 @@ def checked_log_scores(
     return log_scores
 
 
-def _square(scores: ArrayLike, labels: int | None) -> Float:
+def real_numbers(values: ArrayLike, what: str) -> Float:
+    """Numbers as they come, as a new array of float64. Truth values count 1 and 0.
+
+    Raises:
+        DeptreeError: they are no array, complex, texts, dates or the like: nothing is dropped or guessed.
+    """
+    if np.ma.is_masked(values):
+        raise DeptreeError(f"some of the {what} are masked", "Fill them in: -inf forbids an arc, as weight 0 does")
     try:
-        array = np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise DeptreeError("the scores are not a matrix of numbers", "Give a rectangle of real numbers") from None
+        array = np.asarray(values)
+        if array.dtype.kind == "O" and all(isinstance(each, REAL) for each in array.flat):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise DeptreeError(f"the {what} are not an array of numbers", "Give a rectangle of real numbers") from None
+    if array.dtype.kind not in "biuf" and not np.can_cast(array.dtype, np.float64):  # as bfloat16 can be
+        raise DeptreeError(f"the {what} are of type {array.dtype}, not real numbers", "Give them as float32 or float64")
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
+
+
+def _square(scores: ArrayLike, labels: int | None) -> Float:
+    array = real_numbers(scores, "scores")
     if array.ndim != (2 if labels is None else 3) or array.shape[0] != array.shape[1]:
         raise DeptreeError(
             f"the scores have shape {array.shape}, not (n+1, n+1{'' if labels is None else ', labels'})",
@@ -109,6 +132,9 @@ def _check_numbers(matrix: Float, scale: str) -> None:
         raise DeptreeError(problem, "Repair the scores")
     if scale == "weight" and np.isposinf(matrix).any():
         raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")
+    if scale == "weight" and not matrix.any():
+        problem = "all weights are 0, and an arc of weight 0 is forbidden"
+        raise DeptreeError(problem, "If these are log-scores (logits), all alike, pass --scale log")
     if scale == "weight" and (matrix < 0).any():
         raise DeptreeError(
             f"the weight of {arc(matrix, matrix < 0)} is negative",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
-from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.over_trees import OverTrees
@@ -147,7 +147,7 @@ class SecondOrder(OverTrees):
             DeptreeError: k or the seed is none.
         """
         stream = stream_of(rng, seed, self.id)
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             return self.factorisation.sample(size, stream)
 
     def argmax(self) -> Heads:

@@ -36,10 +36,17 @@ def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool
 
     float32 and float64 stay what they are, all else becomes float32.
 
+    Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
+
     Raises:
-        DeptreeError: shapes do not fit; or a length that can be looked at is none.
+        DeptreeError: shapes do not fit, or numbers are not real; or a length that can be looked at is none.
     """
-    scores = jnp.asarray(log_scores)
+    try:
+        scores = jnp.asarray(log_scores)
+    except (TypeError, ValueError):
+        raise DeptreeError("the log-scores are not an array of numbers", "Give real numbers, (..., N, N)") from None
+    if jnp.issubdtype(scores.dtype, jnp.complexfloating):
+        raise DeptreeError(f"the log-scores are {scores.dtype}, not real numbers", "Give real numbers")
     if scores.dtype not in (jnp.float32, jnp.float64):
         scores = scores.astype(jnp.float32)
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
@@ -54,7 +61,9 @@ def _arranged(log_scores: Array, lengths: Array, single_root: Array) -> Batch:
     inside = (nodes <= last)[..., :, None] & (nodes <= last)[..., None, :]
     arcs = inside & (nodes > 0) & (nodes[:, None] != nodes)
     possible = arcs & ~(log_scores <= -MASK)  # NaN is not forbidden
-    rolled = jnp.roll(jnp.where(possible, log_scores, -jnp.inf)[..., 1:], -1, axis=-2)
+    is_length = ((lengths >= 1) & (lengths < len(nodes)))[..., None, None]  # where it could not be looked at
+    given = jnp.where(is_length, jnp.where(possible, log_scores, -jnp.inf), jnp.nan)
+    rolled = jnp.roll(given[..., 1:], -1, axis=-2)
     return Batch(
         rolled,
         jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]),
@@ -87,8 +96,8 @@ def require_trees(log_z: Array, batch: Batch) -> None:
     """Look at log Z (...,), where it is a number yet.
 
     Raises:
-        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or whose sum is out of
-            range in spite of its trees.
+        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or whose trees all need a
+            mask.
     """
     values = seen(log_z)
     if values is None or np.isfinite(values).all():
@@ -100,8 +109,8 @@ def require_trees(log_z: Array, batch: Batch) -> None:
         check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")), bool(batch.single_root))
     except DeptreeError as error:
         raise error.at(sent_id=name_of(b)) from None
-    problem = f"there are trees, but the logarithm of their sum is found to be {values.flat[b]}"
-    remedy = "Raise the scores far below the best of their word that trees need, or forbid them by -inf"
+    problem = "every tree has a score 180,000 or more below the best of its word, where trees are not told apart"
+    remedy = "Raise such masks, forbid arcs by -inf, or ask TreeDistribution of deptree_cli"
     raise DeptreeError(problem, remedy, sent_id=name_of(b))
 
 

@@ -27,7 +27,7 @@ from deptree_cli.jax.conditionals import (
     to_blocks,
     whole,
 )
-from deptree_cli.jax.factors import weights_of
+from deptree_cli.jax.factors import needs_light, weights_of
 from deptree_cli.jax.wide import Wide
 
 # Below this logarithm x / (1 - exp(-x)) is 1 + x / 2.
@@ -97,8 +97,8 @@ def stochastic_beam_search(
     """Draw k distinct trees of each sentence, all at once; O(k n^3).
 
     Log-probabilities have all digits of their type (errors of float32 are about 1e-7 of them) at any scale of scores:
-    down to weights 180,000 nats below the best of their sentence nothing is lost. No gradient comes from here; that of
-    a tree's log-probability is that of its score less `log_partition`.
+    down to weights 180,000 nats below the best of their word; lighter arcs are left out. No gradient comes from here;
+    that of a tree's log-probability is that of its score less `log_partition`.
 
     Args:
         key: of `jax.random`, one: it is split for the sentences of a batch.
@@ -115,13 +115,15 @@ def stochastic_beam_search(
         DeptreeError: key or k are none, or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
     """
     k, key = count_of(k), one_key(key)
-    batch = batch_of(lax.stop_gradient(jnp.asarray(log_scores)), lengths, single_root)
+    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root))
     k, shape = rows_for(k, batch), batch.words.shape[:-1]
     scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
     keys = jax.random.split(key, len(words)) if shape else key[None]
     found = _search(keys, scores, words, batch.single_root, k)
     heads, log_probs, perturbed = (part.reshape(part.shape[0], *shape, *part.shape[2:]) for part in found)
-    log_probs = jnp.where((batch.log_scores < jnp.inf).all((-2, -1)), log_probs, jnp.nan)  # no number is an error
+    needs = needs_light(log_probs[0], batch.log_scores, batch.single_root)
+    is_known = (batch.log_scores < jnp.inf).all((-2, -1)) & ~needs
+    log_probs = jnp.where(is_known, log_probs, jnp.nan)  # no number is an error
     require_trees(log_probs[0], batch)
     return BeamSample(heads[:k], log_probs[:k], perturbed[:k], perturbed[k])
 

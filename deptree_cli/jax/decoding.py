@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from deptree_cli.core.counts import memory_for
+from deptree_cli.core.counts import room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.jax.arguments import count_of, rows_for
@@ -55,7 +55,7 @@ def _best(
 ) -> Array:
     batch = batch_of(log_scores, lengths, single_root)
     nodes, size = batch.words.shape[-1] + 1, rows_for(size, batch)
-    with memory_for(size):
+    with room_for_trees(size):
         (found,) = ask(
             lambda sentence: [padded_trees(trees_of(sentence, size), size, nodes)],
             [((size, nodes), np.int32)],

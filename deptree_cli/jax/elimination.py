@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
 from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_trees
-from deptree_cli.jax.factors import APART, Factors, eliminate, flows, tops_of
+from deptree_cli.jax.factors import APART, Factors, eliminate, flows, needs_light, shift, two_sum
 from deptree_cli.jax.wide import Wide, constant, log_ratio
+
+# How many units in the last place of 1, or of itself, log Z may be off by because words' constants cancel.
+ROUNDINGS = 16
 
 
 def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
     """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
 
     Args:
-        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Scores count as not more than 180,000
-            below the largest of their sentence, or 90,000 below that of their column, whichever is lower.
+        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Trees with a score 180,000 or more below
+            the largest of its word count for nothing; a sentence that has no others is refused.
         lengths: (...,), the number of words of each sentence; it may be traced.
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
 
     Returns:
-        numbers of the scores' type, float32 for all but float64. Of a sentence without a tree -inf, with gradient 0,
-        where no error can be raised: under jit, vmap and grad.
+        numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
+        grad), -inf of a sentence without a tree, with gradient 0; NaN of one that is refused, or whose length is none.
 
     Raises:
-        DeptreeError: shapes do not fit; or a sentence has no tree, or a score that is NaN or infinite.
+        DeptreeError: shapes do not fit; or a sentence has no tree, a score that is NaN or infinite, or a mask in every
+            tree.
     """
     batch = batch_of(log_scores, lengths, single_root)
     relative, log_z = _log_partition(batch)
@@ -47,9 +52,9 @@ def marginals(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_ro
 
 @jax.custom_jvp
 def relative_log_partition(batch: Batch) -> Array:
-    """Return log Z less the largest score of each column, (...,), which has digits that log Z of large scores lacks.
+    """Return log Z of shifted scores (`factors.py`), (...,), which has digits that log Z of large scores lacks.
 
-    -inf where there is no tree.
+    -inf where there is no tree; NaN where trees are not told apart.
     """
     return _log_z(eliminate(batch.log_scores, batch.single_root), batch)
 
@@ -74,7 +79,17 @@ def relative_sums(batch: Batch) -> tuple[Array, Array]:
 @jax.jit
 def _log_partition(batch: Batch) -> tuple[Array, Array]:
     relative = relative_log_partition(batch)
-    return relative, relative + jnp.where(batch.words, tops_of(batch.log_scores), 0).sum(-1)
+    constants, eps = shift(batch.log_scores, batch.single_root).constants, float(np.finfo(relative.dtype).eps)
+    (total, rest), _ = lax.scan(_add, (jnp.zeros_like(relative), relative), jnp.moveaxis(constants, -1, 0))
+    found = total + rest
+    lost = jnp.abs(constants).sum(-1) * constants.shape[-1] * eps  # in units of the last place of 1
+    return relative, jnp.where(lost > ROUNDINGS / eps * jnp.maximum(1, jnp.abs(found)), jnp.nan, found)
+
+
+def _add(pair: tuple[Array, Array], constant: Array) -> tuple[tuple[Array, Array], None]:
+    """Add a constant to a sum and what it has rounded off."""
+    high, low = two_sum(pair[0], constant)
+    return (high, pair[1] + low), None
 
 
 @jax.jit
@@ -95,4 +110,6 @@ def _log_z(factors: Factors, batch: Batch) -> Array:
     log_z = jnp.where(batch.words, logs, 0).sum(-1)
     too_many = batch.single_root & (by_root.sum(-1) > 1)
     are_numbers = (batch.log_scores < jnp.inf).all((-2, -1))
-    return jnp.where(are_numbers, jnp.where(too_many, -jnp.inf, log_z), jnp.nan)
+    log_z = jnp.where(too_many, -jnp.inf, log_z)
+    is_known = are_numbers & ~needs_light(log_z, batch.log_scores, batch.single_root)
+    return jnp.where(is_known, log_z, jnp.nan)

@@ -34,12 +34,25 @@ from deptree_cli.jax.wide import (
     zero_like,
 )
 
-# The least weight of an arc beside the largest of its sentence, in bits, and its logarithm: about 180,000 nats.
+# The least weight of an arc beside the largest into its word, in bits, and its logarithm: about 180,000 nats.
 LIGHTEST = -(2**18)
 LEAST = LIGHTEST * math.log(2)
 
 # By how many bits ROOT's arcs are lighter where there is to be one of them: more than products of others span.
 APART = 2**27
+
+
+class Shifted(NamedTuple):
+    """Log-scores less constants that no distribution changes by.
+
+    Attributes:
+        high, low: (..., n+1, n), what is left, and what that rounds off.
+        constants: (..., n + 2), of each word, and of ROOT a pair; they are constants to derivatives too.
+    """
+
+    high: Array
+    low: Array
+    constants: Array
 
 
 class Factors(NamedTuple):
@@ -169,33 +182,57 @@ def detours_of(factors: Factors) -> Detours:
 
 
 def weights_of(log_scores: Array, single_root: Array) -> Wide:
-    """Return the arc matrix of log-scores (..., n+1, n), each column divided by its largest weight."""
-    high, low = relative_scores(log_scores)
-    mantissa, exponent = exponential(jnp.where(log_scores > -jnp.inf, high, -jnp.inf), low)
+    """Return the arc matrix of log-scores (..., n+1, n), shifted; 0 for arcs that are too light."""
+    high, low, _ = shift(log_scores, single_root)
+    mantissa, exponent = exponential(jnp.where(is_light(high), -jnp.inf, high), low)
     is_root = jnp.arange(log_scores.shape[-2])[:, None] == log_scores.shape[-1]
     weights = Wide(mantissa, exponent - jnp.where(is_root & single_root, APART, 0).astype(exponent.dtype))
     return where(mantissa > 0, weights, zero_like(weights))
 
 
-def relative_scores(log_scores: Array) -> tuple[Array, Array]:
-    """Return log-scores (..., n+1, n) less the largest of their column, and what this rounds off.
+def is_light(high: Array) -> Array:
+    """Return which arcs are so light that no tree of theirs counts, unless all trees have one; forbidden ones too."""
+    return high < LEAST
 
-    Those below `LEAST` beside the sentence's largest, and half of that beside the column's, are lifted to the lower of
-    the two: one mask stays one number, so that trees that need it are told apart by their other arcs.
+
+def needs_light(log_z: Array, log_scores: Array, single_root: Array) -> Array:
+    """Return which sentences have light arcs, and no tree without one, (...,): what is summed knows nothing of them."""
+    some = (is_light(shift(log_scores, single_root).high) & (log_scores > -jnp.inf)).any((-2, -1))
+    return some & (log_z == -jnp.inf)
+
+
+def shift(log_scores: Array, single_root: Array) -> Shifted:
+    """Shift log-scores (..., n+1, n), each word's column to a maximum of 0, as `core/shifted.py` does.
+
+    With a single root the maximum is over words as heads, and ROOT's row is shifted as a whole.
     """
-    tops = tops_of(log_scores)[..., None, :]
-    high = log_scores - tops
-    back = high + tops
-    low = (log_scores - back) + ((back - high) - tops)
-    gap = jnp.minimum(log_scores.max((-2, -1), keepdims=True) - tops, -LEAST / 2)
-    is_light = high < LEAST + gap
-    return jnp.where(is_light, LEAST, high), jnp.where(is_light, gap, low)
+    given = lax.stop_gradient(log_scores)
+    tops = jnp.where(single_root, given[..., :-1, :].max(-2, initial=-jnp.inf), given.max(-2))
+    tops = jnp.where(tops == -jnp.inf, given[..., -1, :], tops)  # a word that only ROOT may govern
+    tops = jnp.where(tops == -jnp.inf, 0, tops)
+    high, low = two_sum(log_scores, -tops[..., None, :])
+    of_root, of_rest = _highest(lax.stop_gradient(high[..., -1, :]), lax.stop_gradient(low[..., -1, :]))
+    of_root, of_rest = (jnp.where(single_root, part, 0)[..., None] for part in (of_root, of_rest))
+    root, rest = two_sum(high[..., -1, :], -of_root)
+    root, rest = two_sum(root, rest + (low[..., -1, :] - of_rest))
+    return Shifted(
+        high.at[..., -1, :].set(root), low.at[..., -1, :].set(rest), jnp.concatenate([tops, of_root, of_rest], -1)
+    )
 
 
-def tops_of(log_scores: Array) -> Array:
-    """Return the largest score of each column, (..., n), 0 where all are -inf; a constant to derivatives."""
-    tops = lax.stop_gradient(log_scores.max(-2))
-    return jnp.where(tops == -jnp.inf, 0, tops)
+def _highest(high: Array, low: Array) -> tuple[Array, Array]:
+    """Return the largest of pairs (..., n), two arrays (...,); 0 if all are -inf."""
+    top = high.max(-1)
+    rest = jnp.where(high == top[..., None], low, -jnp.inf).max(-1)
+    return jnp.where(top == -jnp.inf, 0, top), jnp.where(top == -jnp.inf, 0, rest)
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return sums and what they round off, 0 where they are infinite (Knuth)."""
+    high = a + b
+    back = high - a
+    low = (a - (high - back)) + (b - back)
+    return high, jnp.where(jnp.isfinite(high), lax.stop_gradient(low), 0)
 
 
 def number(numbers: Wide) -> Array:

@@ -11,9 +11,9 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax.batches import Batch, batch_of, require_trees
+from deptree_cli.jax.batches import Batch, batch_of, name_of, require_trees, seen
 from deptree_cli.jax.elimination import relative_log_partition, relative_sums
-from deptree_cli.jax.factors import relative_scores
+from deptree_cli.jax.factors import is_light, shift
 from deptree_cli.jax.trees import are_trees, positions_of
 
 # Marginals up to so many roundings may be of arcs that are in no tree.
@@ -26,15 +26,14 @@ def log_prob(
     """Return the log-probability of trees, (...,).
 
     It is their score less `log_partition`, and has digits that the difference lacks where scores are large: of float32
-    seven of how far below the largest scores of columns trees are, so that it is off by about 0.05 where all trees need
-    a mask such as -1e9. Other arguments and errors as of `log_partition`.
+    seven of how far below the largest scores of columns trees are. Other arguments and errors as of `log_partition`.
 
     Args:
         heads: (..., N) integers, entry j is the head of node j; those of ROOT and padding are ignored. Axes before
             those of the batch are of trees, as those that `sample` returns.
 
     Returns:
-        -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN of trees where a score is.
+        -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN where `log_partition` is.
     """
     batch, trees = batch_of(log_scores, lengths, single_root), jnp.asarray(heads)
     shape = batch.words.shape
@@ -52,20 +51,20 @@ def log_prob(
 def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
     relative = relative_log_partition(batch)
     extra = (1,) * (trees.ndim - batch.words.ndim)
-    scores = _relative_scores(batch, -jnp.inf).reshape(extra + batch.log_scores.shape)
+    scores = _shifted_scores(batch, -jnp.inf).reshape(extra + batch.log_scores.shape)
     chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
     allowed = (~batch.words | (chosen != -jnp.inf)).all(-1)
     possible = allowed & are_trees(trees, batch.words, batch.single_root)
     total = jnp.where(batch.words & possible[..., None], chosen, 0).sum(-1)
     found = 0 - _at_least_zero(jnp.where(relative == -jnp.inf, 0, relative) - total)
-    return relative, jnp.where(possible, found, -jnp.inf)
+    return relative, jnp.where(possible | jnp.isnan(relative), found, -jnp.inf)
 
 
 def entropy(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
     """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
 
-    Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Where all trees need a mask such
-    as -1e9, float32 is off by about 0.1. Arguments and errors as of `log_partition`.
+    Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Arguments and errors as of
+    `log_partition`.
     """
     batch = batch_of(log_scores, lengths, single_root)
     relative, value = _entropy(batch)
@@ -80,8 +79,8 @@ def cross_entropy(
 
     Infinite, with gradient 0, where q forbids an arc whose probability is seen to be more than 0, which takes more than
     rounding, or has no tree; NaN, with gradient 0, where `log_scores` have none, and so there is nothing to expect.
-    Where q has a mask such as -1e9, not -inf, on arcs that `log_scores` all but exclude, float32 is off by about 0.1:
-    probabilities have errors of 5e-7, and masks count as -180,000. Other arguments and errors as of `log_partition`.
+    Other arguments and errors as of `log_partition`; where q has a mask such as -1e9, not -inf, on an arc that may have
+    a probability, it is refused, or NaN under jit.
     """
     return _compared(_cross_entropy, log_scores, other, lengths, single_root)
 
@@ -109,21 +108,32 @@ def _compared(
     our_relative, their_relative, value = measure(ours, theirs)
     require_trees(our_relative, ours)
     require_trees(their_relative, theirs)
+    _require_numbers(value)
     return value
+
+
+def _require_numbers(value: Array) -> None:
+    """Look at divergences (...,), where they are numbers yet, of sentences that have trees."""
+    values = seen(value)
+    if values is not None and np.isnan(values).any():
+        problem = "an arc that may have a probability scores 180,000 or more below the best of its word"
+        remedy = "Forbid such arcs by -inf, or ask TreeDistribution of deptree_cli"
+        raise DeptreeError(problem, remedy, sent_id=name_of(int(np.flatnonzero(np.isnan(values))[0])))
 
 
 @jax.jit
 def _entropy(batch: Batch) -> tuple[Array, Array]:
     relative, found = relative_sums(batch)
-    value = _at_least_zero(relative - (found * _relative_scores(batch, 0)).sum((-2, -1)))
-    return relative, jnp.where(relative > -jnp.inf, value, jnp.nan)
+    value = _at_least_zero(relative - (found * _shifted_scores(batch, 0)).sum((-2, -1)))
+    return relative, jnp.where(relative == -jnp.inf, jnp.nan, _unless(_has_light(found, batch), value))
 
 
 @jax.jit
 def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
-    value = relative - (found * _relative_scores(theirs, 0)).sum((-2, -1))
+    value = relative - (found * _shifted_scores(theirs, 0)).sum((-2, -1))
+    value = _unless(_has_light(found, theirs), value)
     return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
 
@@ -131,20 +141,29 @@ def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
 def _kl(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
-    differences = _relative_scores(ours, 0) - _relative_scores(theirs, 0)
+    differences = _shifted_scores(ours, 0) - _shifted_scores(theirs, 0)
     value = _at_least_zero((found * differences).sum((-2, -1)) - (our_relative - relative))
+    value = _unless(_has_light(found, ours) | _has_light(found, theirs), value)
     return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
 
-def _relative_scores(batch: Batch, forbidden: float) -> Array:
-    """Log-scores less the largest of their column, (..., n+1, n); `forbidden` for arcs that are.
-
-    They are bounded as those that are summed (`weights_of`), and have the derivatives of what is not.
-    """
+def _shifted_scores(batch: Batch, forbidden: float) -> Array:
+    """Shifted log-scores, (..., n+1, n), with the derivatives of those that are not; `forbidden` for arcs that are."""
     possible = batch.log_scores != -jnp.inf
     given = jnp.where(possible, batch.log_scores, 0)
-    bounded = lax.stop_gradient(sum(relative_scores(batch.log_scores)))
-    return jnp.where(possible, bounded + (given - lax.stop_gradient(given)), forbidden)
+    high, low, _ = lax.stop_gradient(shift(batch.log_scores, batch.single_root))
+    return jnp.where(possible, (high + low) + (given - lax.stop_gradient(given)), forbidden)
+
+
+def _has_light(found: Array, batch: Batch) -> Array:
+    """Whether arcs with these marginals (..., n+1, n), if only by rounding, have scores that no digits are left of."""
+    light = is_light(shift(batch.log_scores, batch.single_root).high) & (batch.log_scores > -jnp.inf)
+    return ((found > 0) & light).any((-2, -1))
+
+
+def _unless(unknown: Array, value: Array) -> Array:
+    """Values, NaN with gradients that are NaN where they are unknown."""
+    return value * jnp.where(unknown, jnp.nan, 1)
 
 
 def _goes_beyond(found: Array, other: Batch) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.core.counts import memory_for
+from deptree_cli.core.counts import room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
@@ -82,7 +82,7 @@ def sample(
     def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
         return [padded_trees(sentence.sample(k, _stream(seed)), k, nodes)]
 
-    with memory_for(k):
+    with room_for_trees(k):
         (found,) = ask(draw, [((k, nodes), np.int32)], batch, _seeds(keys))
     return jnp.moveaxis(found, -2, 0)
 
@@ -106,7 +106,7 @@ def sample_without_replacement(
         return [padded_trees(draws.heads, k, nodes), log_probs, counts_for, np.asarray(draws.exhausted)]
 
     results: list[Result] = [((k, nodes), np.int32), ((k,), dtype), ((k,), dtype), ((), np.bool_)]
-    with memory_for(k):
+    with room_for_trees(k):
         heads, log_probs, counts_for, exhausted = ask(draw, results, batch, _seeds(_keys(key, batch)))
     first = partial(jnp.moveaxis, destination=0)
     return DistinctTrees(first(heads, -2), first(log_probs, -1), first(counts_for, -1), exhausted)

@@ -12,7 +12,7 @@ from torch.distributions.kl import register_kl
 from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.arc_factored import FEW
-from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
@@ -190,7 +190,7 @@ class TreeDistribution(BatchDistribution):
 
         Of k above 10,000 there are no more rows than the sentence with the most trees has.
         """
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             best = [each.top_k(size) for each in self._sentences]
             trees = self._trees(best, _rows_for(size, best))
         return BestTrees(trees, self._log_probs_of(trees, best))
@@ -204,7 +204,7 @@ class TreeDistribution(BatchDistribution):
         """
         shape = checked_sample_shape(sample_shape)
         randomness = streams(len(self._sentences), generator)
-        with memory_for(shape.numel()) as size:
+        with room_for_trees(shape.numel()) as size:
             drawn = [each.sample(size, rng) for each, rng in zip(self._sentences, randomness, strict=True)]
             return self._trees(drawn, shape)
 
@@ -214,7 +214,7 @@ class TreeDistribution(BatchDistribution):
 
         See `top_k` for many, and `sample` for the generator.
         """
-        with memory_for(how_many(k)) as size:
+        with room_for_trees(how_many(k)) as size:
             pairs = zip(self._sentences, streams(len(self._sentences), generator), strict=True)
             draws = [each.sample_without_replacement(size, rng) for each, rng in pairs]
             found = [each.heads for each in draws]

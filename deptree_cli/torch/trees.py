@@ -132,6 +132,13 @@ def require_tensor(name: str, value: object) -> None:
         raise DeptreeError(f"{name} are of type {type(value).__name__}", f"Give a tensor: torch.as_tensor({name})")
 
 
+def require_real(name: str, value: object) -> None:
+    """Raise a DeptreeError unless what is given by this name is a tensor of real numbers."""
+    require_tensor(name, value)
+    if isinstance(value, Tensor) and value.is_complex():
+        raise DeptreeError(f"{name} are {value.dtype}, not real numbers", f"Give {name}.real, if that is what they are")
+
+
 def is_integer(tensor: Tensor) -> bool:
     """Return whether numbers are whole by their type, and not just truth values."""
     return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool)

@@ -43,7 +43,7 @@ def test_the_biased_sampler_is_caught(deptree, seed):
     assert row["p_value"] < 1e-10
     assert row["tv_closed_form"] == pytest.approx(1 / 6)
     assert row["tv_distance"] == pytest.approx(1 / 6, abs=0.04)
-    assert "1 of 1 sentences biased" in ran.err
+    assert "1 of 1 sentence biased" in ran.err
 
 
 @pytest.mark.parametrize(("name", "trees"), EXACT, ids=lambda each: getattr(each, "name", each))

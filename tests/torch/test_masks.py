@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch import TreeDistribution, log_partition, losses, marginals
 from tests.masks import DIGITS, Exact, Graph, Worst, pairs
@@ -114,3 +115,41 @@ def test_every_question(implementation: str, dtype: torch.dtype) -> None:
     for graph, other in pairs(GRAPHS, spaces=spaces, dtype=kind):
         questions(worst, graph, other, implementation, dtype)
     worst.check(WITHIN[dtype])
+
+
+CYCLE = [[0, -9e14, -9e14, 0.3], [0, 0, 0.7, -9e14], [0, -0.4, 0, -9e14], [0, -9e14, -9e14, 0]]
+ENTROPY = 0.5620492089608015
+
+
+def test_compiled() -> None:
+    """Where nothing can be looked at before it runs: the same numbers, in one graph."""
+    scores = torch.tensor([CYCLE, np.zeros((4, 4)).tolist()], dtype=torch.float64).requires_grad_()
+    heads = torch.tensor([[-1, 3, 1, 0], [-1, 0, 1, 1]])
+
+    def loss(scores: Tensor) -> Tensor:
+        d = TreeDistribution(scores)
+        other = losses.negative_log_likelihood(scores, heads) + losses.partial_annotation_loss(scores, heads)
+        return (d.entropy() - d.log_prob(heads)).sum() + other
+
+    for function in (loss, torch.compile(loss, fullgraph=True, backend="aot_eager")):
+        value = function(scores)
+        assert value.item() == pytest.approx(loss(scores).item(), rel=1e-14)
+        (gradient,) = torch.autograd.grad(value, scores)
+        torch.testing.assert_close(gradient, torch.autograd.grad(loss(scores), scores)[0], rtol=1e-12, atol=1e-14)
+    assert TreeDistribution(scores).entropy()[0].item() == pytest.approx(ENTROPY, abs=1e-14)
+
+
+@pytest.mark.parametrize("mask", [-5.1e14, -9e14, -9.97e14])
+def test_no_sentence_is_refused_that_has_trees(mask: float) -> None:
+    """Down to where masks forbid, as core has it."""
+    scores = torch.tensor(CYCLE, dtype=torch.float64)
+    scores[scores == -9e14] = mask
+    d = TreeDistribution(scores)
+    assert d.entropy().item() == pytest.approx(ENTROPY, abs=1e-14)
+    assert log_partition(scores).item() == d.log_partition.item() == pytest.approx(mask, rel=1e-14)
+
+
+def test_second_derivatives_are_refused_where_masks_count() -> None:
+    scores = torch.tensor(CYCLE, dtype=torch.float64).requires_grad_()
+    with pytest.raises(DeptreeError, match=r"differentiated twice where trees need masks\. Forbid arcs by -inf"):
+        torch.autograd.grad(TreeDistribution(scores).entropy(), scores, create_graph=True)

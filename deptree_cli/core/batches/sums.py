@@ -15,6 +15,8 @@ from deptree_cli.core.batches.by_space import BatchSums, ByChart, ByElimination
 from deptree_cli.core.batches.packed import Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.shifted import shift
+from deptree_cli.kernels.numbers.pairs import pair_add
 
 
 def log_partitions(batch: Batch, threads: int = 1) -> Float:
@@ -48,11 +50,17 @@ def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float,
         log_z[first:stop] = relative[first:stop] + packed.constants
 
     def fill_one(b: int, sentence: ArcFactored) -> None:
-        log_z[b], relative[b] = sentence.factorisation.log_z, sentence.factorisation.shifted_log_z[0]
+        log_z[b], relative[b] = sentence.factorisation.log_z, relative_log_partition(sentence)
         _put(marginals[b], sentence.factorisation.marginals())
 
     _run(batch, threads, fill, fill_one)
     return log_z, marginals, relative
+
+
+def relative_log_partition(sentence: ArcFactored) -> float:
+    """Return log Z of the shifted scores of all arcs, those that no tree has included, as batches are shifted."""
+    constant, rest = shift(sentence.log_scores, sentence.single_root).constant
+    return pair_add(sentence.factorisation.log_z_pair, (-constant, -rest))[0]
 
 
 def covariances(batch: Batch, values: Array, threads: int = 1) -> Array:

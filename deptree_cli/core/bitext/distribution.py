@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
 from deptree_cli.core.bitext.shifted import Shifted, no_alignment, shift
-from deptree_cli.core.counts import how_many, memory_for
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import Randomness, stream_of
@@ -171,7 +171,7 @@ class AlignmentDistribution:
             DeptreeError: k or the seed is none, or no alignment is possible.
         """
         stream = stream_of(rng, seed, self.id)
-        with memory_for(how_many(k, "alignments"), "alignments") as size:
+        with room_for_trees(how_many(k, "alignments"), "alignments") as size:
             return self._chart.sample(size, stream)
 
     def program(self, heuristic: AlignmentDistribution | None = None) -> LinkProgram:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
-from deptree_cli.core.scores import MASK, SCALES, checked_temperature, to_log
+from deptree_cli.core.scores import MASK, SCALES, checked_temperature, real_numbers, to_log
 
 # What is wrong with a number at an index, for a message.
 _Named = Callable[[tuple[int, ...]], str]
@@ -41,7 +41,7 @@ def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.
     """
-    array = _numbers(scores, "scores of links")
+    array = real_numbers(scores, "scores of links")
     if array.ndim != 2:
         problem = f"the scores of links have shape {array.shape}, not (source words, target words)"
         raise DeptreeError(problem, "Give one matrix per sentence pair")
@@ -61,7 +61,7 @@ def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, tempe
     """
     if scores is None:
         return np.zeros(n)
-    array = _numbers(scores, f"{side} null scores")
+    array = real_numbers(scores, f"{side} null scores")
     if array.shape not in ((), (n,)):
         problem = f"the {side} null scores have shape {array.shape}, there are {n} {side} words"
         raise DeptreeError(problem, "Give one number for each word, or one for all")
@@ -75,18 +75,11 @@ def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Fl
     Raises:
         DeptreeError: says what is wrong with them.
     """
-    array = _numbers(scores, "scores of bispans")
+    array = real_numbers(scores, "scores of bispans")
     shape = (p + 1, p + 1, q + 1, q + 1)
     if array.shape != shape:
         raise DeptreeError(f"the scores of bispans have shape {array.shape}", f"Give an array {shape}: s, t, u, v")
     return _checked(array, "log", temperature, lambda at: f"score of the bispan {at}")
-
-
-def _numbers(scores: ArrayLike, what: str) -> Float:
-    try:
-        return np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise DeptreeError(f"the {what} are not an array of numbers", "Give real numbers") from None
 
 
 def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Float:

@@ -9,6 +9,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import FEATURES as FEATURE_ARRAY
 from deptree_cli.core.expectations.base import VECTOR, Input, arc_covariance
+from deptree_cli.core.scores import real_numbers
 
 FEATURES = Input("features", FEATURE_ARRAY, "Arrays like the scores with one more axis: of features")
 TARGET = Input("target", VECTOR, "Expectations to meet, one number per feature")
@@ -19,12 +20,13 @@ def expected_features(distribution: ArcFactored, features: Float) -> Float:
 
     (R,), for features (n+1, n+1, R): their T1.
     """
-    return np.tensordot(distribution.marginals(), features, axes=2)
+    return np.tensordot(distribution.marginals(), real_numbers(features, "features"), axes=2)
 
 
 def expected_features_gradient(distribution: ArcFactored, features: Float) -> Float:
     """Compute the covariance of each arc with each feature's sum, (R, n+1, n+1): O(R n^3)."""
-    return np.array([arc_covariance(distribution, features[:, :, r]) for r in range(features.shape[2])])
+    by_feature = np.moveaxis(real_numbers(features, "features"), 2, 0)
+    return np.array([arc_covariance(distribution, values) for values in by_feature])
 
 
 def feature_covariance(distribution: ArcFactored, features: Float) -> Float:
@@ -54,11 +56,16 @@ def feature_covariance_by_hessian(distribution: ArcFactored, features: Float) ->
 
 def generalised_expectation(distribution: ArcFactored, features: Float, target: Float) -> float:
     """The generalised expectation objective: minus half the squared distance of the features' means from a target."""
-    distance = expected_features(distribution, features) - target
+    distance = _distance(distribution, features, target)
     return -0.5 * float(distance @ distance)
 
 
 def generalised_expectation_gradient(distribution: ArcFactored, features: Float, target: Float) -> Float:
     """Compute minus the covariance of each arc with distance . features: O(n^3), for it is one direction, not R."""
-    distance = expected_features(distribution, features) - target
+    distance = _distance(distribution, features, target)
     return -arc_covariance(distribution, features @ distance)
+
+
+def _distance(distribution: ArcFactored, features: Float, target: Float) -> Float:
+    """What means of features exceed their targets by, (R,)."""
+    return expected_features(distribution, features) - real_numbers(target, "targets")

@@ -19,7 +19,7 @@ from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.parts import PARTS
 from deptree_cli.io.scores.layout import Layout, orientation
-from deptree_cli.io.scores.raw import SecondOrderParts
+from deptree_cli.io.scores.raw import SecondOrderParts, numeric
 
 
 def by_name(parts: SecondOrderParts) -> dict[str, Array]:
@@ -58,6 +58,9 @@ def parts_to_head_dep(parts: SecondOrderParts, arcs: tuple[int, ...], layout: La
     turned = orientation(rows, columns, layout) == "dep-head"
     found = {}
     for name, array in by_name(parts).items():
+        if not numeric(array.dtype):
+            problem = f"the {name} scores are of type {array.dtype}, not real numbers"
+            raise DeptreeError(problem, "Save them as float32 or float64")
         # What becomes NaN or infinite here is judged, with its place, where the sentence is made.
         with np.errstate(invalid="ignore", over="ignore"):
             scores = (array.T if turned else array).astype(np.float64)

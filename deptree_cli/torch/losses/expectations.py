@@ -11,7 +11,7 @@ from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.gold import checked_gold, wrong_heads
 from deptree_cli.torch.losses.reductions import reduced
 from deptree_cli.torch.shifted import wide
-from deptree_cli.torch.trees import arc_mask, batch_lengths, require_tensor
+from deptree_cli.torch.trees import arc_mask, batch_lengths, require_real
 
 
 def minimum_risk_loss(
@@ -117,7 +117,7 @@ def generalised_expectation_loss(
 
 def _costs(costs: Tensor, shape: torch.Size) -> Tensor:
     """Costs as (B, N, N), or an error."""
-    require_tensor("costs", costs)
+    require_real("costs", costs)
     try:
         return costs.expand(shape)
     except RuntimeError:
@@ -127,8 +127,8 @@ def _costs(costs: Tensor, shape: torch.Size) -> Tensor:
 
 def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled: bool) -> None:
     """Raise a DeptreeError unless features and targets have shapes of theirs, for log-scores of this shape."""
-    require_tensor("features", features)
-    require_tensor("targets", targets)
+    require_real("features", features)
+    require_real("targets", targets)
     batch, *arcs = shape
     count = features.shape[-3] if features.dim() in (3, 4) else 0
     if list(features.shape) not in ([count, *arcs], [batch, count, *arcs]):

@@ -210,7 +210,7 @@ ERRORS = {
     "standard input twice": (("-", "--gold", "-"), r"can be read only once"),
     "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
     "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
-    "no number": (("bitext.npz", "--threshold", "half"), r"'half' is not a valid float"),
+    "no number": (("bitext.npz", "--threshold", "half"), "Expected a number, from 0 to 1, found 'half'"),
     "JSON of nothing": (("bitext.npz", "--json"), r"--json writes what --gold FILE finds"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),
