@@ -7,9 +7,8 @@ array([2, 3, 0], dtype=int32)
 
 A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
 list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
-Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness (`rng` or `seed`) is a seed,
-which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; without either a
-fresh seed is taken.
+Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed, which gives what
+the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; else a fresh seed is taken.
 """
 
 from __future__ import annotations
