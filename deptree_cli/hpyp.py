@@ -7,9 +7,8 @@ array([2, 3, 0], dtype=int32)
 
 A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
 list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
-Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness (`rng` or `seed`) is a seed,
-which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; without either a
-fresh seed is taken.
+Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed, which gives what
+the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; else a fresh seed is taken.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
 from deptree_cli.core.streams import Randomness, stream_of
-from deptree_cli.io.hpyp.treebank import Tags, read_treebank
+from deptree_cli.io.hpyp.treebank import Tags, sound_sentences
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class Parser:
         Raises:
             DeptreeError: a file cannot be read, or a sentence is malformed.
         """
-        yield from _read(map(str, paths), self.tagset)
+        yield from sound_sentences(map(str, paths), self.tagset)
 
     def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
         return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
@@ -275,7 +274,7 @@ def _signature(progress: Progress) -> str:
 
 def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
-        yield from [part] if isinstance(part, Annotated) else _read([str(part)], tags)
+        yield from [part] if isinstance(part, Annotated) else sound_sentences([str(part)], tags)
 
 
 def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, iterations: int) -> None:
@@ -299,10 +298,3 @@ def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
     if complete.line:
         warn(complete.line, stacklevel=3)
     return found
-
-
-def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
-    for sentence in read_treebank(paths, tags):
-        if isinstance(sentence, DeptreeError):
-            raise sentence
-        yield sentence

@@ -179,3 +179,15 @@ def test_labels_that_are_refused(heads: Any, labels: Any, message: str) -> None:
     with pytest.raises(DeptreeError) as caught:
         TreeDistribution(scores, labels=NAMES, id="x").given(heads, labels=labels)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
+def test_joint_scores_of_arcs_that_no_tree_has(trees: TreeSpace) -> None:
+    """Sums over labels round something off, which must not count beside a score that no tree needs."""
+    how = {"single_root": trees.single_root, "projective": trees.projective}
+    for seed in range(40):
+        whole = TreeDistribution(np.random.default_rng(seed).normal(size=(3, 3, 3)), labels=NAMES, **how)
+        given = whole.given([2, None])
+        expected = whole.log_partition + np.log(whole.marginals()[2, 1])
+        assert given.log_partition == pytest.approx(expected, abs=1e-12)
+        assert given.argmax().tolist() == [2, 0]

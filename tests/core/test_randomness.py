@@ -81,7 +81,9 @@ def calls() -> dict[str, Call]:
         )
     for method in METHODS:
         if method.is_random and method.goes_on:
-            found[method.name] = lambda *r, n=method.name, **s: expectations(PAIR.program(), n, *r, **s, iterations=20)
+            found[method.name] = lambda *r, n=method.name, **s: expectations(
+                PAIR.program(), n, *r, **s, iterations=20, kept=1
+            )
     return found
 
 

@@ -16,7 +16,16 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
-from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold_notes
+from deptree_cli.io.conllu.notes import (
+    GENERATOR,
+    MISC,
+    is_note,
+    is_noted,
+    is_signature,
+    key_of,
+    may_hold_notes,
+    with_entry,
+)
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
@@ -35,7 +44,6 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 # What stands where no label is known.
 UNLABELLED = "dep"
 
-_MISC = COLUMNS.index("misc")
 _SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 
 
@@ -204,7 +212,7 @@ class Block:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [line.split(b"\t") for line in self._rows]
-        noted = (_with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
+        noted = (with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
         lines = [b"\t".join(row) for row in noted]
         return self._with(self._rows_start, lines, self._rows_end)
 
@@ -225,7 +233,7 @@ class Block:
             block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if any(key + b"=" in self.raw for key in MISC):
             rows = (line.split(b"\t") for line in block._rows)
-            lines = [b"\t".join(_with_entry(row, b"", MISC) if _is_noted(row) else row) for row in rows]
+            lines = [b"\t".join(with_entry(row, b"", MISC) if is_noted(row) else row) for row in rows]
             block = block._with(block._rows_start, lines, block._rows_end)
         return block
 
@@ -289,16 +297,3 @@ def _text(text: bytes, place: str) -> str:
 
 def _shown(text: bytes) -> str:
     return repr(text[:20].decode("utf-8", "replace"))
-
-
-def _is_noted(row: list[bytes]) -> bool:
-    return row[0].isdigit() and any(entry.partition(b"=")[0] in MISC for entry in row[_MISC].split(b"|"))
-
-
-def _with_entry(row: list[bytes], addition: bytes, keys: Set[bytes] = frozenset()) -> list[bytes]:
-    """The row with entries `A=1|B=2` behind those of its MISC, where older ones of their keys, and of `keys`, go."""
-    misc = row[_MISC].rstrip(b"\r\n")
-    gone = keys | ({entry.partition(b"=")[0] for entry in addition.split(b"|")} if addition else frozenset())
-    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in gone]
-    written = b"|".join([*entries, *filter(None, [addition])]) or b"_"
-    return [*row[:_MISC], written + row[_MISC][len(misc) :]]

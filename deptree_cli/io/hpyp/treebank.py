@@ -36,6 +36,14 @@ def read_treebank(paths: Iterable[str], tags: Tags) -> Iterator[Annotated | Dept
                 yield _annotated_or_error(block, str(next(numbers)), tags)
 
 
+def sound_sentences(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
+    """The same, but what is malformed is raised."""
+    for sentence in read_treebank(paths, tags):
+        if isinstance(sentence, DeptreeError):
+            raise sentence
+        yield sentence
+
+
 def _annotated_or_error(block: Block | DeptreeError, number: str, tags: Tags) -> Annotated | DeptreeError:
     if isinstance(block, DeptreeError):
         return block
