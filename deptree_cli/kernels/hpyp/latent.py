@@ -90,9 +90,7 @@ def prob_of(restaurants, codes, process, records, top, next_tag, dish, desk):
 
 
 @kernel
-def resample_derivations(
-    processes, count, codes, labels, treebank, paths, order, start, size, actions, state
-):
+def resample_derivations(processes, count, codes, labels, treebank, paths, order, start, size, actions, state):
     """Draw the derivations of sentences in this order anew, from place `start` on, each given all other sentences.
 
     An approximation: all events of a sentence leave, restaurants stay as they then are while its particles move, and
