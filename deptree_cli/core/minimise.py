@@ -41,7 +41,7 @@ def minimise(function: Function, start: Float, units: Float, is_done: Callable[[
         step = min(1.0, LARGEST_STEP / float(np.abs(direction).max())) if slope < 0.0 else 0.0
         for _ in range(HALVINGS if step else 0):
             after, new = function(point + step * direction)
-            if is_done() or after <= value + ENOUGH * step * slope:
+            if is_done() or after < min(value, value + ENOUGH * step * slope):
                 break
             step *= 0.5
         else:

@@ -63,7 +63,8 @@ if TYPE_CHECKING:
     "--oracle",
     type=click.Choice(["static", "sampled"]),
     default="static",
-    help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration.  [default: static]",
+    help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration (approximately, by "
+    "a particle filter).  [default: static]",
 )
 @option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
 @option("--force", is_flag=True, section=WRITING, help="Overwrite -m even if it is no model of the same data.")

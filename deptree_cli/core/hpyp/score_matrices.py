@@ -24,9 +24,9 @@ from deptree_cli.core.shifted import shift
 # How far sums of marginals may be from 1, which rounding explains.
 SUMS_WITHIN = 1e-6
 
-# Evaluations: parsers' marginals take 20 to 60, of 200 words 200, five random trees over 150 words 600. They are
-# O(n^3), so that of longer sentences there are fewer: 150 of 400 words, in 4 s. Some word may then be farther off than
-# the tolerance, up to 0.05 or it is an error; and for sentences that are longer still the few would not do.
+# Evaluations: parsers' marginals take 20 to 60, of 200 words 200, five random trees over 150 words 600. They are O(n^3)
+# each, so longer sentences have fewer: 150 of 400 words, in 4 s. Some word may then be farther off than the tolerance,
+# up to 0.05 or it is an error; and for sentences that are longer still so few would not do.
 MOST_EVALUATIONS = 3000
 MOST_WORK = 150 * 400**3
 LONGEST = 500
@@ -96,9 +96,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
         raise DeptreeError(problem, 'Take more `particles`, or their logarithms (`kind="log"`)')
     if dual.distance > tolerance:
-        notify(
-            f"the sentence is long: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off"
-        )
+        notify(f"a long sentence: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off")
     return shift(dual.scores, single_root=True).high
 
 

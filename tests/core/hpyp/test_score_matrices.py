@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -141,6 +142,25 @@ def test_scaled_scores_save_evaluations(graphs, monkeypatch: pytest.MonkeyPatch)
         trees = projective(graphs.gaussian(20, 4.0, seed)).sample(1000, seed)
         maxent_scores(averaged(trees, np.full(1000, 1e-3)))
     assert len(evaluations) < 10 * 80
+
+
+def test_long_sentences_take_bounded_work() -> None:
+    """Five random trees over 320 words, in no more evaluations than there is work for; how far off is told, and true.
+
+    Each is in float64: wide numbers take ten times as long.
+    """
+    mu, told, before = mixture(320, EVEN, 1), [], perf_counter()
+    scores = maxent_scores(mu, notify=told.append)
+    found = variations(scores, smoothed(mu)).max()
+    assert found < score_matrices.TOO_FAR
+    assert len(told) == (found > 1e-3)
+    assert all(f"up to {found:.2g} off" in line for line in told)
+    assert perf_counter() - before < 60  # 5 s on an idle machine, 100 s in wide numbers
+
+
+def test_longer_sentences_are_refused() -> None:
+    with pytest.raises(DeptreeError, match="up to 500 words, and the sentence has 501"):
+        maxent_scores(mixture(501, FEW, 1))
 
 
 def test_the_gradient_is_the_slope() -> None:

@@ -19,6 +19,7 @@ from deptree_cli.kernels.hpyp.configurations import (
     read_tree,
     reduce,
     shift,
+    tidied,
     with_room,
 )
 from tests.core.hpyp.reference_parser import Configuration
@@ -107,3 +108,25 @@ def test_records_keep_their_places_when_they_move() -> None:
     larger = with_room(records, 9, 2)
     assert larger.shape[0] >= 11
     np.testing.assert_array_equal(larger[:9], records[:9])
+
+
+@SIZES
+def test_tidied_records_keep_the_derivations_under_way(n: int, labels: int) -> None:
+    """Every third derivation stays, twice even, with its actions and its stack; there is room for twice as many."""
+    walk = Walk(n, labels)
+    kept = [(top, actions) for _, top, actions in walk.steps()][::3] * 2
+    stacks = [stack_of(walk.records, top) for top, _ in kept]
+    tops = np.array([top for top, _ in kept])
+    records, used = tidied(walk.records[: walk.used].copy(), walk.used, tops, len(tops))
+    assert used <= walk.used
+    assert len(records) >= 3 * used
+    for top, stack, (_, actions) in zip(tops.tolist(), stacks, kept, strict=True):
+        found = np.empty(len(actions), dtype=np.int32)
+        read_actions(records, top, found)
+        assert tuple(found.tolist()) == actions
+        assert stack_of(records, top) == stack
+
+
+def test_records_stay_as_they_are_while_there_is_room() -> None:
+    walk, tops = Walk(2, 1), np.array([ROOT])
+    assert tidied(walk.records, walk.used, tops, 1) == (walk.records, walk.used)
