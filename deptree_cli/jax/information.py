@@ -156,9 +156,11 @@ def _shifted_scores(batch: Batch, forbidden: float) -> Array:
 
 
 def _has_light(found: Array, batch: Batch) -> Array:
-    """Whether arcs with these marginals (..., n+1, n), if only by rounding, have scores that no digits are left of."""
-    light = is_light(shift(batch.log_scores, batch.single_root).high) & (batch.log_scores > -jnp.inf)
-    return ((found > 0) & light).any((-2, -1))
+    """Whether light arcs count with these marginals (..., n+1, n), which may be rounding: what they add is unknown."""
+    high = shift(batch.log_scores, batch.single_root).high
+    counted = is_light(high) & (batch.log_scores > -jnp.inf) & (found > 0)
+    sums = jnp.where(counted, found * -high, 0).sum((-2, -1))
+    return lax.stop_gradient(sums) > ROUNDINGS * float(np.finfo(found.dtype).eps)
 
 
 def _unless(unknown: Array, value: Array) -> Array:
@@ -175,7 +177,7 @@ def _goes_beyond(found: Array, other: Batch) -> Array:
 def _where_defined(value: Array, our_relative: Array, relative: Array, goes_beyond: Array) -> Array:
     """Compare distributions that may have no tree or go beyond each other, (...,): NaN, infinity or the value."""
     value = jnp.where(goes_beyond | (relative == -jnp.inf), jnp.inf, value)
-    return jnp.where((our_relative > -jnp.inf) & ~jnp.isnan(relative), value, jnp.nan)
+    return jnp.where(our_relative == -jnp.inf, jnp.nan, _unless(jnp.isnan(our_relative + relative), value))
 
 
 def _at_least_zero(values: Array) -> Array:

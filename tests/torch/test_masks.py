@@ -151,5 +151,5 @@ def test_no_sentence_is_refused_that_has_trees(mask: float) -> None:
 
 def test_second_derivatives_are_refused_where_masks_count() -> None:
     scores = torch.tensor(CYCLE, dtype=torch.float64).requires_grad_()
-    with pytest.raises(DeptreeError, match="differentiated twice where trees need masks. Forbid arcs by -inf"):
+    with pytest.raises(DeptreeError, match=r"differentiated twice where trees need masks\. Forbid arcs by -inf"):
         torch.autograd.grad(TreeDistribution(scores).entropy(), scores, create_graph=True)
