@@ -9,7 +9,6 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.shifted import is_large
-from deptree_cli.core.spaces import lawler
 
 
 def maximum_tree(distribution: ArcFactored) -> Heads:
@@ -33,6 +32,8 @@ def best_trees(distribution: ArcFactored, size: int) -> Heads:
     space = distribution.space
     if not is_large(distribution.log_scores):
         return space.best_trees(distribution.log_scores, size)
+    from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
+
     shifted = distribution.factorisation.shifted
     trees = space.best_trees(shifted.high, size)
     return lawler.best_trees_of_pairs(space, shifted, size) if _uses_masks(trees, shifted.high) else trees

@@ -153,7 +153,8 @@ def _totals(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
     """The sums over labels, (n+1, n+1), and what they round off."""
     highest, above = _log_sum(_masked(names, log_scores))
     totals = highest + above
-    return totals, np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
+    with np.errstate(invalid="ignore"):
+        return totals, np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
 
 
 def _normalised(names: tuple[str, ...], log_scores: Float) -> Float:

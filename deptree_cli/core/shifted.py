@@ -36,12 +36,13 @@ def shift(log_scores: Float, single_root: bool, rest: Float | None = None) -> Sh
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole.
 
     Args:
-        rest: what the log-scores round off, if they are not as they were given.
+        rest: what the log-scores round off, if they are not as they were given; ignored beside ``-inf``.
     """
     from deptree_cli.kernels.numbers.paired import Paired  # load kernels: when there is work
     from deptree_cli.kernels.trees.elimination import shift_columns
 
-    scores = Paired(log_scores, np.zeros_like(log_scores) if rest is None else rest)
+    low = np.zeros_like(log_scores) if rest is None else np.where(log_scores > -np.inf, rest, 0.0)
+    scores = Paired(log_scores, low)
     shifted = Paired(np.empty_like(log_scores), np.empty_like(log_scores))
     return Shifted(*shifted, shift_columns(scores, single_root, shifted))
 
