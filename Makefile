@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws adapters lint types bench man clean
+.PHONY: help install demo test interpreted laws oldest adapters lint types bench man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -69,6 +69,19 @@ interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers an
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
 
+# By the oldest Python, for which these versions were built; torch and jax come with versions of their own.
+FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  extras = [each for name in "$(EXTRAS)".split(",") for each in project["optional-dependencies"][name]]; \
+  print(*(each.replace(">=", "==") for each in project["dependencies"] + extras), sep="\n")
+EXTRAS := dask,natasha,plot,safetensors
+
+oldest:  ## tests of the command line with the oldest versions that pyproject.toml allows
+	python3.11 -m venv --clear .oldest
+	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
+	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
+	  hypothesis mpmath pytest pytest-xdist udapi udtools
+	.oldest/bin/python -m pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
+
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
 	tests/io/parsers/adapters.sh $(VENV)/bin/python .adapters
@@ -91,5 +104,5 @@ man: $(DEV_STAMP)  ## man pages in man/, by click-man
 	  write_man_pages("deptree", deptree, version=__version__, target_dir="man")'
 
 clean:  ## remove what make made, .venv too
-	rm -rf $(VENV) .adapters build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .adapters .oldest build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

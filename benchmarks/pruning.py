@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks import pruning_plots, real_bitext
 from benchmarks.generated import FLAT, PEAKED, problem
 from benchmarks.pruning_cases import (
-    BY_PAIRS,
-    DIRECTLY,
     GRAMMARS,
+    PACKAGE,
+    TERNARY,
     Case,
     Grammar,
     averaged,
@@ -64,19 +64,18 @@ def run() -> None:
     """
     compile_all()
     timed = {grammar.name: _timed_and_shown(grammar) for grammar in GRAMMARS}
-    columns: tuple[str, ...] = ("scores", "pq", "direct / pairs first", "steps, directly", "steps, pairs first")
-    title = "How much faster exact sums are pairs first, and how many steps with outside take as long as they do"
-    print_table(title, columns, _by_pairs(timed))
+    columns: tuple[str, ...] = ("scores", "pq", "exact / exact", "steps of the paper's", "steps of the package's")
+    title = "How much longer the paper's exact sums take, and how many steps with outside take as long as the package's"
+    print_table(title, columns, _beside(timed))
     errors = {grammar.name: _errors_and_shown(grammar, timed[grammar.name]) for grammar in GRAMMARS}
     races = race_tables()
     columns = ("scores", "chains", "counts", *(f"{count:,}" for count in ITERATIONS))
-    print_table(f"Error by iterations in all, branching 2, 8 x 9 words, means over {PAIRS} pairs", columns, _falling())
+    print_table(f"Error by iterations in all, 8 x 9 words, means over {PAIRS} pairs", columns, _falling())
     columns = ("n", "arcs", "exact", "step", "with outside", "exact / with outside", "steps", "one mask", "randomized")
     title = f"Second-order trees: milliseconds, errors at half of the exact time, medians of {TREES} sentences"
     print_table(title, columns, _trees())
     curves = {grammar.name: _curve(timed[grammar.name], errors[grammar.name]) for grammar in GRAMMARS}
-    of_direct = {heuristic: races[DIRECTLY.name, "peaked", heuristic] for heuristic in HEURISTICS}
-    pruning_plots.draw(curves, of_direct, races[BY_PAIRS.name, "peaked", "informed"].exact_ms)
+    pruning_plots.draw(curves, {heuristic: races[TERNARY.name, "peaked", heuristic] for heuristic in HEURISTICS})
     real_bitext.run()
 
 
@@ -109,12 +108,12 @@ def _measure(case: Case) -> Timed:
     return Timed(case, seconds_exact(program), {kind: (hard, soft) for kind, (hard, soft) in steps.items()})
 
 
-def _by_pairs(timed: dict[str, dict[tuple[str, int], list[Timed]]]) -> Iterator[list[object]]:
-    """What three children cost directly against pairs first; the steps pin sure links."""
-    for key, pairs in timed[BY_PAIRS.name].items():
-        direct = timed[DIRECTLY.name][key]
-        ours, theirs = (median(pair.exact for pair in some) for some in (pairs, direct))
-        steps = (median(pair.steps["sure"][1] for pair in some) for some in (direct, pairs))
+def _beside(timed: dict[str, dict[tuple[str, int], list[Timed]]]) -> Iterator[list[object]]:
+    """What three children cost against two; the steps pin sure links."""
+    for key, ternary in timed[TERNARY.name].items():
+        pairs = timed[PACKAGE.name][key]
+        ours, theirs = (median(pair.exact for pair in some) for some in (pairs, ternary))
+        steps = (median(pair.steps["sure"][1] for pair in some) for some in (ternary, pairs))
         yield [key[0], key[1] ** 2, theirs / ours, *(ours / step for step in steps)]
 
 
@@ -157,10 +156,10 @@ def _curve(
 
 
 def _compared(pair: Timed, kind: str) -> tuple[float, float, float]:
-    """The number of steps and both errors. Whatever way sums are done the law is the same: here it is the fast one."""
+    """The number of steps and both errors."""
     steps = max(1, int((pair.exact / 2 - pair.steps[kind][0]) / pair.steps[kind][1]))  # one step to start
     case, pinned = pair.case, pair.case.pins[kind]
-    program = case.fast_program()
+    program = case.program()
     masked, found = under_all(program, pinned), averaged(program, pinned, steps)
     return float(steps), case.error(masked), case.error(found)
 
@@ -189,7 +188,7 @@ def _errors_of_chains(strong: float, number: int, chains: int, burn_in: int) -> 
     """Errors of soft and of hard counts after so many iterations in all, (2, sizes)."""
     pair = problem(np.random.default_rng(number), 8, 9, strong)
     distribution = AlignmentDistribution(pair.scores, "log", pair.source_nulls, pair.target_nulls)
-    program = Watched(distribution.shifted, distribution.branching, distribution.link_scores)
+    program = Watched(distribution.shifted, distribution.link_scores)
     rngs = np.random.default_rng(number).spawn(chains)
     walks = [Chain(program, program.confident(), rng, dispersed=k > 0) for k, rng in enumerate(rngs)]
     sums, found, exact = np.zeros((2, distribution.p * distribution.q)), [], distribution.marginals()

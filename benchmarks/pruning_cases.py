@@ -1,4 +1,4 @@
-"""What `pruning.py` measures on: three grammars, generated sentence pairs, one step of a chain."""
+"""What `pruning.py` measures on: two grammars, generated sentence pairs, one step of a chain."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 from benchmarks.generated import PEAKED, Problem, problem
 from benchmarks.ternary import DirectTernary
 from benchmarks.ternary_loops import Mask
+from benchmarks.ternary_states import bispan_merits, listed
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
-from deptree_cli.core.bitext.program import LinkProgram
+from deptree_cli.core.bitext.merits import confidences
+from deptree_cli.core.bitext.program import CONFIDENT
+from deptree_cli.core.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 from deptree_cli.core.pruning.chain import Chain, start
 from deptree_cli.core.pruning.program import AnyCellProgram, AnyProgram, CellProgram
-from deptree_cli.kernels.itg.masks import list_states, nothing_kept
 
 # The standard deviation of the log-weights of bispans, where there are any.
 SIGMA = 0.5
@@ -27,51 +29,46 @@ LONG_ENOUGH, FEWEST_STEPS = 0.04, 5
 
 
 class DirectlyPruned(DirectTernary, CellProgram[Mask, Mask, Integers]):
-    """Three children summed directly under the masks that the package would use.
+    """The paper's program with the package's confidence, and with merits.
 
     A mask by merits has gaps, of which the chart knows nothing as long as it is fresh: one such mask a program.
     """
 
-    def __init__(self, pair: Problem, guide: LinkProgram) -> None:
+    def __init__(self, pair: Problem, heuristic: LinkScores) -> None:
         super().__init__(pair.scores, pair.source_nulls, pair.target_nulls, pair.bispans)
-        self._guide = guide
+        self._guide = heuristic
 
     def confident(self) -> Int:
         """See `Program`."""
-        return self._guide.confident()
+        return np.flatnonzero(confidences(self._guide) > CONFIDENT)
 
     def merits(self) -> Float:
         """See `CellProgram`."""
-        return self._guide.merits()
+        return bispan_merits(self._guide)
 
     def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
         """See `CellProgram`; without weights."""
-        p, q = self.shape
-        found = nothing_kept(p, q, int(kept.sum()))
-        list_states(kept, p, q, found)
-        return Mask(found.cells[: found.count[0]].astype(np.int64), self._links)
+        return Mask(listed(kept, *self.shape), self._links)
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """A grammar and a way to sum over its derivations.
+    """A grammar, and the program that sums over what it builds.
 
     Attributes:
         name: what tables call it.
-        branching: 2 or 3.
         lengths: of both sentences, those that are measured.
-        is_direct: whether three children are summed at once, in O(p^4 q^4).
+        is_ternary: whether it is the paper's, in O(p^4 q^4).
     """
 
     name: str
-    branching: int
     lengths: tuple[int, ...]
-    is_direct: bool = False
+    is_ternary: bool = False
 
     def pair(self, length: int, number: int, strong: float, corruption: float = 0.0) -> Case:
         """The sentence pair of this number, both sentences of one length."""
         rng = np.random.default_rng([length, number])
-        sigma = SIGMA if self.branching == 3 else 0.0
+        sigma = SIGMA if self.is_ternary else 0.0
         made = problem(rng, length, length, strong, sigma=sigma, corruption=corruption)
         return Case(self, made, is_misled=corruption > 0)
 
@@ -86,25 +83,20 @@ class Case:
 
     def program(self) -> AnyCellProgram:
         """A new program, all its preparation still to be done."""
-        heuristic = self._distribution(self.problem.heuristic) if self.is_misled else None
-        guide = self._distribution(self.problem.scores).program(heuristic)
-        return DirectlyPruned(self.problem, guide) if self.grammar.is_direct else guide
-
-    def fast_program(self) -> LinkProgram:
-        """A new program that sums pairs first, by the model's own scores."""
-        return self._distribution(self.problem.scores).program()
+        given = self.problem
+        heuristic = self._distribution(given.heuristic if self.is_misled else given.scores)
+        if self.grammar.is_ternary:
+            return DirectlyPruned(given, heuristic.link_scores)
+        return self._distribution(given.scores).program(heuristic)
 
     def _distribution(self, scores: Float) -> AlignmentDistribution:
-        given, branching = self.problem, self.grammar.branching
-        bispans = given.bispans if branching == 3 and scores is given.scores else None
-        return AlignmentDistribution(
-            scores, "log", given.source_nulls, given.target_nulls, branching=branching, bispans=bispans
-        )
+        return AlignmentDistribution(scores, "log", self.problem.source_nulls, self.problem.target_nulls)
 
     @cached_property
     def exact(self) -> Float:
-        """The probabilities of links, (p, q), whatever way they are summed."""
-        return self._distribution(self.problem.scores).marginals()
+        """The probabilities of links, (p, q)."""
+        program = self.program()
+        return program.outside(program.inside(program.everything())[1]).reshape(self.problem.scores.shape)
 
     def error(self, found: Float) -> float:
         """The root of the sum over links of squared differences to the exact probabilities."""
@@ -115,7 +107,7 @@ class Case:
         """The links that can be pinned: those of which both directions are sure, and for comparison all true ones."""
         q = self.problem.scores.shape[1]
         true = np.array(sorted(i * q + j for i, j in self.problem.links), dtype=np.int64)
-        return {"sure": self.fast_program().confident(), "true": true}
+        return {"sure": self._distribution(self.problem.scores).program().confident(), "true": true}
 
 
 def seconds_each(action: Callable[[], object], fewest: int = 1) -> float:
@@ -153,10 +145,9 @@ def under_all(program: AnyProgram, pinned: Integers) -> Float:
     return program.outside(program.inside(program.compile(selected, assigned))[1])
 
 
-BINARY = Grammar("branching 2", 2, (6, 8, 10, 12, 16, 20, 30))
-BY_PAIRS = Grammar("branching 3, pairs first", 3, (6, 8, 10, 12, 16, 20))
-DIRECTLY = Grammar("branching 3, directly", 3, (6, 8, 10, 12, 16, 20), is_direct=True)
-GRAMMARS = (BINARY, BY_PAIRS, DIRECTLY)
+PACKAGE = Grammar("the package", (6, 8, 10, 12, 16, 20, 30, 40))
+TERNARY = Grammar("the paper's three children", (6, 8, 10, 12, 16, 20), is_ternary=True)
+GRAMMARS = (PACKAGE, TERNARY)
 
 
 def compile_all() -> None:

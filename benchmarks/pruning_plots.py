@@ -24,13 +24,12 @@ class AtLength(NamedTuple):
     randomized: float
 
 
-def draw(curves: Mapping[str, Sequence[AtLength]], races: Mapping[str, Race], fast_exact: float) -> None:
+def draw(curves: Mapping[str, Sequence[AtLength]], races: Mapping[str, Race]) -> None:
     """Write the picture, where matplotlib is installed.
 
     Args:
         curves: by grammars.
         races: by heuristics, at one product of lengths.
-        fast_exact: how long exact sums take there another way, milliseconds.
     """
     try:
         from matplotlib import pyplot
@@ -47,7 +46,7 @@ def draw(curves: Mapping[str, Sequence[AtLength]], races: Mapping[str, Race], fa
         for panel in (times, ratios, errors):
             panel.set(xscale="log", xticks=products, xticklabels=products)
             panel.minorticks_off()
-        _draw_race(race, races, fast_exact)
+        _draw_race(race, races)
         figure.savefig(PICTURE, metadata={"Date": None})
 
 
@@ -62,7 +61,7 @@ def _draw_grammar(times: Any, ratios: Any, errors: Any, colour: str, name: str, 
     errors.plot(product, randomized, "o-", color=colour, label="randomized")
 
 
-def _draw_race(panel: Any, races: Mapping[str, Race], fast_exact: float) -> None:
+def _draw_race(panel: Any, races: Mapping[str, Race]) -> None:
     for heuristic, race in races.items():
         for number, (name, points) in enumerate(race.points.items()):
             spent = [point.share * race.exact_ms for point in points]
@@ -71,9 +70,8 @@ def _draw_race(panel: Any, races: Mapping[str, Race], fast_exact: float) -> None
                 spent, [point.error for point in points], f"o{STYLES[heuristic]}", color=f"C{number}", label=label
             )
         panel.axvline(race.exact_ms, color="0.5", linestyle=STYLES[heuristic])
-    panel.axvline(fast_exact, color="0.5", linestyle=":", label="exact sums, pairs first")
     panel.set(xscale="log", ylim=(1e-4, 2))
-    _finish(panel, "(d) error, branching 3 directly, pq = 256 (grey: exact)", "milliseconds", "log")
+    _finish(panel, "(d) error, three children, pq = 256 (grey: exact)", "milliseconds", "log")
     panel.minorticks_off()
 
 

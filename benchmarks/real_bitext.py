@@ -55,7 +55,7 @@ class Pair:
     scores: Float
 
     def distribution(self, null: float) -> AlignmentDistribution:
-        """All derivations of branching 2; all unlinked words have one log-score."""
+        """All unlinked words have one log-score."""
         return AlignmentDistribution(self.scores, "log", null, null)
 
 
@@ -64,10 +64,10 @@ def run() -> None:
     if not EWT.is_dir():
         print(f"\nno UD_English-EWT in {EWT}: set DEPTREE_DATA")
         return
-    title = f"{SENTENCES} sentences of EWT ({SHORTEST} to {LONGEST} words) and their noisy copies, branching 2"
+    title = f"{SENTENCES} sentences of EWT ({SHORTEST} to {LONGEST} words) and their noisy copies"
     print_table(title, ("noise of scores", "null", "links", "error rate", "precision", "recall"), _rates())
     columns = ("noise of scores", "method", "seconds", "longest, ms", "error", "worst error", "pairs refused")
-    title = f"{FILE} such pairs, branching 2, null 0: seconds in all, of the pair that takes longest, errors a pair"
+    title = f"{FILE} such pairs, null 0: seconds in all, of the pair that takes longest, errors a pair"
     print_table(title, columns, _costs())
 
 
@@ -101,7 +101,7 @@ def _rates() -> Iterator[list[object]]:
         for null in NULLS:
             distributions = [each.distribution(null) for each in made]
             best = [links_of(each.argmax()) for each in distributions]
-            yield [noise, null, "the best derivation", *_shown(_counts(best, made))]
+            yield [noise, null, "the best alignment", *_shown(_counts(best, made))]
             posteriors = [each.marginals() for each in distributions]
             above = {limit: _counts([_above(each, limit) for each in posteriors], made) for limit in PROBABILITIES}
             limit = _lowest(above)

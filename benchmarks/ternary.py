@@ -1,8 +1,8 @@
 """Inversion transduction grammars of branching 3 in O(p^4 q^4), as Bouchard-Cote, Petrov and Klein (2009) ran them.
 
-Every rule of three children is summed over both its cuts on both sides at once. The package does better: in every order
-of three children two neighbours stay neighbours, so it sums pairs first, in O(p^3 q^3). This is here to repeat the
-paper's timings, and as a second route to the same numbers.
+Every rule of three children is summed over both its cuts on both sides at once. This is here to repeat the paper's
+timings. The package's grammar has two children, which build the same alignments, and each of them once: here what has a
+probability is a derivation, and an unlinked word can join its neighbours in several ways.
 
 Weights are exp of the scores in float64, so that sums of scores must stay between -700 and 700.
 """

@@ -5,9 +5,11 @@
 >>> parser.parse((["The", "dog", "sleeps"], ["DET", "NOUN", "VERB"])).heads
 array([2, 3, 0], dtype=int32)
 
-A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, where tags are predicted, a
-list of words. Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed,
-which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator.
+A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
+list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
+Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness (`rng` or `seed`) is a seed,
+which gives what the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; without either a
+fresh seed is taken.
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from warnings import warn
 
-import numpy as np
-
-from deptree_cli.core.distribution import Randomness, TreeDistribution
+from deptree_cli.core.counts import how_many, room_for_trees
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import Randomness, stream_of
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
 
@@ -71,7 +74,8 @@ class Parser:
         """Train a parser on trees by Gibbs sampling.
 
         Args:
-            treebank: paths of CoNLL-U files, or sentences with their trees.
+            treebank: paths of CoNLL-U files, or sentences with their trees; those in which a tag or a label is missing
+                (``_``) are left out, with a warning that counts them.
             tags: the column that tags are read from.
             lexicalised: whether words are generated; without them parsing goes by tags alone.
             contexts: what actions, tags and words are conditioned on, in place of the defaults.
@@ -81,13 +85,14 @@ class Parser:
             on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
 
         Raises:
-            DeptreeError: there is no sentence, a sentence has no tree with one root or no tags, a file cannot be read.
+            DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
         from deptree_cli.core.hpyp import training  # loads kernels: when there is work
 
-        sentences, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
+        found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
-        _check(sentences, text, contexts, iterations)
+        _check(found, text, contexts, iterations)
+        sentences = _complete(found, tags)
         settings = training.Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
         trainee = training.Training.of(sentences, contexts, settings, text)
         _run(trainee, iterations, passes if text else 0, on_iteration)
@@ -112,9 +117,10 @@ class Parser:
 
     def __repr__(self) -> str:
         symbols, progress = self.trained.symbols, self.trained.progress
-        words = f"{len(symbols.lexicon.vocabulary.symbols)} words" if symbols.is_lexicalised else "no words"
-        numbers = f"{words}, {len(symbols.tags.symbols)} tags, {len(symbols.labels)} labels"
-        return f"<Parser: {numbers}; {progress.sentences} sentences, {progress.iterations} iterations>"
+        words = counted(len(symbols.lexicon.vocabulary.symbols), "word") if symbols.is_lexicalised else "no words"
+        numbers = f"{words}, {counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}"
+        trained = f"{counted(progress.sentences, 'sentence')}, {counted(progress.iterations, 'iteration')}"
+        return f"<Parser: {numbers}; {trained}>"
 
     @property
     def tagset(self) -> Tags:
@@ -129,23 +135,29 @@ class Parser:
         """
         yield from _read(map(str, paths), self.tagset)
 
+    def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
+        return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
+
     def parse(self, sentence: Sentence, particles: int = PARTICLES, predict_tags: bool = False) -> Parse:
         """Find the best derivation that a search with so many particles comes to: `heads`, `deprels`, `tags`.
 
         Raises:
-            DeptreeError: the sentence has no tags and none are predicted, or the parser cannot predict any.
+            DeptreeError: the sentence has no tag that the parser knows and none are predicted, or the parser cannot
+                predict any.
         """
         from deptree_cli.core.hpyp.parsing import parse
 
-        return parse(self.trained, as_annotated(sentence, predict_tags), particles, predict_tags)
+        return parse(self.trained, self._annotated(sentence, predict_tags), particles, predict_tags)
 
     def filter(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         draws: int = 0,
+        *,
+        seed: int | None = None,
     ) -> Filtered:
         """Filter a sentence: its weighted trees, `marginals` of arcs, and the evidence of its words.
 
@@ -154,23 +166,34 @@ class Parser:
         """
         from deptree_cli.core.hpyp.parsing import filtered
 
-        found = as_annotated(sentence, predict_tags)
-        return filtered(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, draws)
+        found = self._annotated(sentence, predict_tags)
+        stream = stream_of(rng, seed, found.sent_id)
+        with room_for_trees(how_many(draws)) as size:
+            return filtered(self.trained, found, stream, particles, predict_tags, size)
 
     def sample(
-        self, sentence: Sentence, k: int, rng: Randomness, particles: int = PARTICLES, predict_tags: bool = False
+        self,
+        sentence: Sentence,
+        k: int,
+        rng: Randomness | None = None,
+        particles: int = PARTICLES,
+        predict_tags: bool = False,
+        *,
+        seed: int | None = None,
     ) -> Heads:
         """Draw k trees, (k, n), from those that a filter ends with: equal ones where these are few."""
-        found = self.filter(sentence, rng, particles, predict_tags, draws=k)
+        found = self.filter(sentence, rng, particles, predict_tags, draws=k, seed=seed)
         return found.heads[found.drawn]
 
     def evidence(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         filters: int = FILTERS,
+        *,
+        seed: int | None = None,
     ) -> Evidence:
         """Estimate the probability of a sentence word by word: `surprisals` in bits, and their errors.
 
@@ -179,30 +202,35 @@ class Parser:
         """
         from deptree_cli.core.hpyp.evidence import evidence
 
-        found = as_annotated(sentence, predict_tags)
-        return evidence(self.trained, found, _stream(rng, found.sent_id), particles, predict_tags, filters)
+        found = self._annotated(sentence, predict_tags)
+        stream = stream_of(rng, seed, found.sent_id)
+        return evidence(self.trained, found, stream, particles, predict_tags, filters)
 
     def surprisal(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         particles: int = PARTICLES,
         predict_tags: bool = False,
         filters: int = FILTERS,
+        *,
+        seed: int | None = None,
     ) -> Float:
         """Return the surprisals of the words in bits, and that of the end of the sentence: (n+1,).
 
         They are of words and tags together, of words alone where tags are predicted.
         """
-        return self.evidence(sentence, rng, particles, predict_tags, filters).surprisals
+        return self.evidence(sentence, rng, particles, predict_tags, filters, seed=seed).surprisals
 
     def scores(
         self,
         sentence: Sentence,
-        rng: Randomness,
+        rng: Randomness | None = None,
         kind: str = "maxent",
         particles: int = PARTICLES,
         predict_tags: bool = False,
+        *,
+        seed: int | None = None,
     ) -> TreeDistribution:
         """Return an arc-factored distribution over projective trees, made of a filter's marginals.
 
@@ -212,11 +240,13 @@ class Parser:
         """
         from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS
 
-        found = as_annotated(sentence, predict_tags)
-        marginals = self.filter(found, rng, particles, predict_tags).marginals
+        found = as_annotated(sentence, None)  # the filter looks at its tags
+        marginals = self.filter(found, rng, particles, predict_tags, seed=seed).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
-    def generate(self, k: int, rng: Randomness, longest: int = LONGEST) -> list[Annotated]:
+    def generate(
+        self, k: int, rng: Randomness | None = None, longest: int = LONGEST, *, seed: int | None = None
+    ) -> list[Annotated]:
         """Draw k sentences with their trees, of at most `longest` words; rare words come as their classes.
 
         Raises:
@@ -224,8 +254,9 @@ class Parser:
         """
         from deptree_cli.core.hpyp.generating import generated
 
-        names = [f"gen-{number}" for number in range(1, k + 1)]
-        return [generated(self.trained, name, _stream(rng, name), longest) for name in names]
+        names = [f"gen-{number}" for number in range(1, how_many(k, "sentences") + 1)]
+        chosen = secrets.randbits(32) if rng is None and seed is None else seed
+        return [generated(self.trained, name, stream_of(rng, chosen, name), longest) for name in names]
 
 
 def _run(training: Training, iterations: int, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
@@ -256,7 +287,18 @@ def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: C
     if text and not contexts.word:
         raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
     for sentence in treebank:
-        sentence.check_tree()
+        sentence.check_trainable()
+    for sentence in text:
+        sentence.check_forms()
+
+
+def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
+    """The sentences without missing tags and labels."""
+    complete = Complete(tags)
+    found = list(complete.of(treebank))
+    if complete.line:
+        warn(complete.line, stacklevel=3)
+    return found
 
 
 def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
@@ -264,7 +306,3 @@ def _read(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
         if isinstance(sentence, DeptreeError):
             raise sentence
         yield sentence
-
-
-def _stream(rng: Randomness, sent_id: str) -> np.random.Generator:
-    return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, sent_id)

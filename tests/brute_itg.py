@@ -1,18 +1,18 @@
-"""Inversion transduction grammars by brute force: every derivation, for sentences of up to four words.
+"""Alignments by brute force: every partial matching that avoids 2413 and 3142, for sentences of up to five words.
 
-The grammar is a table of rules. What a rule builds over a bispan is looked for at every cut of both sides, and what a
-mask refuses is refused bispan by bispan, as the definition says. Derivations are told apart by their links only where
-they are summed. No order of computation, no normalisation and no index is shared with the package.
+Nothing is built up: an alignment is a set of links, and weighs what its links and its unlinked words weigh. Its parts,
+which weights of bispans and masks are about, are those of its one binary tree, which is cut from the links by what the
+normal form says: the right half is the shortest that can be cut off. No order of computation, no rule and no index is
+shared with the package; sums are of logarithms, so that weights may be of any size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations_with_replacement, permutations, product
-from typing import NamedTuple
+from functools import cache, cached_property
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,84 +23,47 @@ Links = frozenset[Link]
 Bispan = tuple[int, int, int, int]  # source words s..t-1 and target words u..v-1
 
 
-class Rule(NamedTuple):
-    """Children in source order; the place of each on the target side; the label that the last of them cannot have."""
-
-    label: str
-    places: tuple[int, ...]
-    barred: str
-
-
-BINARY = (Rule("A", (0, 1), "A"), Rule("B", (1, 0), "B"))
-TERNARY = (*BINARY, *(Rule("D", places, "") for places in permutations(range(3))))
-RULES = {2: BINARY, 3: TERNARY}
-
-
-class Node(NamedTuple):
-    """A derivation: what was built over a bispan, of what; a word or a link has no children."""
-
-    label: str
-    bispan: Bispan
-    children: tuple[Node, ...]
+@cache
+def alignments(p: int, q: int) -> tuple[Links, ...]:
+    """All alignments of p and q words."""
+    return tuple(
+        frozenset(zip(source, target, strict=True))
+        for size in range(min(p, q) + 1)
+        for source in combinations(range(p), size)
+        for target in permutations(range(q), size)
+        if can_be_built(target)
+    )
 
 
-class Entry(NamedTuple):
-    """Derivations that have the same links: their weights' sum, the greatest weight, and how many there are."""
-
-    total: float
-    best: float
-    number: int
+def can_be_built(order: Iterable[int]) -> bool:
+    """Whether a permutation avoids 2413 and 3142."""
+    ranks = (tuple(sorted(four).index(each) for each in four) for four in combinations(order, 4))
+    return not any(each in ((1, 3, 0, 2), (2, 0, 3, 1)) for each in ranks)
 
 
-Table = dict[Links, Entry]
+@cache
+def parts(p: int, q: int, links: Links) -> tuple[Bispan, ...]:
+    """The bispans of an alignment's derivation, each with the unlinked words behind its linked ones."""
+    source, target = sorted(i for i, _ in links), sorted(j for _, j in links)
+    behind = dict(pairwise([*source, p])), dict(pairwise([*target, q]))
+    return tuple(_parts(sorted(links), *behind)) if links else ()
 
 
-@dataclass(frozen=True)
-class Grammar:
-    """Log-weights of links (p, q), of unlinked words (p,) and (q,), and of bispans (p+1, p+1, q+1, q+1)."""
-
-    scores: Float
-    source_nulls: Float
-    target_nulls: Float
-    branching: int = 2
-    bispans: Float | None = None
-
-    @property
-    def root(self) -> Bispan:
-        p, q = self.scores.shape
-        return 0, p, 0, q
-
-    def terminal(self, bispan: Bispan) -> float:
-        """The weight of C over a bispan by itself; 0 where it is no word and no pair of words."""
-        s, t, u, v = bispan
-        words = t - s, v - u
-        if words == (1, 1):
-            return math.exp(self.scores[s, u])
-        if words == (1, 0):
-            return math.exp(self.source_nulls[s])
-        return math.exp(self.target_nulls[u]) if words == (0, 1) else 0.0
-
-    def factor(self, bispan: Bispan) -> float:
-        """What everything that is built over a bispan is multiplied by."""
-        return 1.0 if self.bispans is None else math.exp(self.bispans[bispan])
+def _parts(links: list[Link], source_behind: dict[int, int], target_behind: dict[int, int]) -> Iterator[Bispan]:
+    targets = [j for _, j in links]
+    yield links[0][0], source_behind[links[-1][0]], min(targets), target_behind[max(targets)]
+    for cut in reversed(range(1, len(links))):
+        left, right = targets[:cut], targets[cut:]
+        if max(left) < min(right) or max(right) < min(left):
+            yield from _parts(links[:cut], source_behind, target_behind)
+            yield from _parts(links[cut:], source_behind, target_behind)
+            return
 
 
-def linked(bispan: Bispan) -> Links:
-    """The link that C over a bispan is, if it is one."""
-    s, t, u, v = bispan
-    return frozenset([(s, u)] if (t - s, v - u) == (1, 1) else [])
-
-
-def cuts(bispan: Bispan, rule: Rule) -> Iterator[list[Bispan]]:
-    """The bispans of a rule's children, in every way in which both sides can be cut; no child is empty."""
-    s, t, u, v = bispan
-    between = len(rule.places) - 1
-    for source in combinations_with_replacement(range(s, t + 1), between):
-        for target in combinations_with_replacement(range(u, v + 1), between):
-            x, y = (s, *source, t), (u, *target, v)
-            children = [(x[k], x[k + 1], y[place], y[place + 1]) for k, place in enumerate(rule.places)]
-            if all(a < b or c < d for a, b, c, d in children):
-                yield children
+def all_bispans(p: int, q: int) -> Iterator[Bispan]:
+    """All bispans with words on both sides."""
+    for (s, t), (u, v) in product(combinations(range(p + 1), 2), combinations(range(q + 1), 2)):
+        yield s, t, u, v
 
 
 def crosses(bispan: Bispan, link: Link) -> bool:
@@ -111,117 +74,82 @@ def crosses(bispan: Bispan, link: Link) -> bool:
 
 def kept_bispans(p: int, q: int, pins: Mapping[Link, bool]) -> list[Bispan]:
     """The bispans that no link which is pinned as positive crosses, sorted."""
-    spans = product(range(p + 1), range(p + 1), range(q + 1), range(q + 1))
-    bispans = [(s, t, u, v) for s, t, u, v in spans if s <= t and u <= v and (s < t or u < v)]
-    return [each for each in bispans if not any(positive and crosses(each, link) for link, positive in pins.items())]
+    return [b for b in all_bispans(p, q) if not any(positive and crosses(b, link) for link, positive in pins.items())]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Log-weights of links (p, q), of unlinked words (p,) and (q,), and of bispans (p+1, p+1, q+1, q+1)."""
+
+    scores: Float
+    source_nulls: Float
+    target_nulls: Float
+    bispans: Float | None = None
+
+    def log_weight(self, links: Links) -> float:
+        """The logarithm of the weight of an alignment."""
+        p, q = self.scores.shape
+        alone = set(range(p)).difference(i for i, _ in links), set(range(q)).difference(j for _, j in links)
+        of_parts = [] if self.bispans is None else [self.bispans[each] for each in parts(p, q, links)]
+        weights = [
+            *(self.scores[link] for link in links),
+            *self.source_nulls[[*alone[0]]],
+            *self.target_nulls[[*alone[1]]],
+            *of_parts,
+        ]
+        return -math.inf if -math.inf in weights else math.fsum(weights)
 
 
 @dataclass
-class Derivations:
-    """All derivations of a grammar in which links that are pinned are as they are pinned."""
+class Alignments:
+    """All alignments of positive weight in which links are as they are pinned, with parts over some bispans only."""
 
     grammar: Grammar
     pins: Mapping[Link, bool] = field(default_factory=dict)
-    _tables: dict[tuple[Bispan, str], Table] = field(default_factory=dict)
+    states: frozenset[Bispan] | None = None
 
     @cached_property
-    def kept(self) -> set[Bispan]:
-        """The bispans that are not refused."""
-        _, p, _, q = self.grammar.root
-        return set(kept_bispans(p, q, self.pins))
+    def log_weights(self) -> dict[Links, float]:
+        """The logarithm of the weight of each."""
+        found = {
+            links: self.grammar.log_weight(links)
+            for links in alignments(*self.grammar.scores.shape)
+            if all((link in links) == positive for link, positive in self.pins.items()) and self._has_states(links)
+        }
+        return {links: weight for links, weight in found.items() if weight > -math.inf}
 
-    def terminal(self, bispan: Bispan) -> float:
-        """The weight of C by itself, 0 where it is refused."""
-        refused = any(self.pins.get(link) is False for link in linked(bispan))
-        return 0.0 if refused else self.grammar.terminal(bispan)
-
-    def one_by_one(self, bispan: Bispan, barred: str = "") -> Iterator[Node]:
-        """Every derivation over a bispan but those that are labelled as barred: for two or three words."""
-        if bispan not in self.kept:
-            return
-        if self.terminal(bispan) > 0.0:
-            yield Node("C", bispan, ())
-        for rule in RULES[self.grammar.branching]:
-            if rule.label != barred:
-                for children in cuts(bispan, rule):
-                    last = len(children) - 1
-                    for nodes in product(
-                        *(self.one_by_one(c, rule.barred if k == last else "") for k, c in enumerate(children))
-                    ):
-                        yield Node(rule.label, bispan, nodes)
-
-    def weight(self, node: Node) -> float:
-        """The weight of one derivation."""
-        below = math.prod(map(self.weight, node.children)) if node.children else self.terminal(node.bispan)
-        return below * self.grammar.factor(node.bispan)
-
-    def links(self, node: Node) -> Links:
-        """The links of one derivation."""
-        return frozenset().union(*map(self.links, node.children)) if node.children else linked(node.bispan)
-
-    def table(self, bispan: Bispan, barred: str = "") -> Table:
-        """The same derivations summed by their links; what is built over a bispan is remembered."""
-        if (bispan, barred) not in self._tables:
-            self._tables[bispan, barred] = self._table(bispan, barred) if bispan in self.kept else {}
-        return self._tables[bispan, barred]
-
-    def _table(self, bispan: Bispan, barred: str) -> Table:
-        table: Table = {}
-        own = self.terminal(bispan)
-        if own > 0.0:
-            table[linked(bispan)] = Entry(own, own, 1)
-        for rule in RULES[self.grammar.branching]:
-            if rule.label != barred:
-                for *others, last in cuts(bispan, rule):
-                    _add(table, [*map(self.table, others), self.table(last, rule.barred)])
-        factor = self.grammar.factor(bispan)
-        return {links: Entry(e.total * factor, e.best * factor, e.number) for links, e in table.items()}
-
-    @cached_property
-    def whole(self) -> Table:
-        """The derivations of the sentence pair, by their links."""
-        return self.table(self.grammar.root)
+    def _has_states(self, links: Links) -> bool:
+        return self.states is None or self.states.issuperset(parts(*self.grammar.scores.shape, links))
 
     @property
     def count(self) -> int:
-        """How many derivations there are."""
-        return sum(entry.number for entry in self.whole.values())
+        """How many there are."""
+        return len(self.log_weights)
 
     @cached_property
-    def z(self) -> float:
-        """The sum of all weights."""
-        return math.fsum(entry.total for entry in self.whole.values())
-
-    @property
     def log_partition(self) -> float:
-        """The logarithm of the sum of all weights, -inf where no derivation is left."""
-        return math.log(self.z) if self.z > 0.0 else -math.inf
+        """The logarithm of the sum of all weights, -inf where there is none."""
+        highest = max(self.log_weights.values(), default=-math.inf)
+        if highest == -math.inf:
+            return highest
+        return highest + math.log(math.fsum(math.exp(each - highest) for each in self.log_weights.values()))
 
     def probabilities(self) -> dict[Links, float]:
-        """How probable each set of links is."""
-        return {links: entry.total / self.z for links, entry in self.whole.items()}
+        """How probable each of them is."""
+        return {links: math.exp(weight - self.log_partition) for links, weight in self.log_weights.items()}
 
     def marginals(self) -> Float:
         """The probability of each link, (p, q)."""
-        result = np.zeros(self.grammar.scores.shape)
-        for links, probability in self.probabilities().items():
-            for link in links:
-                result[link] += probability
-        return result
+        probs = self.probabilities()
+        found = np.zeros(self.grammar.scores.shape)
+        for link in np.ndindex(found.shape):
+            found[link] = math.fsum(probability for links, probability in probs.items() if link in links)
+        return found
 
     def best(self) -> tuple[float, Links]:
-        """The log-weight of the best derivation, and its links."""
-        links = max(self.whole, key=lambda each: self.whole[each].best)
-        return math.log(self.whole[links].best), links
-
-
-def _add(table: Table, children: list[Table]) -> None:
-    """Add what children of independent choice make together."""
-    for chosen in product(*(child.items() for child in children)):
-        links: Links = frozenset().union(*(each for each, _ in chosen))
-        total, best, number = (math.prod(values) for values in zip(*(entry for _, entry in chosen), strict=True))
-        old = table.get(links, Entry(0.0, 0.0, 0))
-        table[links] = Entry(old.total + total, max(old.best, best), old.number + int(number))
+        """The log-weight of the best one, and its links."""
+        links = max(self.log_weights, key=self.log_weights.__getitem__)
+        return self.log_weights[links], links
 
 
 def targets_of(links: Links, p: int) -> tuple[int, ...]:

@@ -69,7 +69,11 @@ def test_what_cannot_be_trained_on() -> None:
         ("0 iterations", lambda: Parser.train(TREEBANK, iterations=0)),
         ("no word has a HEAD", lambda: Parser.train(DATA / "raw.conllu")),
         ("without words", lambda: Parser.train(TREEBANK, lexicalised=False, unlabelled=TREEBANK)),
-        ("no word has a tag", lambda: Parser.train([replace(sentence, tags=("_",) * sentence.n)])),
+        (
+            "in 1 of 1 sentences a word has no tag in UPOS, too many",
+            lambda: Parser.train([replace(sentence, tags=("_",) * sentence.n)]),
+        ),
+        ("the form of word 1 is 'a", lambda: Parser.train([replace(sentence, forms=("a\n",) * sentence.n)])),
         ("missing.conllu", lambda: Parser.train("missing.conllu")),
     ]
     for message, train in cases:
@@ -83,6 +87,30 @@ def test_files_and_pickles(parser: Parser, tmp_path: Path) -> None:
         assert repr(other) == repr(parser)
         assert other.signature == parser.signature
         np.testing.assert_array_equal(other.surprisal((FORMS, TAGS), 1), parser.surprisal((FORMS, TAGS), 1))
+
+
+def test_sentences_with_missing_tags_are_left_out() -> None:
+    found = list(Parser.train(TREEBANK, iterations=1).read(TREEBANK))
+    found[3] = replace(found[3], tags=("_", *found[3].tags[1:]))
+    found[5] = replace(found[5], deprels=("_", *found[5].deprels[1:]))
+    says = "in 1 of 194 sentences a word has no tag in UPOS and in 1 of 194 sentences a word has no DEPREL"
+    with pytest.warns(UserWarning, match=f"left out of training: {says}"):
+        trained = Parser.train(found, iterations=1).trained
+    assert trained.progress.sentences == 192
+    assert "_" not in {*trained.symbols.tags.symbols, *trained.symbols.labels}
+
+
+def test_tags_that_are_not_known(parser: Parser) -> None:
+    """The others are used, and what is predicted in their place does not depend on what stands there."""
+    missing = [tag if tag != "NOUN" else "_" for tag in TAGS]
+    found = parser.parse((FORMS, missing))
+    assert found.heads.tolist() == parser.parse((FORMS, TAGS)).heads.tolist()
+    assert found.tags == tuple(missing)
+    unseen = [tag if tag != "NOUN" else "FOO" for tag in TAGS]
+    with pytest.warns(UserWarning, match="sentence 1: tags that the parser does not know are predicted: FOO") as told:
+        assert parser.parse((FORMS, unseen)).log_prob == found.log_prob
+    assert told[0].filename == __file__
+    assert parser.surprisal((FORMS, missing), 7)[1] < parser.surprisal((FORMS, TAGS), 7)[1]
 
 
 def test_parsing(parser: Parser) -> None:
@@ -146,6 +174,7 @@ def test_sentences(parser: Parser) -> None:
         ("no word has a tag", FORMS),
         ("no word has a tag", ("The", "dog")),
         ("neither words nor a pair", (FORMS, TAGS, TAGS)),
+        ("knows none of the tags DT, X\\.", (["a", "b", "c"], ["X", "DT", "_"])),
         ("2 forms, 1 tags", (["a", "b"], ["c"])),
         ("at least one word", ([], [])),
     ]
@@ -183,3 +212,17 @@ def test_importing_it_is_light() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
     assert deptree_cli.hpyp.__all__ == ["Annotated", "Contexts", "Parser"]
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, None, True])
+def test_numbers_that_are_none(parser: Parser, k: object) -> None:
+    for draw, what in (
+        (lambda: parser.sample((FORMS, TAGS), k), "trees"),
+        (lambda: parser.filter((FORMS, TAGS), draws=k), "trees"),
+        (lambda: parser.generate(k), "sentences"),
+    ):
+        with pytest.raises(
+            DeptreeError, match=rf"^{k} (is no number of {what}|{what} are asked for)\. Ask for 1 or more"
+        ):
+            draw()
+    assert parser.sample((FORMS, TAGS), 0, 1).shape == (0, len(FORMS))

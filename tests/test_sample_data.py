@@ -17,6 +17,7 @@ import pytest
 FOLDER = Path(__file__).parent.parent / "sample_data"
 NOT_DATA = {
     "README.md",
+    "cosines.py",
     "make_sample_data.py",
     "bitext_sentences.py",
     "sample_sentences.py",

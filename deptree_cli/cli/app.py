@@ -11,6 +11,7 @@ import click
 from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.interrupts import INTERRUPTED
+from deptree_cli.cli.report import line_of
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 
@@ -112,7 +113,7 @@ def fail(line: str) -> NoReturn:
 
 def _one_line(error: click.ClickException | DeptreeError) -> str:
     if isinstance(error, DeptreeError):
-        return " ".join(f"deptree: {error}".split())
+        return " ".join(f"deptree: {line_of(error)}".split())
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "deptree"
     return printable(" ".join(f"{command}: {error.format_message()} See {command} --help.".split()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -11,17 +12,29 @@ from typing import Any, TypeVar
 
 import click
 
-from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.pipeline import Task
+from deptree_cli.cli.progress import Sized, tell_at_work
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.score_options import temperature_option
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
-from deptree_cli.core.bitext.distribution import BRANCHINGS
+from deptree_cli.core.at_work import watched
+from deptree_cli.core.bitext.costs import chart_size, seconds
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
 from deptree_cli.io.bitext.layout import NULLS, PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.bitext.record import PairInterpretation, PairRecord
 from deptree_cli.io.streams import share_read
+
+_Task = Task[PairRecord] | DeptreeError
+
+# Seconds: what takes longer is announced.
+PATIENCE = 10.0
+
+_UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,6 +72,20 @@ class BitextOptions:
                 number += 1
                 yield record
 
+    def announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
+        """The tasks, long ones with a line beforehand; what is done in this process shows how far it has come.
+
+        Args:
+            sums: how often a pair's chart is gone through.
+        """
+        with nullcontext() if run.engine else watched(tell_at_work):
+            for task in tasks:
+                if not (run.quiet or isinstance(task, DeptreeError)):
+                    (p, q), name = task[0].scores.shape, task[0].sent_id
+                    if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
+                        talk(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
+                yield task
+
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
@@ -69,8 +96,13 @@ class BitextOptions:
             "nullscore": None if read.null_score is None else repr(read.null_score),
             "symmetric": ",".join(each.symmetric for each in self.sources if each.symmetric) or None,
             "temperature": None if how.temperature == 1 else repr(how.temperature),
-            "branching": how.branching,
         }
+
+
+def _spelled(seconds: float) -> str:
+    """A time in one figure."""
+    unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
+    return f"{seconds / length:.0f} {unit}"
 
 
 def _score(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
@@ -113,12 +145,6 @@ _OPTIONS: list[Decorator[Any]] = [
         help="The score of leaving a word unlinked, without --null.  [default: 0, of weights 1]",
     ),
     temperature_option,
-    reading_option(
-        "--branching",
-        type=click.Choice([str(number) for number in BRANCHINGS]),
-        default="2",
-        help="The most parts that a part of a sentence pair consists of; 3 takes up to twice as long.  [default: 2]",
-    ),
 ]
 
 
@@ -131,7 +157,6 @@ def _options_of(
     null: str | None,
     null_score: float | None,
     temperature: float,
-    branching: str,
 ) -> BitextOptions:
     if null is not None and null_score is not None:
         raise click.UsageError("--null-score is for scores without NULL: leave out it or --null.")
@@ -144,8 +169,7 @@ def _options_of(
     if len(sources) > 1:
         for each in sources:
             check_readable(each.paths)
-    how = PairInterpretation(temperature, int(branching))
-    return BitextOptions(sources, PairLayout(scale, null, null_score), how)
+    return BitextOptions(sources, PairLayout(scale, null, null_score), PairInterpretation(temperature))
 
 
 _NAMES = tuple(signature(_options_of).parameters)

@@ -25,7 +25,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.sections import RUNNING, Option
-from deptree_cli.cli.unsaid import ANYTHING, mark_unsaid
+from deptree_cli.cli.unsaid import ANYTHING, FILE_OF_DEFAULTS, mark_unsaid
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 
@@ -51,6 +51,7 @@ def use_defaults(context: click.Context) -> None:
         or (path == FILE and not Path(path).is_file())
     ):
         return
+    context.meta[FILE_OF_DEFAULTS] = path
     try:
         context.default_map = Defaults(context, [(group, _read(path))], path)  # type: ignore[assignment]  # click only reads
     except DeptreeError as error:

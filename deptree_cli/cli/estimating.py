@@ -13,6 +13,7 @@ from deptree_cli.cli.interrupts import INTERRUPTED, Interrupt
 from deptree_cli.cli.progress import tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.core.errors import plural
 from deptree_cli.core.pruning.estimate import Estimate, Settings
 from deptree_cli.core.pruning.methods import Method
 from deptree_cli.core.pruning.program import AnyProgram
@@ -47,7 +48,7 @@ def convergence(estimate: Estimate) -> dict[str, Any]:
 
 
 def _tell(iterations: int) -> None:
-    tell_at_work(f"{iterations:,} iterations")
+    tell_at_work(f"{iterations:,} {plural(iterations, 'iteration')}")
 
 
 class Estimating:

@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _Task = Task[PairRecord] | DeptreeError
 
-# In place of links that cannot be read.
+# In place of links that cannot be read, and of those in empty files.
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
@@ -103,20 +103,28 @@ class LinkReport:
     def beside(self, tasks: Iterator[_Task]) -> Iterator[_Task]:
         """The tasks, which are this shard's, or the errors of those that their line of known links does not fit.
 
+        Files without a single line stand for pairs of which none has a link.
+
         Raises:
             OutOfStep: there are more of these than of those, or fewer.
         """
         paths = self._gold.paths
         shard, shards = self._run.shard
-        lines = islice(chain.from_iterable(map(read_pharaoh, paths)), shard - 1, None, shards)
+        lines = chain.from_iterable(map(read_pharaoh, paths))
+        if (first := next(lines, None)) is None:
+            for task in tasks:
+                self._known.append(NOTHING_KNOWN)
+                yield task
+            return
+        own = islice(chain([first], lines), shard - 1, None, shards)
         for task in tasks:
-            line = next(lines, None)
+            line = next(own, None)
             if line is None:
                 name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
                 raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
             self._known.append(line.links if isinstance(line, PharaohLine) else NOTHING_KNOWN)
             yield _checked(task, line)
-        if (left := next(lines, None)) is not None:
+        if (left := next(own, None)) is not None:
             raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
 
     def counted(self, found: Iterator[Aligned]) -> Iterator[Aligned]:

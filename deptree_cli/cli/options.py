@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, apply, option, writing_option
 from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.register import Entry, Register
@@ -41,7 +42,7 @@ def positive(context: click.Context, parameter: click.Parameter, number: float |
 
 seed_option = option(
     "--seed",
-    type=click.IntRange(0),
+    type=IntRange(0),
     callback=_fresh_seed,
     metavar="N",
     help="Same seed, same bytes, for any --jobs and any subset of the file.  [default: a fresh one, shown on stderr]",
@@ -56,7 +57,7 @@ def size_option(
         "-k",
         "--size",
         "size",
-        type=click.IntRange(1, MOST_TREES),
+        type=IntRange(1, MOST_TREES),
         default=default,
         metavar="N",
         help=f"{text}  [default: {shown or default}]",

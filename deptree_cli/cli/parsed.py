@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from deptree_cli.cli.parser_options import Sentence
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.hpyp.accuracy import Accuracy
+from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.core.hpyp.score_matrices import ScoreKind
 from deptree_cli.io.conllu.trees import Note, Style, Tags, Trees, to_conllu, to_jsonl
 from deptree_cli.io.hpyp.trees import deprels_by_name, tags_by_name
@@ -48,21 +50,35 @@ class Task:
 
 
 class Compared(NamedTuple):
-    """A tree compared with the known one: counts, probabilities of heads (none if not asked for), which are right."""
+    """A tree compared with the known one.
+
+    Attributes:
+        accuracy: counts.
+        probs, right: the probabilities of heads (none if not asked for), and which are right.
+        unseen_labels, unseen_tags: of the known tree, those that the parser does not know, as often as they are there;
+            tags only if they were predicted.
+    """
 
     accuracy: Accuracy
     probs: Float
     right: Bool
+    unseen_labels: tuple[str, ...]
+    unseen_tags: tuple[str, ...]
 
 
 class Parsed(NamedTuple):
-    """What was found of a sentence: bytes to write, scores (n+1, n+1) with the words, and how the tree compares."""
+    """What was found of a sentence: bytes to write, scores (n+1, n+1) with the words, and how the tree compares.
+
+    Attributes:
+        notices: what the user must hear of its scores.
+    """
 
     sent_id: str
     chunk: bytes
     scores: Float | None
     forms: tuple[str, ...]
     compared: Compared | None
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,9 +97,10 @@ class ParseSentence:
             found = filtered(self.trained, known, rng, task.particles, task.predicts_tags, task.size or 0)
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
         chunk = to_conllu(trees, task.style) if task.fmt == "conllu" else to_jsonl(trees, ranked=bool(task.size))
-        scores = task.kind.function(found.marginals) if task.kind and found else None
+        notices: list[str] = []
+        scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None
         compared = _compared(sentence, trees, found.marginals if found else None) if sentence.gold else None
-        return Parsed(trees.sent_id, chunk, scores, known.forms, compared)
+        return Parsed(trees.sent_id, chunk, scores, known.forms, compared, tuple(notices))
 
     def _best(self, sentence: Sentence) -> Trees:
         """The best tree that is found."""
@@ -132,4 +149,11 @@ def _compared(sentence: Sentence, trees: Trees, marginals: Float | None) -> Comp
     tags = [trees.tags.names[tag] for tag in trees.tags.index[0]] if trees.tags else []
     known = gold.heads != NO_HEAD
     probs = np.empty(0) if marginals is None else marginals[heads, np.arange(1, len(heads) + 1)][known]
-    return Compared(Accuracy.of(gold, heads, labels, tags), probs, (heads == gold.heads)[known])
+    unseen_labels = _unseen(gold.deprels, trees.deprels.names)
+    unseen_tags = _unseen(gold.tags, trees.tags.names) if trees.tags else ()
+    accuracy = Accuracy.of(gold, heads, labels, tags)
+    return Compared(accuracy, probs, (heads == gold.heads)[known], unseen_labels, unseen_tags)
+
+
+def _unseen(symbols: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(symbol for symbol in symbols if symbol != UNKNOWN and symbol not in names)

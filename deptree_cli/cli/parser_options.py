@@ -11,16 +11,23 @@ from typing import Any, TypeVar
 import click
 
 from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, apply, files, option
-from deptree_cli.cli.unseen_tags import UnseenTags
+from deptree_cli.cli.unknown_tags import UnknownTags
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
+from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.hpyp.treebank import Tags, annotated
 from deptree_cli.io.streams import open_input, share_read
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
+PACE, PREDICTING = 1e-6, 4e-6
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class ReadSentence:
 
     Attributes:
         sent_id: its own, or its running number.
-        notice: what the user must hear of its tags, or nothing.
+        notice: nothing: what there is to say of its tags is said of all of them together (`UnknownTags`).
         gold: the same sentence with its known tree, if there is one.
     """
 
@@ -61,17 +68,13 @@ class AsAnnotated:
     """Takes the words and tags out of a sentence's block; it travels to worker processes."""
 
     tagset: Tags
-    needs_tags: bool
+    seconds_per_word: float
 
     def __call__(self, read: ReadSentence) -> Sentence:
-        """The sentence with its words.
-
-        Raises:
-            DeptreeError: it has no tags, and none are predicted.
-        """
+        """The sentence with its words."""
         found = annotated(read.block, read.sent_id, self.tagset)
-        if self.needs_tags and set(found.tags) == {UNKNOWN}:
-            raise DeptreeError(f"no word has a tag in {self.tagset.upper()}", "Tag the words, or say --tags predict")
+        if (seconds := found.n * self.seconds_per_word) > PATIENCE:
+            talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
         gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
         return Sentence(read.block, found, gold)
 
@@ -112,7 +115,20 @@ class ParserOptions:
     @property
     def prepare(self) -> AsAnnotated:
         """What a worker makes of a sentence before the work proper."""
-        return AsAnnotated(self.trained.progress.tagset, not self.predicts_tags)
+        options = click.get_current_context().params
+        work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
+        pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
+        return AsAnnotated(self.trained.progress.tagset, work * pace)
+
+    @cached_property
+    def unknown_tags(self) -> UnknownTags:
+        """What is found of the tags of sentences."""
+        return UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+
+    def tell_unknown_tags(self, run: RunOptions) -> None:
+        """Tell how many tags were not known, once all sentences are read."""
+        if self.unknown_tags.line and not run.quiet:
+            talk(self.unknown_tags.line)
 
     def source(self, paired: Callable[[Reading], Reading] = iter) -> Sized[ReadSentence | DeptreeError]:
         """The sentences of all files in order, with what is known of their number.
@@ -124,15 +140,10 @@ class ParserOptions:
 
     def _read(self) -> Reading:
         numbers = count(1)
-        notice = UnseenTags(self.trained.symbols.tags, self.trained.progress.tagset)
         for path in self.sentences:
             with open_input(path) as file:
-                for block in read_blocks_or_errors(file.stream, file.place):
-                    number = str(next(numbers))
-                    if isinstance(block, DeptreeError):
-                        yield block
-                        continue
-                    yield ReadSentence(block, block.sent_id or number, "" if self.predicts_tags else notice(block))
+                found = (_named(block, next(numbers)) for block in read_blocks_or_errors(file.stream, file.place))
+                yield from found if self.predicts_tags else self.unknown_tags.watched(found, file.place)
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -140,11 +151,15 @@ class ParserOptions:
         return {"tags": "predict" if self.predicts_tags else "given", "particles": self.particles}
 
 
+def _named(block: Block | DeptreeError, number: int) -> ReadSentence | DeptreeError:
+    return block if isinstance(block, DeptreeError) else ReadSentence(block, block.sent_id or str(number))
+
+
 model_argument = click.argument("model", metavar="MODEL", shell_complete=files)
 
 particles_option = option(
     "--particles",
-    type=click.IntRange(1, 10**7),
+    type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
     help=f"More are slower and closer to the exact result.  [default: {PARTICLES}]",
@@ -152,7 +167,7 @@ particles_option = option(
 
 filters_option = option(
     "--filters",
-    type=click.IntRange(1, 1000),
+    type=IntRange(1, 1000),
     default=FILTERS,
     metavar="R",
     help=f"Independent filters; from two on, their spread shows how far the mean is off.  [default: {FILTERS}]",
@@ -165,7 +180,8 @@ _OPTIONS: list[Decorator[Any]] = [
         "--tags",
         type=click.Choice(["given", "predict"]),
         default="given",
-        help="Take parts of speech from the sentences, or predict them.  [default: given]",
+        help="Take parts of speech from the sentences, or predict them all. Given tags that are missing (_) or that the"
+        " model does not know are predicted or summed out too; many of them are an error.  [default: given]",
     ),
     particles_option,
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any
@@ -10,8 +11,9 @@ from deptree_cli.cli.gold_sentences import GoldOptions
 from deptree_cli.cli.parsed import Parsed
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.calibration import Calibration
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
@@ -24,6 +26,7 @@ class Report:
     def __init__(self) -> None:
         self._accuracy = Accuracy()
         self._calibration = Calibration()
+        self._unseen: dict[str, Counter[str]] = {"labels": Counter(), "tags": Counter()}
         self._sentences = 0
         self._seconds = 0.0
 
@@ -39,10 +42,12 @@ class Report:
             self._sentences += 1
             self._seconds = monotonic() - start
             if each.compared:
-                accuracy, probs, right = each.compared
-                self._accuracy += accuracy
-                if len(probs):
-                    self._calibration.add(probs, right)
+                compared = each.compared
+                self._accuracy += compared.accuracy
+                if len(compared.probs):
+                    self._calibration.add(compared.probs, compared.right)
+                self._unseen["labels"].update(compared.unseen_labels)
+                self._unseen["tags"].update(compared.unseen_tags)
             yield each
         if not self._accuracy.words[ALL]:
             raise DeptreeError("no word of --gold has a known head", "Give sentences with HEADs")
@@ -64,6 +69,9 @@ class Report:
                 out.write(dump(self.summary()))
         elif not run.quiet:
             self._talk()
+        for what, counts in self._unseen.items():
+            if counts and not run.quiet:
+                talk(f"{what} of --gold that the model does not know, which count as wrong: {named(counts)}")
         if gold.plot:
             found = self._calibration
             plot_calibration(found.rows(), f"expected calibration error {found.error:.3f}", gold.plot)
@@ -74,15 +82,20 @@ class Report:
         table(
             "attachment scores",
             ["", "words", "UAS", "LAS"],
-            ([title, found["words"], f"{found['uas']:.4f}", f"{found['las']:.4f}"] for title, found in shares),
+            ([title, found["words"], *map(_digits, (found["uas"], found["las"]))] for title, found in shares),
         )
         found = self._calibration
         if found.words.any():
             columns = ["probability", "words", "confidence", "accuracy"]
             table("calibration of heads", columns, found.rows())
-            words = int(found.words.sum())
-            talk(f"expected calibration error {found.error:.4f} over {words} words (probabilities by the filter)")
+            words = counted(int(found.words.sum()), "word")
+            talk(f"expected calibration error {found.error:.4f} over {words} (probabilities by the filter)")
         if self._accuracy.tag_accuracy is not None:
-            talk(f"tag accuracy {self._accuracy.tag_accuracy:.4f} over {self._accuracy.tagged} words")
+            talk(f"tag accuracy {self._accuracy.tag_accuracy:.4f} over {counted(self._accuracy.tagged, 'word')}")
         if self._sentences > 1:
-            talk(f"{self._sentences} sentences, {(self._sentences - 1) / max(self._seconds, 1e-9):.3g} a second")
+            speed = (self._sentences - 1) / max(self._seconds, 1e-9)
+            talk(f"{counted(self._sentences, 'sentence')}, {speed:.3g} a second")
+
+
+def _digits(share: float | None) -> str | None:
+    return None if share is None else f"{share:.4f}"

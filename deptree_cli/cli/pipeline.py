@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import parent_process
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from deptree_cli.cli.progress import Sized, progress
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.kernels.cache import is_filled
 
 
 class Item(Protocol):
@@ -33,7 +31,7 @@ class Item(Protocol):
 
     @property
     def notice(self) -> str:
-        """What the user must hear of how it was read, or nothing."""
+        """What the user must hear of how it was read, each line once in a run; or nothing."""
 
 
 Read = TypeVar("Read", bound=Item)
@@ -83,7 +81,7 @@ class Pipeline(Generic[Read, Prepared]):
         Raises:
             DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
         """
-        step = Step(self._prepare, work, seed, self._run.quiet)
+        step = Step(self._prepare, work, seed)
         waiting: list[str] = []
         results = ordered_map(step, self._choose(self._tasks(waiting)), self._run.engine, self._run.workers)
         run, source = self._run, self._source
@@ -97,7 +95,7 @@ class Pipeline(Generic[Read, Prepared]):
             yield result
         if self.skipped:
             noun = source.noun if isinstance(source, Sized) else "sentence"
-            talk(f"{len(self.skipped)} {noun}{'s' * (len(self.skipped) > 1)} skipped")
+            talk(f"{counted(len(self.skipped), noun)} skipped")
 
     def _tasks(self, notices: list[str]) -> Iterator[Task[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
@@ -113,9 +111,10 @@ class Pipeline(Generic[Read, Prepared]):
             if isinstance(item, DeptreeError):
                 yield item
                 continue
-            if item.notice and item.notice not in self._noticed:
-                self._noticed.add(item.notice)
-                notices.append(item.notice)
+            for line in item.notice.splitlines():
+                if line not in self._noticed:
+                    self._noticed.add(line)
+                    notices.append(line)
             yield item, occurrence
 
     def skip(self, error: DeptreeError) -> None:
@@ -123,7 +122,7 @@ class Pipeline(Generic[Read, Prepared]):
         if not self._run.skip_errors:
             raise error
         self.skipped.append(error.sent_id)
-        talk(f"skipped: {error}")
+        talk(f"skipped: {line_of(error)}")
 
     @property
     def exit_code(self) -> int:
@@ -138,7 +137,6 @@ class Step(Generic[Read, Prepared, Result]):
     prepare: Callable[[Read], Prepared]
     work: Work[Prepared, Result]
     seed: int
-    quiet: bool
 
     def __call__(self, task: Task[Read] | DeptreeError) -> Result | DeptreeError:
         """The work's result, or the error that makes the item unusable."""
@@ -147,17 +145,15 @@ class Step(Generic[Read, Prepared, Result]):
         item, occurrence = task
         try:
             prepared = self.prepare(item)
-            _start(self.quiet)
+            _load_kernels()
             return self.work(prepared, sentence_stream(self.seed, item.sent_id, occurrence))
         except DeptreeError as error:
             return error.at(item.place, item.sent_id)
 
 
 @cache
-def _start(quiet: bool) -> None:
-    """Load numba, once in every process; say so where there is more to wait for than that."""
+def _load_kernels() -> None:
+    """Load numba, once in every process."""
     from deptree_cli.kernels.flags import start_quickly
 
-    if not (quiet or is_filled() or parent_process()):
-        talk("compiling the kernels, this once: seconds, half a minute at most")
     start_quickly()

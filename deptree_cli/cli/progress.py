@@ -1,21 +1,13 @@
-"""The progress bar: how many sentences are done of how many, how fast, and how long it still takes.
-
-One line on stderr, drawn by hand: the one of rich takes over both streams, wraps what is printed beside it, and leaves
-a terminal without a cursor when the process is killed.
-"""
+"""The progress bar: how many sentences are done of how many, how fast, and how long it still takes."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from time import monotonic
 from typing import Generic, TypeVar
 
-from deptree_cli.core.undo import undone_at_once
+from deptree_cli.cli.status_line import StatusLine
+from deptree_cli.core.errors import plural
 
 Item = TypeVar("Item")
 
@@ -65,21 +57,15 @@ class Sized(Generic[Item]):
         return (max(round(self.read / share), self.read), False) if share else None
 
 
-class Bar:
-    """The bar of one run; it keeps quiet where nobody would see it, or where it would stand among data.
-
-    Attributes:
-        shared: whether data may go to the same terminal; then it ends before the first of them.
-    """
+class Bar(StatusLine):
+    """The bar of one run."""
 
     def __init__(self, source: object, output: str | None, shard: tuple[int, int], quiet: bool) -> None:
+        super().__init__(output, quiet)
         self._source = source if isinstance(source, Sized) else None
         self._shard, self._shards = shard
-        self._closed = quiet or not _is_screen()
-        self._shown = False
         self._first = self._drawn = 0.0
         self._done = 0
-        self.shared = not self._closed and _may_meet_data(output)
 
     def step(self) -> None:
         """Count an item, and draw if it is time to."""
@@ -92,31 +78,13 @@ class Bar:
         Args:
             at_work: how far the item at work has come.
         """
-        if self._closed:
+        if self.is_closed:
             return
         now = monotonic()
         self._first = self._first or now
         if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
             self._drawn = now
-            self._shown = True
-            line = self._line(now - self._first) + (f"; {at_work}" if at_work else "")
-            print(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Take it off the screen, until it is drawn again."""
-        if self._shown:
-            self._shown = False
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def wipe(self) -> None:
-        """Take it off the screen as the process ends: past streams, one of which a signal may have interrupted."""
-        if self._shown:
-            os.write(2, b"\r\x1b[K")
-
-    def close(self) -> None:
-        """Take it off the screen for good."""
-        self.clear()
-        self._closed = True
+            self.show(self._line(now - self._first) + (f"; {at_work}" if at_work else ""))
 
     def _line(self, seconds: float) -> str:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
@@ -126,16 +94,16 @@ class Bar:
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = self._source.expected() if self._source else None
         if expected is None:
-            return f"{self._done:,} {noun}s{speed}{note}"
+            return f"{self._done:,} {plural(self._done, noun)}{speed}{note}"
         total = max(-(-(expected[0] - self._shard + 1) // self._shards), self._done)
         filled = _WIDTH * self._done // total
         left = f", {_clock((total - self._done) / rate)} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * filled}{' ' * (_WIDTH - filled)}]"
-        return f"{bar} {self._done:,} of {about}{total:,} {noun}s{speed}{left}{note}"
+        return f"{bar} {self._done:,} of {about}{total:,} {plural(total, noun)}{speed}{left}{note}"
 
 
-# The bar of the run in progress: whoever writes to the terminal has to clear it first.
+# The bar of the run in progress, if there is one.
 _bars: list[Bar] = []
 
 
@@ -154,49 +122,20 @@ def progress(
         output: where results go; None is standard output.
         shard: which of the items of the source are worked on.
     """
-    bar = Bar(source, output, shard, quiet)
-    _bars.append(bar)
-    try:
-        with undone_at_once(bar.wipe):
+    with Bar(source, output, shard, quiet).in_place() as bar:
+        _bars.append(bar)
+        try:
             for item in items:
                 yield item
                 bar.step()
-    finally:
-        bar.close()
-        _bars.remove(bar)
+        finally:
+            _bars.remove(bar)
 
 
 def tell_at_work(at_work: str) -> None:
     """Show how far the item at work has come, if it is time to draw."""
     for bar in _bars:
         bar.draw(at_work)
-
-
-def clear_progress() -> None:
-    """Make way for a line on stderr."""
-    for bar in _bars:
-        bar.clear()
-
-
-def data_follows() -> None:
-    """Make way for data: for good where they may go to the same terminal."""
-    for bar in _bars:
-        if bar.shared:
-            bar.close()
-
-
-def _is_screen() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _may_meet_data(output: str | None) -> bool:
-    """Whether results go to a terminal, or into a pipe whose reader may write to one."""
-    try:
-        found = os.fstat(sys.stdout.fileno()) if output in (None, "-") else Path(output or "").stat()
-        is_device = stat.S_ISCHR(found.st_mode) and found.st_rdev != Path(os.devnull).stat().st_rdev
-    except (OSError, AttributeError, ValueError):
-        return False
-    return is_device or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
 
 
 def _clock(seconds: float) -> str:

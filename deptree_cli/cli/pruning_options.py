@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.options import entry_option, positive, seed_option
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, apply, option
 from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
 from deptree_cli.core.pruning.methods import METHODS, Method
@@ -51,7 +52,7 @@ _METHOD = [
     entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them, see above.  [default: {EXACT}]"),
     option(
         "--iterations",
-        type=click.IntRange(1),
+        type=IntRange(1),
         metavar="N",
         help=f"Of each chain, or runs.  [default: {ITERATIONS}, with --seconds as many as there is time for]",
     ),
@@ -64,14 +65,14 @@ _METHOD = [
     ),
     option(
         "--chains",
-        type=click.IntRange(1),
+        type=IntRange(1),
         default=_USUAL.chains,
         metavar="N",
         help=f"Chains, which begin in different places and are compared.  [default: {_USUAL.chains}]",
     ),
     option(
         "--burn-in",
-        type=click.IntRange(0),
+        type=IntRange(0),
         default=_USUAL.burn_in,
         metavar="N",
         help=f"How many of a chain's first iterations do not count.  [default: {_USUAL.burn_in}]",
@@ -95,7 +96,7 @@ _BY_MERITS = [
     ),
     option(
         "--kept",
-        type=click.IntRange(1),
+        type=IntRange(1),
         default=_USUAL.kept,
         metavar="N",
         help=f"With rdp: keep the N best target spans of a source span, N others by chance.  [default: {_USUAL.kept}]",

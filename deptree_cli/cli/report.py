@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from deptree_cli.cli.progress import clear_progress
+from deptree_cli.cli.status_line import clear_status
+from deptree_cli.cli.table_layout import fitted, shortened, upright
+from deptree_cli.core.errors import DeptreeError
+
+# Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
+ARGUMENTS = (
+    *("nan_forbids", "scale", "single_root", "projective", "labels"),
+    *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "passes", "lexicalised", "particles", "kind"),
+    *("engine", "scheduler", "jobs"),
+)
+ARGUMENT = re.compile(f'`(?P<name>{"|".join(ARGUMENTS)})(=(?P<value>"[a-z-]*"|[a-zA-Z0-9]+))?`')
+
+# What the option of an argument is where it has another name.
+OPTIONS = {"single_root=False": "--multi-root", 'kind="log"': "--score-kind log"}
 
 
 def talk(line: str) -> None:
     """One line to the user."""
-    clear_progress()
+    clear_status()
     print(f"deptree: {line}", file=sys.stderr, flush=True)
 
 
+def line_of(error: DeptreeError) -> str:
+    """An error as a line: what `core` calls by the names of Python's arguments, in backticks, are options here."""
+    return ARGUMENT.sub(_as_option, str(error))
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"] or ""
+    shown = "" if value == "True" else f" {value}".replace('"', "").rstrip()
+    return OPTIONS.get(f"{name}={value}") or f"--{name.replace('_', '-')}{shown}"
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO | None = None) -> None:
-    """A table on a stream, stderr by default; the first column is text, the others are right-aligned."""
+    """A table on a stream, stderr by default; the first column is text, the others are right-aligned.
+
+    It is never wider than the terminal: where numbers would have to be cut for that, rows become records.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    drawn = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for number, column in enumerate(columns):
-        drawn.add_column(column, justify="right" if number else "left", no_wrap=True)
-    for row in rows:
-        drawn.add_row(*(shown(cell) for cell in row))
-    clear_progress()
     # Names come from files: what looks like markup in them is none.
-    Console(file=stream or sys.stderr, markup=False, emoji=False).print(drawn)
+    console = Console(file=stream or sys.stderr, markup=False, emoji=False, soft_wrap=True)
+    texts = [[shown(cell) for cell in row] for row in rows]
+    found = fitted(columns, texts, console.width) or upright(columns, texts, console.width)
+    drawn = Table(box=SIMPLE_HEAD, padding=(0, found.gap - 1, 0, 0), show_header=bool(found.headings))
+    for number, heading in enumerate(found.headings or ("", "")):
+        drawn.add_column(heading, justify="right" if number else "left", no_wrap=True)
+    for row in found.rows:
+        drawn.add_row(*row)
+    clear_status()
+    if title:
+        console.print(shortened(title, console.width), style="italic", highlight=False)
+    console.print(drawn)
 
 
 def shown(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,11 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import apply, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
+from deptree_cli.core.errors import counted
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
-from deptree_cli.kernels.cache import tell_if_not_kept
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -55,26 +55,11 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     return int(match[1]), int(match[2])
 
 
-def _tell_if_not_kept() -> None:
-    """Say once, whichever of the processes to be forked from this one notices, that kernels are compiled every time."""
-    token, pocket = os.pipe()
-    os.write(pocket, b".")
-    os.close(pocket)
-
-    def tell(reason: str) -> None:
-        if os.read(token, 1):  # nothing where another process has taken it
-            talk(
-                f"the machine code of kernels cannot be kept ({reason}): every run compiles anew. Set NUMBA_CACHE_DIR."
-            )
-
-    tell_if_not_kept(tell)
-
-
 def _sensible(jobs: int, quiet: bool) -> int:
     """The number of workers, or as many as this machine keeps busy."""
     most = most_workers()
     if jobs > most and not quiet:
-        talk(f"--jobs {jobs}: {most} workers, {WORKERS_PER_CORE} for every core")
+        talk(f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
     return min(jobs, most)
 
 
@@ -86,7 +71,7 @@ _OPTIONS = [
         writes=True,
         help="Where to write, compressed if it ends in .gz; renamed into place when whole.",
     ),
-    running_option("--jobs", "-j", type=click.IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     running_option(
         "--engine",
         type=click.Choice(list(ENGINES)),
@@ -125,8 +110,6 @@ def run_options(function: Function) -> Function:
     ) -> Any:
         if scheduler is not None and engine != "dask":
             raise click.UsageError("--scheduler is for --engine dask.")
-        if not quiet:
-            _tell_if_not_kept()
         workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
         run = RunOptions(
             output,
@@ -134,7 +117,7 @@ def run_options(function: Function) -> Function:
             workers,
             shard,
             on_error == "skip",
-            quiet and not verbose,
+            quiet,
             verbose,
         )
         return function(run=run, **others)

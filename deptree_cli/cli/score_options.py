@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
@@ -14,8 +14,10 @@ from deptree_cli.cli.options import positive
 from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.score_files import Reading, ScoreFiles, are_projective, own_layout, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
+from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS, layout
@@ -34,7 +36,7 @@ class ScoreOptions:
         files: the score files, in order, each with the paths of what belongs to it.
         layout: orientation, place of ROOT and scale of the matrices.
         single_root, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
-        fix_heads: the HEADs of the CoNLL-U are constraints.
+        fix_heads: the HEADs and DEPRELs of the CoNLL-U are conditions.
         projective: only trees without crossing arcs.
         other: a second score file of the same sentences, for commands that compare.
         labels: the names of labels, if the scores tell them, from the file labels_path.
@@ -101,6 +103,16 @@ class ScoreOptions:
             self.projective,
         )
 
+    def check_words(self) -> None:
+        """Raise unless there are sentences to write as CoNLL-U.
+
+        Raises:
+            DeptreeError: a score file has none, neither of its own nor from --conllu.
+        """
+        for each in self.files:
+            if each.conllu is None and not each.source.has_words:
+                raise no_sentences().at(each.source.place)
+
     def records(self) -> Sized[Record | DeptreeError]:
         """The sentences as they are read; to be called once.
 
@@ -114,7 +126,14 @@ class ScoreOptions:
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = Reading(self.files, self.layout, self.label_layout, self.other)
-        return Sized(reading, reading.total, reading.share)
+        return Sized(self._with_notices(reading), reading.total, reading.share)
+
+    def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
+        """The sentences, each with what must be said of the labels that it is given."""
+        if not self.fix_heads or self.labels is None or self.labels_path is None:
+            return records
+        unknown = UnknownLabels(self.labels, self.labels_path)
+        return (record if isinstance(record, DeptreeError) else unknown.noted(record) for record in records)
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -177,7 +196,9 @@ _OPTIONS = [
         "--projective", is_flag=True, help="Only trees without crossing arcs; what hpyp parse wrote needs no telling."
     ),
     temperature_option,
-    reading_option("--fix-heads", is_flag=True, help="Keep the HEADs that --conllu has (not _): condition on them."),
+    reading_option(
+        "--fix-heads", is_flag=True, help="Keep the HEADs and DEPRELs that --conllu has (not _): condition on them."
+    ),
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 

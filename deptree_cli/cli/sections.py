@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.compiling import kernels_told
+from deptree_cli.cli.report import line_of, talk
+from deptree_cli.cli.unsaid import from_defaults
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.distinct import Named, check_distinct, check_read_once
 from deptree_cli.io.left_behind import left_behind
 from deptree_cli.io.streams import STDIN
@@ -96,10 +100,17 @@ class Command(click.Command):
         inputs, outputs = ([file for file, writes in named if writes == wanted] for wanted in (False, True))
         check_read_once(inputs)
         check_distinct(inputs, outputs)
-        if not ctx.params.get("quiet"):
+        quiet = bool(ctx.params.get("quiet"))
+        if not quiet:
             for path in left_behind(file.path for file in outputs):
                 talk(f"{path} is what a run that was killed left behind; nobody writes it any more")
-        return super().invoke(ctx)
+        with kernels_told(ctx.params.get("output"), quiet), _defaults_named(ctx):
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does; what is wrong with an option says if that is not on the command line."""
+        with _defaults_named(ctx):
+            return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections that have options."""
@@ -112,6 +123,22 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
 
+@contextmanager
+def _defaults_named(ctx: click.Context) -> Iterator[None]:
+    """Have errors within the block say which of the options that they name are set in the file of defaults."""
+    try:
+        yield
+    except click.UsageError as error:
+        line = error.format_message()
+        if where := from_defaults(ctx, line):
+            raise click.UsageError(f"{line} {where}.", error.ctx or ctx) from None
+        raise
+    except DeptreeError as error:
+        if where := from_defaults(ctx, line_of(error)):
+            error.remedy = ". ".join(filter(None, [error.remedy.removesuffix("."), where]))
+        raise
+
+
 def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Named, bool]]:
     """The files that the command line names, and whether each is written; results go to standard output without -o."""
     for parameter in command.get_params(ctx):
@@ -119,7 +146,7 @@ def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Name
         if getattr(parameter, "_custom_shell_complete", None) is not files:
             continue
         writes = getattr(parameter, "writes", False)
-        option = parameter.opts[0] if isinstance(parameter, Option) else parameter.make_metavar(ctx).strip("[].")
+        option = parameter.opts[0] if isinstance(parameter, Option) else parameter.human_readable_name.strip("[].")
         if parameter.name == "output":
             value = value or STDIN
         for path in value if isinstance(value, tuple | list) else (value,):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.cli.progress import Sized, progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.unsaid import says_more
+from deptree_cli.core.errors import counted
 from deptree_cli.core.undo import undone_at_once
 
 if TYPE_CHECKING:
@@ -89,11 +90,12 @@ def _summary(training: Training, path: str) -> str:
     """What was learned, and from what."""
     trained = training.trained()
     had, symbols = trained.progress, trained.symbols
-    words = f"{symbols.lexicon.vocabulary.size - 2} words and classes, " if symbols.is_lexicalised else ""
+    words = f"{counted(symbols.lexicon.vocabulary.size - 2, 'word')} and classes, " if symbols.is_lexicalised else ""
     text = f" and {had.text_sentences} without trees" if had.text_sentences else ""
     return (
-        f"{had.sentences} sentences ({training.words} words){text}: {words}{len(symbols.tags.symbols)} tags, "
-        f"{len(symbols.labels)} labels; {had.lifted} trees made projective; {path}: {_bytes(Path(path).stat().st_size)}"
+        f"{counted(had.sentences, 'sentence')} ({counted(training.words, 'word')}){text}: {words}"
+        f"{counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}; "
+        f"{counted(had.lifted, 'tree')} made projective; {path}: {_bytes(Path(path).stat().st_size)}"
     )
 
 

@@ -1,8 +1,11 @@
-"""What a run uses that its command line does not say: then the signature is worth a line on stderr."""
+"""What a run uses that its command line does not say: the signature is then worth a line, and errors say so."""
 
 from __future__ import annotations
 
+import re
+
 import click
+from click.core import ParameterSource
 
 _KEY = "deptree_cli.unsaid"
 
@@ -21,3 +24,21 @@ def says_more(signature: str) -> bool:
     context = click.get_current_context(silent=True)
     unsaid = context.meta.get(_KEY, set()) if context else set()
     return any(field == ANYTHING or f"|{field}:" in signature for field in unsaid)
+
+
+# Under which the contexts of a run know the file of its defaults.
+FILE_OF_DEFAULTS = "deptree_cli.defaults"
+
+
+def from_defaults(context: click.Context, text: str) -> str:
+    """Say which options of a message are not on the command line but in the file of defaults; empty if none is."""
+    named = dict.fromkeys(re.findall(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])", text))
+    found = [
+        option
+        for option in named
+        for each in context.command.params
+        if option in [*each.opts, *each.secondary_opts]
+        and context.get_parameter_source(each.name or "") is ParameterSource.DEFAULT_MAP
+    ]
+    where = context.meta.get(FILE_OF_DEFAULTS)
+    return f"{' and '.join(found)} {'is' if len(found) == 1 else 'are'} set in {where}" if found else ""

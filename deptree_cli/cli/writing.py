@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from deptree_cli.cli.progress import data_follows
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.status_line import data_follows
 from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import NpzOutput, Output, suffix_of
+from deptree_cli.io.output import Output, suffix_of
+from deptree_cli.io.scores.keys import SentenceArrays
 
 Result = TypeVar("Result")
 
@@ -50,6 +52,18 @@ def choose_format(fmt: str | None, output: str | None, conllu: str | None, *allo
     return fmt or promised or ("conllu" if conllu and "conllu" in allowed else usual)
 
 
+def format_of_trees(fmt: str | None, output: str | None, scores: ScoreOptions, *allowed: str) -> str:
+    """`choose_format` for results on sentences.
+
+    Raises:
+        DeptreeError: as there; or it is CoNLL-U, and there are no sentences.
+    """
+    chosen = choose_format(fmt, output, scores.conllu, *allowed)
+    if chosen == "conllu":
+        scores.check_words()
+    return chosen
+
+
 def write_chunks(chunks: Iterable[bytes], fmt: str, signature: str, header: bool | None, run: RunOptions) -> None:
     """Write results as they come, with the signature where the format has a place for it."""
     with Output(run.output) as out:
@@ -61,11 +75,11 @@ def write_chunks(chunks: Iterable[bytes], fmt: str, signature: str, header: bool
             first = False
 
 
-def write_arrays(arrays: Iterable[tuple[str, Array]], signature: str, run: RunOptions) -> None:
-    """Write arrays as a .npz, a key each."""
-    with NpzOutput(run.output, signature) as out:
-        for key, array in signed(arrays, signature, run):
-            out.write(key, array)
+def write_arrays(arrays: Iterable[tuple[str, Array] | tuple[str, Array, str]], signature: str, run: RunOptions) -> None:
+    """Write arrays as a .npz: a sentence's name each, the array, and what it is if it stands beside another."""
+    with SentenceArrays(run.output, signature) as out:
+        for entry in signed(arrays, signature, run):
+            out.write(*entry)
 
 
 def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
@@ -88,6 +102,4 @@ def _with_generator(chunk: bytes, signature: str) -> bytes:
     match = _BEFORE_FIRST.match(chunk)
     start = match.end() if match else 0
     newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
-    line = b"# generator = " + signature.encode() + newline
-    comments = chunk[start:].partition(b"\n1")[0]  # before the first word; what is said there already is not repeated
-    return chunk if line in comments + b"\n" else chunk[:start] + line + chunk[start:]
+    return chunk[:start] + b"# generator = " + signature.encode() + newline + chunk[start:]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 
 from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
+from deptree_cli.core.audit.tally import INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 from deptree_cli.io.scores.record import Record
@@ -58,8 +59,12 @@ and that of the sentences (Holm): an unbiased sampler is called biased with prob
 was found, detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the
 verdict is 'undecided'.
 
-Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 could not tell.
+Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 unusable input, 3 could not
+tell: sentences are undecided, or were skipped.
 """
+
+# Exit statuses.
+NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 
 @command(
@@ -73,7 +78,7 @@ Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias f
 @option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",
-    type=click.FloatRange(0, 1, True, True),
+    type=FloatRange(0, 1, True, True),
     default=0.001,
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
@@ -143,11 +148,33 @@ def _given(pipeline: Pipeline[Record, ScoredSentence], path: str) -> Iterator[Au
             problem = "there are two sentences of this name, so samples cannot tell which they are of"
             raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=name)
         tallies[name] = tally
-    for tree in read_samples(path):
-        if not any(name in pipeline.skipped for name in tree.names):
-            _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+    _count(read_samples(path), tallies, pipeline)
     for sent_id, tally in tallies.items():
         yield Audited(sent_id, tally.distribution.n, tally.audit())
+
+
+def _count(
+    samples: Iterable[DrawnTree | DeptreeError], tallies: dict[str, Tally], pipeline: Pipeline[Record, ScoredSentence]
+) -> None:
+    """Count the samples, but those of sentences that were skipped; what is none is an error, or skipped and counted.
+
+    Raises:
+        DeptreeError: the trees are those of `deptree swor`, all of them.
+    """
+    without, skipped = set(pipeline.skipped), 0
+    for tree in samples:
+        if isinstance(tree, DrawnTree) and tree.distinct:
+            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
+        try:
+            if isinstance(tree, DeptreeError):
+                raise tree
+            if without.isdisjoint(tree.names):
+                _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
+        except DeptreeError as error:
+            pipeline.skip(error)
+            skipped += 1
+    if skipped:
+        talk(f"{counted(skipped, 'sample')} skipped")
 
 
 def _empty(sentence: ScoredSentence, _: np.random.Generator) -> Tally:
@@ -160,7 +187,7 @@ def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
     if tally is None:
         raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **where)
     if tally.distribution.n != len(tree.heads):
-        problem = f"the sample has {len(tree.heads)} words, its scores have {tally.distribution.n}"
+        problem = f"the sample has {counted(len(tree.heads), 'word')}, its scores have {tally.distribution.n}"
         raise DeptreeError(problem, "Check that both belong together", **where)
     return tally
 
@@ -182,7 +209,8 @@ def _conclude(rows: list[Row], skipped: int, quiet: bool) -> int:
     biased, passed = verdicts.count(BIASED), verdicts.count(UNBIASED)
     if not quiet:
         undecided = len(verdicts) - biased - passed
-        talk(f"{biased} of {len(verdicts)} sentences biased, {passed} without a sign of bias, {undecided} undecided")
+        sentences = counted(len(verdicts), "sentence")
+        talk(f"{biased} of {sentences} biased, {passed} without a sign of bias, {undecided} undecided")
     if biased:
-        return 1
-    return 0 if passed == len(verdicts) and verdicts and not skipped else 2
+        return BIAS
+    return NO_BIAS if passed == len(verdicts) and verdicts and not skipped else COULD_NOT_TELL

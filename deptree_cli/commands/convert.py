@@ -62,8 +62,9 @@ def convert(
 
     The suffix of -o chooses the container: .npz, .npy (arrays one after another), .safetensors, .jsonl (also on
     standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. What is written
-    names its own layout: the other commands need no --from for it, but for .npy. Weights of sentences that a float
-    cannot hold are multiplied, column by column, by a constant, which changes log Z and no probability.
+    names its own layout, so the other commands need no --from for it. A .npy cannot: it is written for weights, or if
+    --to or --to-scale is given, and never for scores of projective trees. Weights of sentences that a float cannot hold
+    are multiplied, column by column, by a constant, which changes log Z and no probability.
     """
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.layout.scale))
     target = _with_labels(target, scores, to_labels)
@@ -73,16 +74,17 @@ def convert(
     own |= _order(scores, run.output)
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
     made_by = signature("convert", own | read)
+    asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
     with ExitStack() as opened:
         names = opened.enter_context(Output(to_labels)) if to_labels else None
-        write = opened.enter_context(write_scores(run.output, made_by, header))
+        write = opened.enter_context(write_scores(run.output, made_by, header, asked))
         for number, done in enumerate(signed(pipeline.map(Convert(target)), made_by, run)):
             if number == 0 and names:
                 names.write(dump(done.labels))
             write(done.sent_id, done.scores, done.forms)
             lost += done.lost
-    if lost:
+    if lost and not run.quiet:
         count = f"{lost} arcs are" if lost > 1 else "1 arc is"
         talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
     return pipeline.exit_code
@@ -131,6 +133,10 @@ class Convert:
     def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> Converted:
         """The work on one sentence."""
         target, distribution, record = self.target, sentence.distribution, sentence.record
+        if target.labels and distribution.labels and distribution.labels.added:
+            name = distribution.labels.names[-distribution.labels.added]
+            remedy = "Put _ for it, or leave out --fix-heads"
+            raise DeptreeError(f"the label {name!r} of the CoNLL-U has no scores to write", remedy)
         scores, lost = distribution.joint_log_scores() if target.labels else distribution.log_scores, 0
         if target.scale == "weight":
             scores, lost = to_weights(scores)

@@ -16,16 +16,16 @@ from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, signed, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, signed, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
-from deptree_cli.io.conllu.trees import Note, Style, Trees, deprels_of, label_notes, log_prob_note, to_jsonl
+from deptree_cli.io.conllu.trees import Note, Style, label_notes, log_prob_note, to_jsonl
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pictures.plots import check_plot, plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
@@ -75,7 +75,7 @@ def decode(
     parser expects and the one that it has, and the expected calibration error.
     """
     _check(method, size, gold := bool(scores.gold), as_json, plot)
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"method": K_BEST if size else method, **scores.signature_fields, **run.signature_fields}
     made_by = signature("decode", {**fields, "size": size, **style_fields(style)})
@@ -137,7 +137,7 @@ def _compared(decoded: Iterator[Decoded], calibration: Calibration) -> Iterator[
 def _report(found: Calibration) -> None:
     table("calibration of heads", ["probability", "words", "confidence", "accuracy"], found.rows())
     talk(f"attachment score {found.attachment:.4f}, expected by the parser {found.mean_confidence:.4f}")
-    talk(f"expected calibration error {found.error:.4f} over {int(found.words.sum())} words")
+    talk(f"expected calibration error {found.error:.4f} over {counted(int(found.words.sum()), 'word')}")
 
 
 class Decoded(NamedTuple):
@@ -176,7 +176,7 @@ class Decode:
         """Its best trees, (k, n)."""
         scored = sentence.scored
         if self.size or not isinstance(scored, SecondOrder):
-            first_order = sentence.distribution
+            first_order = sentence.by_arcs("find the best tree alone, without -k")
             return best_trees(first_order, self.size) if self.size else METHODS[self.method](first_order)[None]
         return (scored.mbr() if self.method == "mbr" else scored.argmax())[None]
 
@@ -191,8 +191,7 @@ def _to_jsonl(sentence: ScoredSentence, trees: Heads, ranked: bool) -> bytes:
     labels = distribution.labels.best(trees) if distribution.labels else None
     notes = [log_prob_note(distribution.tree_log_probs(trees)), *label_notes(distribution, trees, labels)]
     notes.append(Note("entropy", "entropy", [sentence.entropy] * len(trees)))
-    block = sentence.record.block
-    return to_jsonl(Trees(sentence.id, block, trees, notes, deprels=deprels_of(distribution, labels)), ranked=ranked)
+    return to_jsonl(sentence.as_trees(trees, labels, notes), ranked=ranked)
 
 
 def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
@@ -208,7 +207,7 @@ def _to_conllu(sentence: ScoredSentence, trees: Heads, style: Style) -> bytes:
         comments["entropy"] = [f"{sentence.entropy:.6f}"] * len(trees)
     probs = _probs(distribution, trees, labels)
     block, mark = with_places(sentence.record.sentence, list(probs))
-    deprels = deprels_of(distribution, labels)
+    deprels = sentence.deprels(labels, len(trees))
     sent_ids = style.sent_ids(sentence.id, len(trees))
     data = with_trees(block, trees, sent_ids, comments, deprels=deprels, deps=style.deps)
     return filled(data, mark, probabilities(np.stack(list(probs.values()), axis=-1).ravel().tolist()))

@@ -11,6 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.options import header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, one_score_options
 from deptree_cli.cli.sections import command, files, option
@@ -28,7 +29,7 @@ from deptree_cli.io.signature import signature
 @label_scores_option
 @click.argument("other", shell_complete=files)
 @size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
-@option("--arcs", "count", type=click.IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")
+@option("--arcs", "count", type=IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")
 @seed_option
 @header_option
 @run_options

@@ -12,17 +12,19 @@ import click
 import numpy as np
 
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, files, option, writing_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump as line_of
-from deptree_cli.io.output import NpzOutput, Output
+from deptree_cli.io.output import Output
 from deptree_cli.io.parsers import PARSERS, Parser
 from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
 from deptree_cli.io.scores.containers import Write as WriteScores
-from deptree_cli.io.scores.containers import container_for, write_scores
+from deptree_cli.io.scores.containers import container_to_write, write_scores
+from deptree_cli.io.scores.keys import SentenceArrays
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import STDIN, open_input
 
@@ -31,8 +33,8 @@ Write = Callable[[Scored], None]
 HELP = """Run a parser and write its edge scores, raw, for --from PARSER.
 
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
-JSON Lines with sent_id, scores and forms, or what the suffix of -o asks for: .npz, .npy, .safetensors. The parser has
-to be installed: natasha (for Russian) is an extra of this package, the others go by their own names.
+JSON Lines with sent_id, scores and forms, or what the suffix of -o asks for: .npz, .safetensors. The parser has to be
+installed: natasha (for Russian) is an extra of this package, the others go by their own names.
 
 Parsers:
 
@@ -79,7 +81,7 @@ _output_option = partial(option, metavar="FILE", writes=True)
 @click.argument("path", metavar="[INPUT]", default=STDIN, shell_complete=files)
 @option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
-@option("--batch", "size", type=click.IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
+@option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
 @_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
 @_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
 @_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")
@@ -100,7 +102,7 @@ def dump(
     """Run a parser and write its edge scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     outputs = Outputs(run.output, sentences, label_scores, labels, header, signature("dump", fields))
-    container_for(outputs.scores)  # before any work is done for what cannot be written
+    container_to_write(outputs.scores, outputs.signature, header)  # before any work is done for what cannot be written
     with open_input(path) as file:
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
@@ -159,7 +161,7 @@ def _write(scored: Iterator[Scored], labels: list[str] | None, outputs: Outputs,
 def _writers(outputs: Outputs, opened: ExitStack) -> Iterator[Write]:
     yield _arcs(opened.enter_context(write_scores(outputs.scores, outputs.signature, outputs.header)))
     if outputs.label_scores:
-        yield _labels(opened.enter_context(NpzOutput(outputs.label_scores, outputs.signature)))
+        yield _labels(opened.enter_context(SentenceArrays(outputs.label_scores, outputs.signature)))
     if outputs.sentences:
         yield _blocks(opened.enter_context(Output(outputs.sentences)))
 
@@ -168,7 +170,7 @@ def _arcs(to: WriteScores) -> Write:
     return lambda scored: to(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
 
 
-def _labels(out: NpzOutput) -> Write:
+def _labels(out: SentenceArrays) -> Write:
     def write(scored: Scored) -> None:
         if scored.labels is not None:
             out.write(scored.sentence.sent_id, scored.labels)

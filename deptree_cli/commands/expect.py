@@ -12,11 +12,12 @@ import numpy as np
 from deptree_cli.cli.flat import JSON, TSV, Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
 from deptree_cli.io.scores.features import features_of, vector
@@ -52,7 +53,7 @@ def _option(needed: Input) -> Callable[[Any], Any]:
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
     return option(
         f"--{needed.name}",
-        type=click.FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
+        type=FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
         metavar=METAVARS[needed.kind],
         help=f"{needed.help}, for {named}.",
         formerly=[f"--{name}" for name in needed.formerly],
@@ -161,7 +162,8 @@ class Expect:
         features = features_of(self.values[needed.name], sentence.record, sentence.interpretation.layout)
         for each in self.quantity.inputs:
             if each.kind == VECTOR and len(self.values[each.name]) != features.shape[2]:
-                problem = f"there are {features.shape[2]} features and {len(self.values[each.name])} targets"
+                targets = counted(len(self.values[each.name]), "target")
+                problem = f"the numbers differ: {counted(features.shape[2], 'feature')}, {targets}"
                 raise DeptreeError(problem, "Give a target for each feature")
         return features
 

@@ -15,7 +15,7 @@ from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_opt
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
 from deptree_cli.core.pruning.estimate import Estimate
@@ -55,7 +55,7 @@ def marginals(
     scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, fmt: str | None, header: bool | None
 ) -> int:
     """Compute the probability of every arc."""
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     estimating = Estimating(pruning.method, pruning.settings, run)
     pipeline = Pipeline(scores.records(), scores.interpretation, run, estimating.until_stopped)
     fields = {**scores.signature_fields, **run.signature_fields}
@@ -88,8 +88,9 @@ class Marginals:
 
 
 def _as_array(sentence: ScoredSentence, arcs: Float, _: Estimate | None) -> tuple[str, Float]:
-    """The sentence's name and its marginals with the shape and orientation read."""
-    return sentence.record.key or sentence.id, _as_read(sentence, arcs)
+    """The sentence's name and its marginals with the shape and orientation read, of labels that have scores."""
+    labels = sentence.scored.labels
+    return sentence.record.key or sentence.id, _as_read(sentence, arcs, len(labels.scored) if labels else None)
 
 
 def _as_json(sentence: ScoredSentence, arcs: Float, estimate: Estimate | None) -> bytes:
@@ -133,12 +134,12 @@ WRITERS: dict[str, Callable[[ScoredSentence, Float, Estimate | None], Any]] = {
 }
 
 
-def _as_read(sentence: ScoredSentence, arcs: Float) -> Float:
-    """Marginals with the shape and orientation read; those of labels behind arcs that came without."""
+def _as_read(sentence: ScoredSentence, arcs: Float, count: int | None = None) -> Float:
+    """Marginals with the shape and orientation read; those of labels, or of the first so many, behind arcs without."""
     distribution, how, shape = sentence.scored, sentence.interpretation, sentence.record.scores.shape
     if distribution.labels is None:
         return from_head_dep(arcs, how.layout, shape)
-    labelled = distribution.labels.marginals(arcs)
+    labelled = distribution.labels.marginals(arcs)[..., :count]
     joint = how.layout.labels is not None
     return from_head_dep(labelled, how.label_layout, shape if joint else (*shape, labelled.shape[-1]))
 

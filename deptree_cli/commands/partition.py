@@ -58,7 +58,8 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
 
 def _found(sentence: ScoredSentence, _: np.random.Generator) -> Found:
     """The work on one sentence."""
-    return sentence.id, sentence.distribution.n, partition_of(sentence.distribution)
+    distribution = sentence.by_arcs("leave out --summary")
+    return sentence.id, distribution.n, partition_of(distribution)
 
 
 def _sums(sentence: ScoredSentence, rng: np.random.Generator) -> Sums:

@@ -20,13 +20,14 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -85,7 +86,7 @@ def sample(
 ) -> int:
     """Draw K independent trees per sentence."""
     sampler.check_serves(scores.space)
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl", "npz")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
     if not sampler.exact and not run.quiet:
@@ -122,7 +123,8 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
     """
     if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
         return sentence.scored.sample(size, rng)
-    return sampler.draw(sentence.distribution, size, rng)
+    instead = f"pass --sampler {' or '.join(SECOND_ORDER)}"
+    return sampler.draw(sentence.by_arcs(instead), size, rng)
 
 
 @dataclass(frozen=True)
@@ -151,15 +153,14 @@ class DrawTrees:
         """The work on one sentence."""
         distribution = sentence.scored
         heads = _drawn(self.sampler, sentence, self.size, rng)
-        labels = distribution.labels.draw(heads, rng) if distribution.labels else None
+        labels = distribution.labels.draw_by(heads, label_stream(rng)) if distribution.labels else None
         counts: list[int] | None = None
         if self.unique:
             heads, labels, counts = _counted(heads, labels)
         notes = [log_prob_note(distribution.tree_log_probs(heads)), *label_notes(distribution, heads, labels)]
         if counts is not None:
             notes.append(Note("count", "tree_count", counts))
-        trees = Trees(sentence.id, sentence.record.block, heads, notes, deprels=deprels_of(distribution, labels))
-        return TO_BYTES[self.fmt](trees, self.style)
+        return TO_BYTES[self.fmt](sentence.as_trees(heads, labels, notes), self.style)
 
 
 def _counted(heads: Heads, labels: Heads | None) -> tuple[Heads, Heads | None, list[int]]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
-import click
 import numpy as np
 
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.screen import screen_of
@@ -21,7 +21,7 @@ from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.output import Output
@@ -45,7 +45,7 @@ from deptree_cli.io.signature import signature
 @seed_option
 @option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     metavar="P",
     help="Show all arcs of at least this probability, with 0 all there are.  "
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
@@ -63,7 +63,8 @@ def show(
     text: bool,
     heat_map: str | None,
 ) -> int:
-    """Draw one sentence: its words, arcs as dark as they are probable, their numbers where they are in doubt.
+    """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
+    .99).
 
     Writes SVG, long sentences in several rows. The tree of --conllu, or else the most probable one, stands above the
     words, others of the arcs that matter below; a note says how many are hidden. With -k the arcs are those of samples,
@@ -125,8 +126,8 @@ class Look:
         forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
         shown = [shown_form(form) for form in forms]
         if self.size:
-            caption += f"; {self.size} sample{'s' * (self.size > 1)}"
-        labels = _labels(distribution, block)
+            caption += f"; {counted(self.size, 'sample')}"
+        labels = _labels(sentence, distribution)
         name = shown_form(sentence.id)
         picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)
         return Seen(picture, marginals, tree)
@@ -146,10 +147,12 @@ def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int],
     return heads, f"{whose}, probability {np.exp(distribution.tree_log_probs(tree)[0]):.4g}"
 
 
-def _labels(distribution: ArcFactored, block: Block | None) -> dict[tuple[int, int], str]:
+def _labels(sentence: ScoredSentence, distribution: ArcFactored) -> dict[tuple[int, int], str]:
     """The relations of the CoNLL-U, by (head, dependent); for other arcs the most probable ones, if scores tell."""
-    arcs = zip(block.heads, block.deprels, strict=True) if block else ()
-    labelled = ((head, dependent, label) for dependent, (head, label) in enumerate(arcs, 1))
-    return labels_of(distribution) | {
-        (head, dependent): shown_form(label) for head, dependent, label in labelled if head is not None and label != "_"
-    }
+    found, block = labels_of(distribution), sentence.record.block
+    for dependent, (head, label) in enumerate(zip(block.heads, block.labels, strict=True) if block else (), 1):
+        given = sentence.interpretation.given(sentence.record)  # then a label is that of every arc
+        for node in range(distribution.n + 1) if head is None and given else [head]:
+            if node is not None and label is not None:
+                found[node, dependent] = shown_form(label)
+    return found

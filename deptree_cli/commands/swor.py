@@ -18,19 +18,20 @@ from deptree_cli.cli.options import (
     style_options,
 )
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.cli.writing import format_of_trees, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
+from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from deptree_cli.io.conllu.misc import probability
-from deptree_cli.io.conllu.splicing import Deprels
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, deprels_of, label_notes, log_prob_note
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -63,7 +64,7 @@ SIZE_FOR_MASS = 10_000
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(
     "--mass",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FloatRange(0, 1, min_open=True),
     metavar="P",
     help="Stop once the trees of a sentence have this probability together, and a few more have come for the rest.",
 )
@@ -89,7 +90,7 @@ def swor(
     """Draw up to K distinct trees per sentence."""
     if by_label and scores.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
-    fmt = choose_format(fmt, run.output, scores.conllu, "conllu", "jsonl")
+    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"sampler": algorithm.name, **scores.signature_fields, **run.signature_fields}
@@ -129,7 +130,7 @@ class DrawDistinct:
         """The work on one sentence."""
         distribution = sentence.distribution
         draws, labels = self._drawn(distribution, rng)
-        trees = _trees(sentence.record, draws, deprels_of(distribution, labels), self.mass < 1)
+        trees = _trees(sentence, draws, labels, self.mass < 1)
         if not self.by_label:
             trees = replace(trees, notes=[*trees.notes, *label_notes(distribution, draws.heads, labels)])
         chunk = TO_BYTES[self.fmt](trees, self.style)
@@ -140,9 +141,10 @@ class DrawDistinct:
         if self.by_label:
             from deptree_cli.core.swor import labelled  # loads kernels: when there is work
 
-            return labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
+            draws = labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
+            return draws, draws.labels
         draws = self.algorithm.draw(distribution, self.size, rng, self.mass)
-        return draws, distribution.labels.draw(draws.heads, rng) if distribution.labels else None
+        return draws, distribution.labels.draw_by(draws.heads, label_stream(rng)) if distribution.labels else None
 
 
 def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
@@ -155,14 +157,14 @@ def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> byt
 def _report(short: list[str], size: int, mass: float | None) -> None:
     """How many sentences gave less than was asked for, and the first of them."""
     names = ", ".join(short[:3]) + ", ..." * (len(short) > 3)
-    sentences = f"{len(short)} sentence{'s' * (len(short) > 1)} ({names})"
+    sentences = f"{counted(len(short), 'sentence')} ({names})"
     if mass is None:
         talk(f"{sentences} with fewer than {size} trees of positive weight: all were drawn")
     else:
-        talk(f"{sentences} where {size} trees have less probability than --mass {mass:g}: raise -k")
+        talk(f"{sentences} below --mass {mass:g} after {counted(size, 'tree')}: raise -k")
 
 
-def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool) -> Trees:
+def _trees(sentence: ScoredSentence, draws: Draws, labels: Heads | None, to_mass: bool) -> Trees:
     weight = weights(draws.log_probs, draws.window, draws.certain)
     notes = [
         log_prob_note(draws.log_probs),
@@ -181,7 +183,7 @@ def _trees(record: Record, draws: Draws, deprels: Deprels | None, to_mass: bool)
         Note("mass", "swor_mass", [draws.mass], _mass),
         Note("exhausted", "swor_exhausted", [draws.exhausted]),
     ]
-    return Trees(record.sent_id, record.block, draws.heads, notes, closing, deprels)
+    return sentence.as_trees(draws.heads, labels, notes, closing)
 
 
 def _mass(mass: float) -> str:

@@ -13,13 +13,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import with_fixed_heads
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
+from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, conditional, joint
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Factorisation, PreciseSums, TreeSpace, space
+
+# Memory for so many trees is not worth counting them.
+FEW = 10_000
 
 
 class ArcFactored(OverTrees):
@@ -68,7 +72,7 @@ class ArcFactored(OverTrees):
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, size)
             rest = labelling = None
             if labels is not None:
-                log_scores, rest, labelling = joint(labels, log_scores)
+                log_scores, rest, labelling = joint(labels, log_scores, id)
             trees = space(single_root, projective)
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
@@ -95,8 +99,9 @@ class ArcFactored(OverTrees):
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
-        labels = f", {len(self.labels.names)} labels" if self.labels else ""
-        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{labels}>"
+        labels = f", {counted(len(self.labels.names), 'label')}" if self.labels else ""
+        size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{labels}>"
 
     @cached_property
     def support(self) -> Bool:
@@ -136,6 +141,17 @@ class ArcFactored(OverTrees):
         """P(ROOT -> word), (n+1,), entry 0 is 0; without the other marginals where there is a single root."""
         return read_only(self.factorisation.root_marginals() if self.single_root else self._marginals[0])
 
+    @cached_property
+    def log_count(self) -> float:
+        """The natural logarithm of the number of trees of positive weight."""
+        return self.space.factorise(np.where(self.support, 0.0, -np.inf)).log_z
+
+    def room_for(self, size: int) -> int:
+        """`size`, or one more than there are trees, where that is less: for how many distinct trees to have memory."""
+        if size <= FEW or self.log_count > np.log(MOST):
+            return min(size, MOST)
+        return min(size, int(np.exp(self.log_count) * (1.0 + 1e-9)) + 1)
+
     def tree_log_probs(self, trees: Integers) -> Float:
         """See `OverTrees`."""
         return np.minimum(self.factorisation.tree_log_probs(trees), 0.0)
@@ -166,25 +182,32 @@ class ArcFactored(OverTrees):
         try:
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, len(names))
             if len(log_scores) != self.n + 1:
-                problem = f"the scores of labels are of {len(log_scores) - 1} words, those of arcs of {self.n}"
+                problem = (
+                    f"the scores of labels are of {counted(len(log_scores) - 1, 'word')}, those of arcs of {self.n}"
+                )
                 raise DeptreeError(problem, "Check that both are of the same sentence")
-            labels = conditional(names, log_scores, np.isfinite(self.log_scores))
+            labels = conditional(names, log_scores, np.isfinite(self.log_scores), self.id)
         except DeptreeError as error:
             error.problem = f"labels: {error.problem}"
             raise error.at(sent_id=self.id) from None
         return self._with(labels=labels)
 
-    def given(self, heads: Sequence[int | None]) -> Self:
-        """The distribution given some words' heads: n of them, None where a word may take any.
+    def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
+        """The distribution given some words' heads and labels: n of each, None where a word may have any.
+
+        Args:
+            labels: names. A word keeps one that the scores do not know; `root` stands on arcs from ROOT, others between
+                words.
 
         Raises:
-            DeptreeError: they are not n numbers of nodes, or no tree of positive weight has these heads.
+            DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
         try:
-            log_scores = with_fixed_heads(self.log_scores, heads)
+            log_scores, rest, left = conditioned(self.log_scores, self.rest, self.labels, heads, labels)
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
-        return self._allowing(log_scores, "Put _ for some of the fixed HEADs")
+        fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
+        return self._allowing(log_scores, f"Put _ for some of the fixed {fixed}")._with(labels=left, rest=rest)
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word has another head than this one.

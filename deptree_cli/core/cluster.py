@@ -94,7 +94,7 @@ def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
     try:
         return distributed.LocalCluster(jobs, threads_per_worker=1, **settings)
     except Exception as error:  # of any kind: it opens ports, writes files, starts processes
-        raise DeptreeError(f"no dask cluster can be started here ({_reason(error)})", "Leave out --engine") from None
+        raise DeptreeError(f"no dask cluster can be started here ({_reason(error)})", "Leave out `engine`") from None
 
 
 def _client(distributed: Any, to: Any, address: str | None) -> Any:
@@ -104,7 +104,7 @@ def _client(distributed: Any, to: Any, address: str | None) -> Any:
         return distributed.Client(to, set_as_default=False, timeout=PATIENCE)
     except Exception as error:  # of any kind: an address may be wrong in many ways
         whose = f"the scheduler {address}" if address is not None else "the dask cluster"
-        raise DeptreeError(f"{whose} cannot be reached ({_reason(error)})", "Check --scheduler") from None
+        raise DeptreeError(f"{whose} cannot be reached ({_reason(error)})", "Check `scheduler`") from None
 
 
 async def _reach(address: str) -> None:

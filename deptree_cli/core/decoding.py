@@ -29,7 +29,7 @@ def minimum_risk_tree(distribution: ArcFactored) -> Heads:
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
     """The `size` most probable trees, (k, n), k <= size, the best first."""
-    space = distribution.space
+    space, size = distribution.space, distribution.room_for(size)
     if not is_large(distribution.log_scores):
         return space.best_trees(distribution.log_scores, size)
     from deptree_cli.core.spaces import lawler  # loads kernels: when there is work

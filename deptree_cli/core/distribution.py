@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
-from typing import SupportsIndex
-
-import numpy as np
 
 from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import Randomness, offshoot, stream_of
 from deptree_cli.core.swor import ALGORITHMS, Draws
-
-# Where random numbers come from: a seed, from which the sentence's own stream is made, or a stream.
-Randomness = int | np.random.Generator
-
-
-def how_many(k: SupportsIndex) -> int:
-    """Return a number of trees; raise a DeptreeError if it is none."""
-    try:
-        count = index(k)
-    except TypeError:  # JAX's of traced numbers is one
-        raise DeptreeError(f"{k!r} is no number of trees", "Ask for 1 or more") from None
-    if count < 0:
-        raise DeptreeError(f"{count} trees are asked for", "Ask for 1 or more")
-    return count
 
 
 class TreeDistribution(ArcFactored):
@@ -42,31 +24,51 @@ class TreeDistribution(ArcFactored):
     array([0, 1], dtype=int32)
     """
 
-    def sample(self, k: int, rng: Randomness, sampler: str = "auto") -> Heads:
-        """Draw k independent trees, (k, n).
+    def sample(self, k: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None) -> Heads:
+        """Draw k independent trees, (k, n). `labels.draw(trees)` draws their labels.
 
         Args:
-            rng: a seed, which gives the trees that `deptree sample --seed` gives for this id, or a Generator.
+            rng, seed: a seed, which gives the trees that `deptree sample --seed` gives for this id, or a Generator; a
+                fresh seed if neither is given.
             sampler: a name in `samplers.SAMPLERS`.
 
         Raises:
-            DeptreeError: there is no such sampler, or it does not serve this tree space; or k is negative.
+            DeptreeError: there is no such sampler, or it does not serve this tree space; or k or the seed is none.
         """
-        return SAMPLERS.get(sampler).draw(self, how_many(k), self._stream(rng))
+        stream = stream_of(rng, seed, self.id)
+        with room_for_trees(how_many(k)) as size:
+            return SAMPLERS.get(sampler).draw(self, size, stream)
 
-    def sample_without_replacement(self, k: int, rng: Randomness, algorithm: str = "auto", mass: float = 1.0) -> Draws:
+    def sample_without_replacement(
+        self,
+        k: int,
+        rng: Randomness | None = None,
+        algorithm: str = "auto",
+        mass: float = 1.0,
+        *,
+        labelled: bool = False,
+        seed: int | None = None,
+    ) -> Draws:
         """Draw up to k distinct trees, with what `estimate` needs; fewer where there are no more.
 
         Args:
-            rng: as for `sample`.
+            rng, seed: as for `sample`.
             algorithm: a name in `swor.ALGORITHMS`.
             mass: stop once those drawn have this probability together, and a tenth more, at least 5, have come for
                 the rest; where half of k (of fewer than 10: k - 5) do not reach it, k are drawn.
-        """
-        return ALGORITHMS.get(algorithm).draw(self, how_many(k), self._stream(rng), mass)
+            labelled: whether trees come with labels, `Draws.labels`, and two labelings of one tree are two.
 
-    def _stream(self, rng: Randomness) -> np.random.Generator:
-        return rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
+        Raises:
+            DeptreeError: there is no such algorithm, k or the seed is none, or there are no labels to draw.
+        """
+        stream = stream_of(rng, seed, self.id)
+        with room_for_trees(how_many(k)) as size:
+            if not labelled:
+                return ALGORITHMS.get(algorithm).draw(self, size, stream, mass)
+            from deptree_cli.core.swor import labelled as labelled_trees  # loads kernels: when there is work
+
+            stream = offshoot(stream) if stream is rng else stream
+            return labelled_trees.draw(ALGORITHMS.get(algorithm), self, size, stream, mass)
 
     def argmax(self) -> Heads:
         """The most probable tree, (n,)."""
@@ -78,7 +80,8 @@ class TreeDistribution(ArcFactored):
 
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
-        return decoding.best_trees(self, how_many(k))
+        with room_for_trees(how_many(k)) as size:
+            return decoding.best_trees(self, size)
 
     def entropy(self) -> float:
         """Shannon's entropy, in nats."""

@@ -85,7 +85,7 @@ def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
         except BaseException as error:
             workshop.kill()
             if isinstance(error, BrokenExecutor):
-                remedy = "Run again with fewer --jobs, or look for what ended it"
+                remedy = "Run again with fewer `jobs`, or look for what ended it"
                 raise DeptreeError("a worker process died", remedy) from None
             raise
         finally:

@@ -38,6 +38,16 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+def plural(number: int, noun: str) -> str:
+    """The noun for a number of things."""
+    return noun if number == 1 else f"{noun}s"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 word``, ``2 words``."""
+    return f"{number} {plural(number, noun)}"
+
+
 class ReaderLeft(Exception):  # noqa: N818 (it is none)
     """Whoever read our output has seen enough; no error (and no OSError, of which others would make one)."""
 

@@ -21,6 +21,11 @@ from deptree_cli.core.register import Register
 # Trees whose values are held at once: a matrix per tree, where arcs are asked for.
 CHUNK = 256
 
+# By how much sums of probabilities may be off: files of CoNLL-U have six decimals of their logarithms.
+ROUNDING = 1e-5
+
+_WHOLE = "Give what one call drew, whole and in its order"
+
 # An error takes so many trees that are not certain: with one, the variance of its weight is infinite.
 FEWEST = 2
 
@@ -72,6 +77,10 @@ class Timed(Protocol):
         """Their log-probabilities, (k,)."""
 
     @property
+    def arrivals(self) -> Float | None:
+        """When each came, (k,); None where that is not known."""
+
+    @property
     def certain(self) -> int:
         """How many of the first trees were drawn to reach a mass."""
 
@@ -92,10 +101,9 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
         functional: trees (k, n) -> a number (k,) or an array for each.
 
     Raises:
-        DeptreeError: there are no trees.
+        DeptreeError: as `check_draws`.
     """
-    if not len(draws.heads):
-        raise DeptreeError("there are no trees to estimate from", "Draw at least one")
+    check_draws(draws)
     weight = weights(draws.log_probs, draws.window, draws.certain)
     noise, total = _noise(draws, weight), weight.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,6 +124,32 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
     spread = square - 2 * mean * cross + mean**2 * own.sum()
     unbiased_error = _error(second, _widening(draws, noise, 0))
     return Estimate(first, unbiased_error, first / total, _error(spread, _widening(draws, noise, 1)) / total)
+
+
+def check_draws(draws: Timed) -> None:
+    """Raise unless these may be distinct trees of one distribution, whole and in the order in which they came.
+
+    Raises:
+        DeptreeError: there are no trees, or their probabilities or times cannot be.
+    """
+    count, log_probs, arrivals = len(draws.heads), np.asarray(draws.log_probs), draws.arrivals
+    if not count:
+        raise DeptreeError("there are no trees to estimate from", "Draw at least one")
+    for name, numbers in (("log_probs", log_probs), ("arrivals", arrivals)):
+        if numbers is not None and numbers.shape != (count,):
+            raise DeptreeError(f"there are {count} trees, but {name} has the shape {numbers.shape}", _WHOLE)
+    with np.errstate(over="ignore"):
+        mass = float(np.exp(log_probs).sum())
+    if not (log_probs <= ROUNDING).all() or mass > 1 + ROUNDING:
+        raise DeptreeError(f"the probability of the trees is {mass:.6g} in all, not 0 to 1", _WHOLE)
+    if np.isinf(draws.window) and mass < 1 - ROUNDING:
+        problem = f"these are said to be all trees there are, but their probability is {mass:.6g} in all, not 1"
+        raise DeptreeError(problem, _WHOLE)
+    if not draws.window > 0 or not 0 <= draws.certain <= count:
+        problem = f"{draws.certain} of {count} trees are certain, and the others had the time {draws.window:g} to come"
+        raise DeptreeError(problem, _WHOLE)
+    if arrivals is not None and not (arrivals[0] >= 0 and (arrivals[:-1] <= arrivals[1:]).all()):
+        raise DeptreeError("the arrival times are not in order: trees are missing or were moved", _WHOLE)
 
 
 def _noise(draws: Timed, weight: Float) -> Float:

@@ -7,7 +7,7 @@ never a label of a tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.streams import Randomness, stream_of
 
 ROOT = "root"
 
@@ -34,31 +35,52 @@ class Labels:
         names: of L labels; one of them is `root`.
         log_probs: (n+1, n+1, L), ``[head, dependent, label]``: the logarithm of P(label | arc), -inf for labels that an
             arc cannot have; meaningless where an arc is forbidden.
+        id: the sentence's name, which what a seed draws depends on.
+        added: how many of the names, the last ones, have no scores: an annotator's own (`core/conditioning.py`).
     """
 
     names: tuple[str, ...]
     log_probs: Float
+    id: str = "1"
+    added: int = 0
 
     def __post_init__(self) -> None:
         read_only(self.log_probs)
 
-    def __reduce__(self) -> tuple[type[Labels], tuple[tuple[str, ...], Float]]:
-        return Labels, (self.names, self.log_probs)
+    def __reduce__(self) -> tuple[type[Labels], tuple[object, ...]]:
+        return Labels, (self.names, self.log_probs, self.id, self.added)
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """The names without those that were `added`."""
+        return self.names[: len(self.names) - self.added]
 
     @cached_property
     def probs(self) -> Float:
         """P(label | arc), (n+1, n+1, L), read-only."""
         return read_only(np.exp(self.log_probs))
 
-    def draw(self, heads: Heads, rng: np.random.Generator) -> Heads:
-        """A label for every arc of k trees: heads (k, n) -> (k, n), numbers of `names`. `rng` is the sentence's stream.
+    def draw(self, heads: Heads, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
+        """A label for every arc of k trees: heads (k, n) -> (k, n), numbers of `names`.
 
         The labels of the first trees do not depend on how many there are.
+
+        Args:
+            rng, seed: a seed, which gives the labels that ``deptree sample --seed`` gives to the same trees of this id,
+                or a Generator; a fresh seed if neither is given.
+
+        Raises:
+            DeptreeError: both are given, or what is given is neither.
         """
+        stream = stream_of(rng, seed, self.id)
+        return self.draw_by(heads, stream if stream is rng else label_stream(stream))
+
+    def draw_by(self, heads: Heads, stream: np.random.Generator) -> Heads:
+        """The same by the numbers of a stream as they come: for commands that of the sentence's `label_stream`."""
         from deptree_cli.kernels.trees.labels import draw_labels
 
         labels = np.empty_like(heads)
-        draw_labels(self.probs, heads, label_stream(rng).random(heads.shape), labels)
+        draw_labels(self.probs, heads, stream.random(heads.shape), labels)
         return labels
 
     def best(self, heads: Heads) -> Heads:
@@ -69,6 +91,16 @@ class Labels:
         """log P(labels | tree) of k trees: (k, n) and (k, n) -> (k,)."""
         return np.take_along_axis(self.of(heads), labels[..., None], axis=-1)[..., 0].sum(axis=-1)
 
+    def with_names(self, names: Iterable[str]) -> Labels:
+        """The same labels, and behind them those of the names that are not among them, which no arc has."""
+        new = [name for name in dict.fromkeys(names) if name not in self.names]
+        log_probs = np.pad(self.log_probs, [(0, 0), (0, 0), (0, len(new))], constant_values=-np.inf)
+        return Labels((*self.names, *new), log_probs, self.id, self.added + len(new))
+
+    def with_log_probs(self, log_probs: Float) -> Labels:
+        """The same names with other probabilities."""
+        return Labels(self.names, log_probs, self.id, self.added)
+
     def of(self, heads: Heads) -> Float:
         """log P(label | arc) of k trees' arcs: heads (k, n) -> (k, n, L)."""
         return self.log_probs[heads, np.arange(1, heads.shape[-1] + 1)]
@@ -78,20 +110,29 @@ class Labels:
         return np.where(arcs[..., None] > 0, self.probs * arcs[..., None], 0.0)
 
 
+def is_root(name: str) -> bool:
+    """Whether a label is that of arcs from ROOT, however it is spelt."""
+    return name.lower() == ROOT
+
+
 def label_stream(rng: np.random.Generator, *numbers: int) -> np.random.Generator:
-    """A stream for labels beside a sentence's stream, whatever has been drawn from that; a stream for each numbers."""
+    """A stream for labels beside a sentence's stream, whatever has been drawn from that; a stream for each numbers.
+
+    It is made of the seed, so the same stream has only one: an `offshoot` of what is used again has another.
+    """
     seed: Any = rng.bit_generator.seed_seq
     beside = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _STREAM, *numbers))
     return np.random.Generator(np.random.PCG64(beside))
 
 
-def conditional(names: Sequence[str], log_scores: Float, arcs: Bool) -> Labels:
+def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "1") -> Labels:
     """Labels chosen by their scores, given the arc.
 
     Args:
         names: of the L labels.
         log_scores: (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids.
         arcs: (n+1, n+1), which are allowed.
+        id: the sentence's name.
 
     Raises:
         DeptreeError: an allowed arc has no label.
@@ -105,19 +146,19 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool) -> Labels:
         raise DeptreeError(problem, "Allow one, or forbid the arc")
     log_probs = _normalised(names, log_scores)
     log_probs[0] = np.where(np.arange(len(names)) == names.index(ROOT), 0.0, -np.inf)
-    return Labels(names, log_probs)
+    return Labels(names, log_probs, id)
 
 
-def joint(names: Sequence[str], log_scores: Float) -> tuple[Float, Float, Labels]:
+def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Float, Labels]:
     """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, what these
     round off, and labels.
 
     Args:
-        names, log_scores: as for `conditional`.
+        names, log_scores, id: as for `conditional`.
     """
     names, log_scores = _with_root(names, log_scores)
     totals, rest = _totals(names, log_scores)
-    return totals, rest, Labels(names, _normalised(names, log_scores))
+    return totals, rest, Labels(names, _normalised(names, log_scores), id)
 
 
 def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float]:
@@ -125,9 +166,9 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
 
     If the parser has none, the arc from ROOT goes by all its labels together, and is called so.
     """
-    lower = [name.lower() for name in names]
-    if ROOT in lower:
-        at = lower.index(ROOT)
+    roots = [at for at, name in enumerate(names) if is_root(name)]
+    if roots:
+        at = roots[0]
         return (*names[:at], ROOT, *names[at + 1 :]), log_scores
     added = np.full((*log_scores.shape[:2], 1), -np.inf)
     usual = [i for i, name in enumerate(names) if not _SPECIAL.fullmatch(name)]

@@ -11,6 +11,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(names), 1)), None)
 
 
+def one_of(names: Iterable[str]) -> str:
+    """A remedy for whoever may choose among some names, which may be none."""
+    listed = ", ".join(names)
+    return f"Choose one of {listed}" if ", " in listed else f"Choose {listed}" * bool(listed)
+
+
 def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
     """A remedy for a misspelt name: the nearest one, or what to say if none is near."""
     near = nearest(name, names)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float, Integers, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 
 
@@ -102,10 +102,10 @@ def _checked(trees: ArrayLike, n: int, id: str) -> Integers:
     try:
         rows = np.asarray(trees)
     except ValueError:
-        problem = f"heads of differing lengths are given for a sentence of {n} words"
+        problem = f"heads of differing lengths are given for a sentence of {counted(n, 'word')}"
         raise DeptreeError(problem, "Give one integer per word", sent_id=id) from None
     if rows.ndim != 2 or rows.shape[1] != n or rows.dtype.kind not in "iu":
         what = f"heads of shape {rows.shape[1:] if len(rows) == 1 else rows.shape} and type {rows.dtype}"
-        problem = f"{what} are given for a sentence of {n} words"
+        problem = f"{what} are given for a sentence of {counted(n, 'word')}"
         raise DeptreeError(problem, "Give one integer per word and tree, 0 for ROOT", sent_id=id)
     return rows

@@ -76,9 +76,9 @@ def _check_numbers(name: str, array: Float, scale: str) -> None:
     too_large = np.isposinf(array) if scale == "weight" else array > MASK
     negative = (array < 0) & (scale == "weight")
     for wrong, what, remedy in (
-        (np.isnan(array), "is NaN", f"Repair the scores, or forbid such parts with {nothing} or --nan-forbids"),
+        (np.isnan(array), "is NaN", f"Repair the scores, or forbid such parts with {nothing} or `nan_forbids=True`"),
         (too_large, f"is too large for a score (beyond {MASK:.0e})", "Repair the scores"),
-        (negative, "is negative", "If these are log-scores (logits), say --scale log"),
+        (negative, "is negative", 'If these are log-scores (logits), pass `scale="log"`'),
     ):
         if wrong.any():
             cell = np.argwhere(wrong)[0].tolist()

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.core.nearest import did_you_mean, one_of
 
 
 class Named(Protocol):
@@ -70,7 +70,7 @@ class Register(Generic[Entry]):
             problem, where = self._broken[name]
             raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
         if name not in self._entries:
-            remedy = did_you_mean(name, self._entries, f"Choose one of {', '.join(self._entries)}")
+            remedy = did_you_mean(name, self._entries, one_of(self._entries))
             raise DeptreeError(f"there is no {self.noun} {name!r}", remedy)
         return self._entries[name]
 

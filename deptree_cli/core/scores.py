@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Bool, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.shifted import Shifted
 
 SCALES = ("weight", "log")
@@ -80,7 +81,7 @@ def _square(scores: ArrayLike, labels: int | None) -> Float:
             "Give one square matrix per sentence, ROOT included",
         )
     if labels is not None and array.shape[2] != labels:
-        problem = f"there are scores of {array.shape[2]} labels, but {labels} names of labels"
+        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {labels} names of labels"
         raise DeptreeError(problem, "Name every label once, in the order of the scores")
     if len(array) < 2:
         raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")
@@ -120,11 +121,11 @@ def checked_power(shifted: Shifted, exponent: float) -> tuple[Float, Float]:
 
 def _check_numbers(matrix: Float, scale: str) -> None:
     if scale not in SCALES:
-        raise DeptreeError(f"unknown scale {scale!r}", f"Choose one of {', '.join(SCALES)}")
+        raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
     if np.isnan(matrix).any():
         raise DeptreeError(
             f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
-            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or --nan-forbids",
+            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or `nan_forbids=True`",
         )
     if scale == "log" and (matrix > MASK).any():
         problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:.0e})"
@@ -136,7 +137,8 @@ def _check_numbers(matrix: Float, scale: str) -> None:
         raise DeptreeError(problem, "If these are log-scores (logits), all alike, pass --scale log")
     if scale == "weight" and (matrix < 0).any():
         raise DeptreeError(
-            f"the weight of {arc(matrix, matrix < 0)} is negative", "If these are log-scores (logits), say --scale log"
+            f"the weight of {arc(matrix, matrix < 0)} is negative",
+            'If these are log-scores (logits), pass `scale="log"`',
         )
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import with_fixed_heads
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.parts import PARTS, checked_part, forbids_some
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
 from deptree_cli.core.spaces import TreeSpace, space
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.spaces.second_order import SecondOrderChart, Shifted
@@ -109,7 +110,8 @@ class SecondOrder(OverTrees):
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
         parts = f", {self._named_parts}" if self.parts else ""
-        return f"<{type(self).__name__} {self.id!r}: {self.n} words, {arcs} arcs, {self.space.trees}{parts}>"
+        size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{parts}>"
 
     @property
     def parts(self) -> dict[str, Float]:
@@ -138,11 +140,15 @@ class SecondOrder(OverTrees):
         """See `OverTrees`."""
         return self.factorisation.tree_log_probs(trees)
 
-    def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
-        """Draw k independent exact trees, (k, n); rng: a seed, from which the sentence's own stream is made, or a
-        Generator."""
-        stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
-        return self.factorisation.sample(k, stream)
+    def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
+        """Draw k independent exact trees, (k, n); rng and seed as for `TreeDistribution`.
+
+        Raises:
+            DeptreeError: k or the seed is none.
+        """
+        stream = stream_of(rng, seed, self.id)
+        with room_for_trees(how_many(k)) as size:
+            return self.factorisation.sample(size, stream)
 
     def argmax(self) -> Heads:
         """The most probable tree, (n,)."""
@@ -152,14 +158,17 @@ class SecondOrder(OverTrees):
         """The projective tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
         return self.space.maximum_tree(np.where(np.isfinite(self.log_scores), self.marginals(), -np.inf))[0]
 
-    def given(self, heads: Sequence[int | None]) -> Self:
-        """The distribution given some words' heads: n of them, None where a word may take any.
+    def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
+        """The distribution given some words' heads and labels: n of each, None where a word may have any.
+
+        Args:
+            labels: names; there are no scores of labels, so what counts is which words are `root`.
 
         Raises:
-            DeptreeError: they are not n numbers of nodes, or no tree of positive weight has these heads.
+            DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
         try:
-            twin = self._with(log_scores=with_fixed_heads(self.log_scores, heads))
+            twin = self._with(log_scores=conditioned(self.log_scores, None, None, heads, labels)[0])
             twin._check_feasible()
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None

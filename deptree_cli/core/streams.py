@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from hashlib import blake2b
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
+
+from deptree_cli.core.errors import DeptreeError
+
+# What users give: a seed, from which a sentence's own stream is made, or a Generator, which every use moves on.
+Randomness = int | np.random.Generator
 
 
 def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.Generator:
@@ -19,6 +26,45 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
 
-def kernel_state(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """A fresh state for a kernel's own generator (`kernels/xoshiro.py`)."""
-    return rng.bit_generator.random_raw(4)
+def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = None) -> np.random.Generator:
+    """The stream that a user asks for: a Generator as it is, or that of a seed, of a fresh one if none is given.
+
+    Args:
+        sent_id: of the sentence whose stream it is; None for what is of no sentence.
+
+    Raises:
+        DeptreeError: both are given, or what is given is neither a seed nor a Generator.
+    """
+    if rng is not None and seed is not None:
+        raise DeptreeError("rng and seed are both given", "Give one of them", sent_id=sent_id or "")
+    if isinstance(rng, np.random.Generator):
+        return rng
+    number = _checked(seed if rng is None else rng, sent_id or "")
+    return np.random.Generator(np.random.PCG64(number)) if sent_id is None else sentence_stream(number, sent_id)
+
+
+def _checked(seed: int | None, sent_id: str) -> int:
+    """A seed; a fresh one of 32 bits, as the commands take, in place of None."""
+    if seed is None:
+        return secrets.randbits(32)
+    try:
+        number = index(seed)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(seed, bool):
+        remedy = "Give an integer of 0 or more, or a numpy.random.Generator"
+        raise DeptreeError(f"{seed!r} is no seed", remedy, sent_id=sent_id)
+    return number
+
+
+def offshoot(rng: np.random.Generator) -> np.random.Generator:
+    """A stream seeded by the next numbers of another one: for streams that are made of a seed, which does not move on.
+
+    So `spawn` and `label_stream` give others each time that the same Generator is used.
+    """
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(kernel_state(rng).tolist())))
+
+
+def kernel_state(rng: np.random.Generator, size: int = 4) -> NDArray[np.uint64]:
+    """A fresh state for a kernel's own generator (`kernels/xoshiro.py`): 64 bits a number, whatever the Generator's."""
+    return rng.integers(0, 1 << 64, size, dtype=np.uint64)

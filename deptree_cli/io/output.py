@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import zipfile
+from collections.abc import Set
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -193,24 +194,37 @@ class NpzOutput:
         return self
 
     def _close_zip(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._zip.close()
-        # Half an archive must not look like a whole one: without a file it can no longer write its directory.
-        self._zip.fp = None
+        try:
+            if kind is None:
+                self.check()
+                self._zip.close()
+        finally:
+            # Half an archive must not look like a whole one: without a file it can no longer write its directory.
+            self._zip.fp = None
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of the entries that were written, each a key and .npy."""
+        return self._zip.NameToInfo.keys()
+
+    def check(self) -> None:
+        """Raise for what may not be ended so; nothing here."""
 
     def write(self, key: str, array: NDArray[np.generic]) -> None:
         """Add an entry.
 
         Raises:
-            DeptreeError: the key was there before.
+            DeptreeError: the key was there before, or no entry can have it.
         """
         name = f"{key}.npy"
         if len(name.encode()) > _LONGEST_NAME:
             raise DeptreeError("the name is too long for an .npz", "Write JSON Lines, or rename it", sent_id=key[:40])
-        if name in self._zip.NameToInfo:
+        if name in self.names:
             remedy = "Write JSON Lines, or give every sentence its own sent_id"
             raise DeptreeError("an .npz cannot hold two sentences of one name", remedy, sent_id=key)
         entry = zipfile.ZipInfo(name, _DATE)
+        if entry.filename != name:  # zipfile ends it at a NUL
+            raise DeptreeError("an .npz cannot hold this name", "Rename it", sent_id=key)
         entry.compress_type = self._method
         entry.create_system = _UNIX
         data = io.BytesIO()

@@ -77,8 +77,11 @@ def place_of(path: str) -> str:
 
 
 @contextmanager
-def open_input(path: str) -> Iterator[Input]:
+def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
     """Open a file for reading; `-` is standard input.
+
+    Args:
+        may_be_empty: whether nothing, or white space alone, means something there.
 
     Raises:
         DeptreeError: there is no such file, it may not be read, it is empty, or reading fails on the way.
@@ -94,7 +97,7 @@ def open_input(path: str) -> Iterator[Input]:
                 stream = opened.enter_context(gzip.GzipFile(fileobj=_rewound(head, stream)))
                 head = stream.read(_HEAD)
             head = _past_space(head, stream)
-            if not head.removeprefix(_BOM).strip():
+            if not (may_be_empty or head.removeprefix(_BOM).strip()):
                 raise DeptreeError("the file is empty", "Check the program that wrote it", place=place)
             yield Input(_rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:

@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deptree_cli.core.distribution import how_many
+from deptree_cli.core.arc_factored import FEW
+from deptree_cli.core.counts import MOST, how_many
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.jax.batches import Batch
 
 
 def one_key(key: Any) -> Array:
@@ -32,16 +34,19 @@ def one_key(key: Any) -> Array:
 
 
 def count_of(k: Any) -> int:
-    """Return how many trees are asked for.
+    """Return how many trees are asked for, or a number that is too large too.
 
     Raises:
         DeptreeError: k is no integer of 1 or more that is known when code is compiled.
     """
     try:
-        count = how_many(k)
+        return min(how_many(k, least=1), MOST)
     except DeptreeError as error:
-        error.remedy = "Ask for an integer of 1 or more, static under jit"
+        error.remedy = error.remedy if isinstance(k, int) else "Ask for an integer of 1 or more, static under jit"
         raise
-    if count < 1:
-        raise DeptreeError(f"{count} trees are asked for", "Ask for 1 or more")
-    return count
+
+
+def rows_for(k: int, batch: Batch) -> int:
+    """Return for how many distinct trees to have memory: k, but of many no more than so many words can have."""
+    n = batch.words.shape[-1]
+    return k if k <= FEW else min(k, (n + 1) ** max(n - 1, 0))

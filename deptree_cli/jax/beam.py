@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.jax.arguments import count_of, one_key
+from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import batch_of, require_trees
 from deptree_cli.jax.conditionals import (
     INSIDE,
@@ -108,14 +108,15 @@ def stochastic_beam_search(
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
 
     Returns:
-        trees with k as the first axis; all of them, then nothing, where there are fewer.
+        trees with k as the first axis; all of them, then nothing, where there are fewer. Of k above 10,000 there are no
+            more rows than sentences of N - 1 words can have trees.
 
     Raises:
         DeptreeError: key or k are none, or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
     """
     k, key = count_of(k), one_key(key)
     batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root))
-    shape = batch.words.shape[:-1]
+    k, shape = rows_for(k, batch), batch.words.shape[:-1]
     scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
     keys = jax.random.split(key, len(words)) if shape else key[None]
     found = _search(keys, scores, words, batch.single_root, k)

@@ -11,12 +11,13 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from deptree_cli.core.counts import room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.nearest import did_you_mean
-from deptree_cli.jax.arguments import count_of, one_key
+from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
 from deptree_cli.jax.elimination import relative_log_partition
@@ -81,7 +82,8 @@ def sample(
     def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
         return [padded_trees(sentence.sample(k, _stream(seed)), k, nodes)]
 
-    (found,) = ask(draw, [((k, nodes), np.int32)], batch, _seeds(keys))
+    with room_for_trees(k):
+        (found,) = ask(draw, [((k, nodes), np.int32)], batch, _seeds(keys))
     return jnp.moveaxis(found, -2, 0)
 
 
@@ -90,9 +92,11 @@ def sample_without_replacement(
 ) -> DistinctTrees:
     """Draw k distinct trees of each sentence, or all where it has fewer, by our kernels on the CPU.
 
-    Arguments and errors as of `sample`. On accelerators see `stochastic_beam_search`.
+    Of k above 10,000 there are no more rows than sentences of N - 1 words can have trees. Arguments and errors as of
+    `sample`. On accelerators see `stochastic_beam_search`.
     """
     k, batch = count_of(k), batch_of(log_scores, lengths, single_root)
+    k = rows_for(k, batch)
     nodes, dtype = batch.words.shape[-1] + 1, batch.log_scores.dtype
 
     def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
@@ -102,14 +106,15 @@ def sample_without_replacement(
         return [padded_trees(draws.heads, k, nodes), log_probs, counts_for, np.asarray(draws.exhausted)]
 
     results: list[Result] = [((k, nodes), np.int32), ((k,), dtype), ((k,), dtype), ((), np.bool_)]
-    heads, log_probs, counts_for, exhausted = ask(draw, results, batch, _seeds(_keys(key, batch)))
+    with room_for_trees(k):
+        heads, log_probs, counts_for, exhausted = ask(draw, results, batch, _seeds(_keys(key, batch)))
     first = partial(jnp.moveaxis, destination=0)
     return DistinctTrees(first(heads, -2), first(log_probs, -1), first(counts_for, -1), exhausted)
 
 
 def _is_on_device(implementation: str) -> bool:
     if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
 

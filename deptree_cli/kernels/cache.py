@@ -16,6 +16,9 @@ from pathlib import Path
 # Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
 _listeners: list[Callable[[str], None]] = []
 
+# Called with True when a kernel begins to be compiled and with False when that ends.
+_watchers: list[Callable[[bool], None]] = []
+
 
 def cache_folder() -> Path | None:
     """Return the folder for the machine code of kernels, named after a hash of all their sources; None if none will do.
@@ -29,14 +32,6 @@ def cache_folder() -> Path | None:
     return next((folder for folder in _candidates(sources.hexdigest()) if _serves(folder)), None)
 
 
-def is_filled() -> bool:
-    """Return whether there is machine code from an earlier run, or numba is switched off and none is needed."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return True
-    folder = cache_folder()
-    return folder is not None and _has_code(folder)
-
-
 def tell_if_not_kept(listener: Callable[[str], None]) -> None:
     """Have a function called with the reason when machine code cannot be kept, at most once."""
     _listeners[:] = [listener]
@@ -46,6 +41,20 @@ def not_kept(reason: str) -> None:
     """Tell whoever wants to know that machine code could not be kept."""
     if _listeners:
         _listeners.pop()(reason)
+
+
+def watch_compiling(watcher: Callable[[bool], None] | None) -> None:
+    """Have a function called with True when a kernel begins to be compiled and with False when that ends.
+
+    Kernels are compiled within each other. There is one watcher at a time; None ends the watch.
+    """
+    _watchers[:] = [watcher] if watcher else []
+
+
+def compiling(begins: bool) -> None:
+    """Tell the watcher, if there is one, that a kernel begins to be compiled or that this ends."""
+    for watcher in _watchers:
+        watcher(begins)
 
 
 def _candidates(name: str) -> Iterator[Path]:

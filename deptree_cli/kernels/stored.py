@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.event import Listener, register
 
-from deptree_cli.kernels.cache import cache_folder, not_kept
+from deptree_cli.kernels.cache import cache_folder, compiling, not_kept
 
 FOLDER = cache_folder()
 NO_FOLDER = "no folder for it can be written, or is safe from others"
@@ -98,6 +99,25 @@ class NoCache:
         """Do nothing, as there is nothing to enable; nor for the others."""
 
     disable = flush = enable
+
+
+class Watch(Listener):
+    """Tells of kernels that are compiled; what a host program compiles is its own affair."""
+
+    def on_start(self, event: Any) -> None:
+        """Tell that the compiling of a kernel begins."""
+        self._tell(event, True)
+
+    def on_end(self, event: Any) -> None:
+        """Tell that it has ended, well or not."""
+        self._tell(event, False)
+
+    def _tell(self, event: Any, begins: bool) -> None:
+        if isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache | NoCache):
+            compiling(begins)
+
+
+register("numba:compile", Watch())
 
 
 def _reason(error: Exception) -> str:

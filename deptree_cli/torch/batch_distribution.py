@@ -10,6 +10,7 @@ from torch.distributions import Distribution, constraints
 from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.torch import exact, ops
 from deptree_cli.torch.exact import Sums
 from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide
@@ -55,7 +56,7 @@ class BatchDistribution(Distribution):
         validate_args: bool | None = None,
     ) -> None:
         if event not in EVENTS:
-            raise DeptreeError(f"unknown event {event!r}", f"Choose one of {', '.join(EVENTS)}")
+            raise DeptreeError(f"unknown event {event!r}", one_of(EVENTS))
         ops.check_implementation(implementation, projective)
         self.lengths = checked_lengths(log_scores, lengths)
         self.log_scores, self.event, self.implementation = log_scores, event, implementation

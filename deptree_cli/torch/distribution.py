@@ -11,6 +11,8 @@ from torch import Tensor
 from torch.distributions.kl import register_kl
 from torch.distributions.utils import lazy_property
 
+from deptree_cli.core.arc_factored import FEW
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
@@ -20,7 +22,14 @@ from deptree_cli.core.spaces import space
 from deptree_cli.torch import exact
 from deptree_cli.torch.batch_distribution import BatchDistribution
 from deptree_cli.torch.gold import checked_gold, with_known_heads
-from deptree_cli.torch.sentences import NO_TREE, padded_heads, padded_numbers, sentences, streams
+from deptree_cli.torch.sentences import (
+    NO_TREE,
+    checked_sample_shape,
+    padded_heads,
+    padded_numbers,
+    sentences,
+    streams,
+)
 from deptree_cli.torch.shifted import at_least_zero, expected_surprisal
 from deptree_cli.torch.trees import heads_to_arcs
 
@@ -177,9 +186,13 @@ class TreeDistribution(BatchDistribution):
 
     @_left_to_python
     def top_k(self, k: int) -> BestTrees:
-        """Return the k most probable trees of each sentence, the best first."""
-        best = [each.top_k(k) for each in self._sentences]
-        trees = self._trees(best, torch.Size([k]))
+        """Return the k most probable trees of each sentence, the best first.
+
+        Of k above 10,000 there are no more rows than the sentence with the most trees has.
+        """
+        with room_for_trees(how_many(k)) as size:
+            best = [each.top_k(size) for each in self._sentences]
+            trees = self._trees(best, _rows_for(size, best))
         return BestTrees(trees, self._log_probs_of(trees, best))
 
     @_left_to_python
@@ -189,19 +202,24 @@ class TreeDistribution(BatchDistribution):
         Args:
             generator: what the trees depend on; by default what `torch.manual_seed` sets.
         """
-        shape = torch.Size(sample_shape)
+        shape = checked_sample_shape(sample_shape)
         randomness = streams(len(self._sentences), generator)
-        drawn = [each.sample(shape.numel(), rng) for each, rng in zip(self._sentences, randomness, strict=True)]
-        return self._trees(drawn, shape)
+        with room_for_trees(shape.numel()) as size:
+            drawn = [each.sample(size, rng) for each, rng in zip(self._sentences, randomness, strict=True)]
+            return self._trees(drawn, shape)
 
     @_left_to_python
     def sample_without_replacement(self, k: int, generator: torch.Generator | None = None) -> DistinctTrees:
-        """Draw k distinct trees of each sentence, or all where it has fewer. See `sample` for the generator."""
-        randomness = streams(len(self._sentences), generator)
-        draws = [each.sample_without_replacement(k, rng) for each, rng in zip(self._sentences, randomness, strict=True)]
-        found = [each.heads for each in draws]
-        trees = self._trees(found, torch.Size([k]))
-        counts_for = padded_numbers([weights(each.log_probs, each.window) for each in draws], k, trees.device)
+        """Draw k distinct trees of each sentence, or all where it has fewer.
+
+        See `top_k` for many, and `sample` for the generator.
+        """
+        with room_for_trees(how_many(k)) as size:
+            pairs = zip(self._sentences, streams(len(self._sentences), generator), strict=True)
+            draws = [each.sample_without_replacement(size, rng) for each, rng in pairs]
+            found = [each.heads for each in draws]
+            trees = self._trees(found, _rows_for(size, found))
+        counts_for = padded_numbers([weights(each.log_probs, each.window) for each in draws], len(trees), trees.device)
         exhausted = torch.tensor([each.exhausted for each in draws], device=trees.device).reshape(self.batch_shape)
         return DistinctTrees(trees, self._log_probs_of(trees, found), self._given_back(counts_for), exhausted)
 
@@ -235,6 +253,11 @@ class TreeDistribution(BatchDistribution):
         heads = heads.reshape(-1, *(1 for _ in self.batch_shape), self.nodes)
         heads = heads.expand(-1, *self.batch_shape, -1) if expand else heads
         return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
+
+
+def _rows_for(size: int, found: Sequence[Heads]) -> torch.Size:
+    """The sample shape of `size` distinct trees, of many no more than were found of any sentence."""
+    return torch.Size([size if size <= FEW else max(map(len, found), default=0)])
 
 
 @register_kl(TreeDistribution, TreeDistribution)  # type: ignore[no-untyped-call, untyped-decorator]

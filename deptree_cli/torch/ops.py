@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.torch import operators
 from deptree_cli.torch.trees import require_tensor, shaped_lengths
 
@@ -114,7 +114,7 @@ def _prepared(
 def check_implementation(implementation: str, projective: bool) -> None:
     """Raise a DeptreeError unless there is such an implementation of the sums over these trees."""
     if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(implementation, IMPLEMENTATIONS, f"Choose one of {', '.join(IMPLEMENTATIONS)}")
+        remedy = did_you_mean(implementation, IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     if implementation == "device" and projective:
         raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
 
 # The log-probability of a tree that there is not: so low that its exponential is 0, and finite, so that a weight of 0
 # times it is 0.
@@ -32,6 +35,18 @@ def sentences(log_scores: Tensor, lengths: Tensor, single_root: bool, projective
         )
         for b, n in enumerate(lengths.tolist())
     ]
+
+
+def checked_sample_shape(sample_shape: Any) -> torch.Size:
+    """Return the shape of samples.
+
+    Raises:
+        DeptreeError: it is no sequence of integers of 0 or more.
+    """
+    if not isinstance(sample_shape, Sequence):
+        problem = f"the shape of samples is {sample_shape!r}"
+        raise DeptreeError(problem, "Give a tuple, (5,) for 5 trees of each sentence")
+    return torch.Size([how_many(size) for size in sample_shape])
 
 
 def streams(count: int, generator: torch.Generator | None) -> list[np.random.Generator]:

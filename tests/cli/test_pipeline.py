@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from deptree_cli.cli import pipeline as module
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.engines import Workers
@@ -73,9 +72,8 @@ EVERY_WAY = pytest.mark.parametrize(("engine", "jobs"), WAYS)
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """The lines on stderr since it was asked last; of compiling kernels there is a test of its own."""
-    monkeypatch.setattr(module, "is_filled", lambda: True)
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
+    """The lines on stderr since it was asked last."""
     return lambda: capsys.readouterr().err.splitlines()
 
 
@@ -246,13 +244,3 @@ def test_results_come_before_the_source_ends(engine) -> None:
     assert [next(results) for _ in range(20)] == list(range(1, 21))
     assert len(taken) <= (20 if engine is None else 200)
     results.close()
-
-
-def test_compiling_kernels_is_said_once_where_they_are_not_there_yet(capsys, monkeypatch) -> None:
-    for quiet, filled, expected in ((False, False, 1), (True, False, 0), (False, True, 0)):
-        monkeypatch.setattr(module, "is_filled", lambda filled=filled: filled)
-        module._start.cache_clear()
-        for _ in range(2):
-            list(Pipeline(parcels(1, 2), as_it_is, run_by(quiet=quiet)).map(numbered))
-        assert capsys.readouterr().err.count("compiling the kernels, this once") == expected
-    module._start.cache_clear()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +12,7 @@ import pytest
 
 from deptree_cli.cli import progress as module
 from deptree_cli.cli.progress import Bar, Sized, progress
+from tests.on_terminal import on_terminal
 
 MATRICES = {f"s{number}": np.random.default_rng(number).random((41, 41)) for number in range(60)}
 
@@ -29,25 +27,12 @@ def screen(tmp_path):
     (tmp_path / "s.jsonl").write_text("\n".join(rows) + "\n")
 
     def run(line: str) -> str:
-        outside, inside = pty.openpty()
-        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120"}
         line = line.replace("deptree", f"{sys.executable} {tmp_path}/start.py")
-        streams = {"stdin": inside, "stdout": inside, "stderr": inside}
-        process = subprocess.Popen(["bash", "-c", line], cwd=tmp_path, env=env, **streams)
-        os.close(inside)
-        shown = b"".join(iter(lambda: _read(outside), b""))
-        os.close(outside)
-        assert process.wait(60) == 0
-        return shown.decode().replace("\x1b[0m", "")  # colorama's, at exit, where it is installed
+        code, shown = on_terminal(["bash", "-c", line], tmp_path, 120)
+        assert code == 0
+        return shown.replace("\x1b[0m", "")  # colorama's, at exit, where it is installed
 
     return run
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        return b""
 
 
 OPTIONS = "--orient head-dep --seed 1"
@@ -132,5 +117,5 @@ def test_training_shows_its_log_likelihood(screen):
 def test_a_long_item_tells_how_far_it_is(screen):
     pairs = Path(__file__).parents[2] / "sample_data/bitext.npz"
     shown = screen(f"deptree bitext expectations {pairs} --method randomized --iterations 3 --seed 1 -o out.npz")
-    assert "0 of 5 pairs; 1 iterations\x1b[K" in shown
+    assert "0 of 5 pairs; 1 iteration\x1b[K" in shown
     assert re.search(r"1 of 5 pairs; 2 iterations\x1b\[K", shown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -21,12 +20,12 @@ import pytest
 from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
+from tests.on_terminal import as_it_reads, on_terminal
 
 DATA = Path(__file__).parents[2] / "sample_data"
 GOLDEN = Path(__file__).parent / "golden"
 BIN = Path(sys.executable).parent
 
-STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -124,26 +123,13 @@ def shell(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Callable[..., tuple[int, str]]:
-    """`deptree` with a terminal of 200 columns for all its streams: exit status and what stands on the terminal."""
+    """`deptree` with a terminal for all its streams: exit status and what stands on the terminal."""
 
-    def run(*args: object) -> tuple[int, str]:
-        screen, inside = pty.openpty()
-        env = {**os.environ, "TERM": "xterm", "COLUMNS": "200", "NO_COLOR": "1"}
-        streams = {"stdin": inside, "stdout": inside, "stderr": inside}
-        process = subprocess.Popen([BIN / "deptree", *map(str, args)], cwd=tmp_path, env=env, **streams)
-        os.close(inside)
-        shown = b"".join(iter(lambda: _read(screen), b""))
-        os.close(screen)
-        return process.wait(60), STYLE.sub("", shown.decode())
+    def run(*args: object, columns: int = 200) -> tuple[int, str]:
+        code, shown = on_terminal([BIN / "deptree", *args], tmp_path, columns)
+        return code, as_it_reads(shown)
 
     return run
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:  # how Linux says that nobody is at the other end
-        return b""
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_the_biased_sampler_is_caught(deptree, seed):
     assert row["p_value"] < 1e-10
     assert row["tv_closed_form"] == pytest.approx(1 / 6)
     assert row["tv_distance"] == pytest.approx(1 / 6, abs=0.04)
-    assert "1 of 1 sentences biased" in ran.err
+    assert "1 of 1 sentence biased" in ran.err
 
 
 @pytest.mark.parametrize(("name", "trees"), EXACT, ids=lambda each: getattr(each, "name", each))
@@ -152,7 +152,7 @@ def test_a_name_may_have_a_slash_of_its_own(deptree, put, name):
 def test_a_few_trees_leave_it_undecided(deptree, size):
     """A single tree of each sentence is no sign that nothing is wrong; 2,000 are, up to what `detectable_tv` says."""
     ran = deptree("check-bias", *SCORES, "-k", size, "--seed", 7)
-    assert ran.code == (0 if size == 2000 else 2)
+    assert ran.code == (0 if size == 2000 else 3)
     assert {row["verdict"] for row in ran.rows} == {"no bias found" if size == 2000 else "undecided"}
     for row in ran.rows:
         assert (row["detectable_tv"] is None or row["detectable_tv"] > 0.25) == (size < 2000)
@@ -170,7 +170,7 @@ def test_more_sentences_need_more_trees(deptree, put):
 def test_sentences_without_samples_are_undecided(deptree, put):
     put("s.jsonl", samples(*EN_4 * 2, sent_id="en-4"))
     ran = deptree("check-bias", *SCORES, "--samples", "s.jsonl")
-    assert ran.code == 2
+    assert ran.code == 3
     verdicts = {row["sent_id"]: row["verdict"] for row in ran.rows}
     assert verdicts.pop("en-4") == "no bias found"
     assert set(verdicts.values()) == {"undecided"}
@@ -193,7 +193,46 @@ def test_skipped_sentences_are_no_success(deptree, done, put, argument):
     ran = deptree("check-bias", "mixed.jsonl", "--from", "natasha", "--on-error", "skip", *audited)
     assert [row["sent_id"] for row in ran.rows] == ["en-1", "en-2"]
     assert "skipped" in ran.err
-    assert ran.code != 0
+    assert ran.code == 3
+
+
+@pytest.mark.parametrize("errors", ["fail", "skip"])
+@pytest.mark.parametrize("fmt", ["jsonl", "conllu"])
+@pytest.mark.parametrize("mass", [(), ("--mass", 0.5)])
+def test_distinct_trees_are_not_what_is_audited(deptree, done, put, fmt, mass, errors):
+    """They are biased by design; one line says so and what is audited."""
+    drawn = ("swor", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 20, *mass, "--format", fmt)
+    put("s", done(*drawn).out)
+    ran = deptree("check-bias", *SCORES, "--samples", "s", "--on-error", errors)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "s:1 (en-1" in ran.err
+    assert "without replacement (swor)" in ran.err
+    assert "as `sample` draws them" in ran.err
+
+
+UNUSABLE = {"a cycle": "[2, 1, 0]", "no number": '["x", 0, 1]', "too long": "[0, 1, 2, 3]", "cut off": "[0, 1"}
+
+
+@pytest.mark.parametrize("heads", UNUSABLE.values(), ids=UNUSABLE)
+def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
+    """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
+    drawn = done("sample", *FIGURE1, "-k", 2000, "--seed", 7).out.decode().splitlines(keepends=True)
+    bad = f'{{"sent_id": "1", "heads": {heads}}}\n'
+    put("s.jsonl", "".join([*drawn[:2], bad, *drawn[2:], bad]))
+    put("good.jsonl", "".join(drawn))
+    assert deptree("check-bias", *FIGURE1, "--samples", "s.jsonl").code == 2
+    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
+    assert ran.code == 3
+    assert ran.out == done("check-bias", *FIGURE1, "--samples", "good.jsonl").out
+    assert [f"s.jsonl:{number}" in line for number, line in zip((3, 2002), ran.said, strict=False)] == [True, True]
+    assert "2 samples skipped" in ran.err
+
+
+def test_samples_of_no_sentence_are_skipped_too(deptree, put):
+    put("s.jsonl", samples([0, 1, 1], sent_id="nowhere") + samples([0, 0, 1]))
+    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
+    assert (ran.code, ran.rows[0]["impossible"]) == (1, 1)
+    assert "1 sample skipped" in ran.err
 
 
 def test_samples_of_a_skipped_sentence_are_no_error(deptree, done, put):
@@ -223,7 +262,7 @@ def test_alpha_is_shared_between_the_sentences(deptree, put):
     put("s.jsonl", "".join(samples(*[[0, 1]] * 20, *[[2, 0]] * 7, sent_id=str(number)) for number in range(1, 11)))
     ran = deptree("check-bias", "ones.jsonl", "--samples", "s.jsonl", "--alpha", 0.05)
     assert all(0.005 < row["p_value"] < 0.05 for row in ran.rows)
-    assert ran.code == 2
+    assert ran.code == 3
     assert {row["verdict"] for row in ran.rows} == {"undecided"}
     put("s.jsonl", samples(*[[0, 1]] * 20, *[[2, 0]] * 7))
     put("one.npy", np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0.0]]))
@@ -261,4 +300,5 @@ def test_same_seed_same_audit(done):
 def test_exit_statuses_of_the_real_command(real):
     assert real("check-bias", *FIGURE1, "--seed", 7).code == 0
     assert real("check-bias", *FIGURE1, "--seed", 7, "--sampler", "wilson-rc").code == 1
+    assert real("check-bias", *FIGURE1, "--seed", 7, "-k", 1).code == 3
     assert real("check-bias", "missing.npy").code == 2

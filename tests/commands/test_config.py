@@ -127,3 +127,33 @@ def test_what_is_wrong_with_it_for_subcommands(train, text, said):
     ran = train(text)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1), ran.err
     assert f"deptree: deptree.toml: {said}" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "said"),
+    [
+        ('gold = "g"\n', ("expect", "entropy", SCORES), "--gold FILE. --gold is set in deptree.toml. See"),
+        ('[decode]\nmethod = "mbr"\n', ("decode", SCORES, "-k", 3), "--method is set in deptree.toml. See"),
+        ("[decode]\nsize = 3\n", ("decode", SCORES, "--method", "mbr"), "-k is set in deptree.toml. See"),
+        ('size = 3\nmethod = "mbr"\n', ("decode", SCORES), "-k and --method are set in deptree.toml. See"),
+        ("temperature = -1\n", ("partition", SCORES), "--temperature is set in deptree.toml. See"),
+        ("multi-root = true\n", ("sample", SCORES, "--sampler", "wilson-rc"), "--multi-root is set in deptree.toml."),
+    ],
+)
+def test_an_option_that_does_not_fit_says_where_it_is_from(deptree, config, text, args, said):
+    config('from = "natasha"\n' + text)
+    ran = deptree(*args)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert said in ran.err
+    assert "--from" not in ran.err
+
+
+def test_what_is_on_the_command_line_is_not_from_there(deptree, config):
+    config('from = "natasha"\nmethod = "mbr"\n[decode]\nsize = 3\n')
+    assert "set in" not in deptree("decode", SCORES, "--method", "mbr", "-k", 2).err
+
+
+def test_the_file_is_called_by_its_name(deptree, put, config, monkeypatch):
+    put("other.toml", 'gold = "g"\n')
+    monkeypatch.setenv("DEPTREE_CONFIG", "other.toml")
+    assert "--gold is set in other.toml." in deptree("expect", "entropy", SCORES, "--from", "natasha").err

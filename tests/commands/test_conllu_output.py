@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.spaces.nonprojective import are_trees
+from tests.every_command import COMMANDS, command
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -262,3 +263,33 @@ def test_gzipped_sentences(done, put):
     put("gold.conllu.gz", gzip.compress(GOLD.read_bytes()))
     options = ("sample", *SCORES, "--seed", 7)
     assert done(*options, "--conllu", "gold.conllu.gz").out == done(*options, "--conllu", GOLD).out
+
+
+def _writes_sentences(name: str) -> bool:
+    """Whether a command reads scores and may write CoNLL-U."""
+    found = {each.name: each for each in command(name).params}
+    return {"scores", "conllu", "fmt"} <= found.keys() and "conllu" in found["fmt"].type.choices
+
+
+@pytest.mark.parametrize("how", [("--format", "conllu"), ("-o", "out.conllu"), ("-o", "out.conllu.gz")], ids=str)
+@pytest.mark.parametrize("errors", ["fail", "skip"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if _writes_sentences(name)])
+def test_no_sentences_are_noticed_before_anything_is_read(deptree, put, name, errors, how, tmp_path):
+    """Also before the scores, which are damaged; a file of JSON Lines may have words of its own."""
+    put("scores.npz", {"a": np.ones((2, 2)), "b": np.full((2, 2), np.nan)})
+    put("scores.jsonl", '{"scores": [[0, 1], [0, 0]]}\n' * 2)
+    files = sorted(tmp_path.iterdir())
+    for scores in ("scores.npz", "scores.jsonl"):
+        ran = deptree(name, scores, *how, "--on-error", errors)
+        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+        assert f"{scores}: there are no sentences to write as CoNLL-U. Name them with --conllu FILE." in ran.err
+    assert sorted(tmp_path.iterdir()) == files
+
+
+@pytest.mark.parametrize("header", ["", '{"signature": "deptree|dump|from:treesample"}\n'])
+@pytest.mark.parametrize("name", ["sample", "swor", "decode", "marginals"])
+def test_words_beside_the_scores_are_sentences_enough(done, put, name, header):
+    line = '{"scores": [[0, 1], [0, 0]], "forms": ["one"]}\n'
+    put("scores.jsonl", header + line)
+    for scores, stdin in (("scores.jsonl", b""), ("-", (header + line).encode())):
+        assert b"1\tone\t" in done(name, scores, "--format", "conllu", "-q", stdin=stdin).out

@@ -100,7 +100,7 @@ def test_weights_that_no_float_holds(done, put):
 
 
 def test_arrays_one_after_another(done, tmp_path):
-    done("convert", *SCORES, "-o", tmp_path / "scores.npy")
+    done("convert", *SCORES, "--to-scale", "log", "-o", tmp_path / "scores.npy")
     with (tmp_path / "scores.npy").open("rb") as stream:
         arrays = [np.load(stream) for _ in range(8)]
         assert stream.read() == b""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.estimate import FUNCTIONALS
+from deptree_cli.core.swor import ALGORITHMS
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -144,3 +146,94 @@ def test_a_table_on_a_terminal(done, terminal):
     code, shown = terminal("estimate", "draws.jsonl")
     assert code == 0
     assert [word in shown for word in ("quantity", "normalised", "non_projective_arcs", "depth")] == [True] * 4
+
+
+def _without(*fields: str):
+    return lambda rows: [{name: row[name] for name in row if name not in fields} for row in rows]
+
+
+def _changed(number: int, **fields: object):
+    return lambda rows: [row | fields if index == number else row for index, row in enumerate(rows)]
+
+
+TAMPERED = [
+    (lambda rows: rows[:1] + rows[2:], "draws.jsonl:2 (1): tree 2 of the sentence has rank 3: one is missing"),
+    (lambda rows: [rows[1], rows[0], *rows[2:]], "draws.jsonl:1 (1): tree 1 of the sentence has rank 2"),
+    (lambda rows: _without("sample")([rows[1], rows[0], *rows[2:]]), "the arrival times are not in order"),
+    (lambda rows: _without("sample")(rows[:1] + rows[2:]), "draws.jsonl:1 (1): weight_normalised is "),
+    (lambda rows: [*rows[:2], rows[1] | {"sample": 3}, *rows[3:]], "draws.jsonl:3 (1): the same tree stands at"),
+    (_changed(1, weight=-1), "draws.jsonl:2 (1): weight is -1, not 0."),
+    (_changed(1, weight=float("inf")), "draws.jsonl:2 (1): weight is inf, not 0."),
+    (_changed(1, weight=None), "draws.jsonl:2 (1): weight is nan, not 0."),
+    (_changed(2, weight_normalised=0.99), "draws.jsonl:3 (1): weight_normalised is 0.99, not 0."),
+    (_changed(4, mass=2), "draws.jsonl:5 (1): mass is 2, not 0."),
+    (_changed(4, tau=0.5), "the tree came after tau"),
+    (_changed(4, tau=1e6), "weight is "),
+    (_changed(4, exhausted=True), "these are said to be all trees there are, but their probability is 0."),
+    (_changed(3, arrival=1e-3), "the arrival times are not in order"),
+    (_changed(0, log_prob=-1e-3), "the probability of the trees is 1."),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), TAMPERED)
+def test_what_contradicts_itself_is_no_output_of_swor(deptree, done, put, change, said):
+    """One line with the place; the sentence behind it is estimated if errors are skipped."""
+    rows = done("swor", DATA / "one.npy", "-k", 5, "--seed", 7).rows
+    other = [row | {"sent_id": "2"} for row in rows]
+    put("draws.jsonl", "".join(json.dumps(row) + "\n" for row in [*change(rows), *other]))
+    ran = deptree("estimate", "draws.jsonl")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert said in ran.err
+    skipping = deptree("estimate", "draws.jsonl", "--on-error", "skip")
+    assert (skipping.code, [row["sent_id"] for row in skipping.rows]) == (1, ["2"])
+    assert "1 sentence skipped" in skipping.err
+
+
+@pytest.mark.parametrize("line", ["oops", '{"sent_id": "1", "heads": [2, 1]}', '{"sent_id": "1", "heads": [9]}'])
+@pytest.mark.parametrize("number", range(6))
+def test_a_line_that_is_no_tree_costs_its_sentence(deptree, done, put, line, number):
+    """Wherever it stands: before, between or behind the trees of the sentence; the others are estimated."""
+    rows = done("swor", DATA / "one.npy", "-k", 5, "--seed", 7).out.decode().splitlines()
+    before, behind = ([row.replace('"sent_id":"1"', f'"sent_id":"{name}"') for row in rows] for name in "02")
+    whole = [*before, *rows[:number], line, *rows[number + 1 :], *behind]
+    put("draws.jsonl", "\n".join(whole) + "\n")
+    ran = deptree("estimate", "draws.jsonl", "--on-error", "skip", "-q")
+    assert ran.code == 1
+    assert "0" in [row["sent_id"] for row in ran.rows]
+    assert "1" not in [row["sent_id"] for row in ran.rows] or number == 5
+    assert f"draws.jsonl:{number + 6}" in ran.said[0]
+
+
+def test_comments_that_contradict_each_other(deptree, done, put):
+    """In CoNLL-U, whose numbers are rounded."""
+    draw = ("swor", *SCORES, *SENTENCES, "--seed", 7, "-k", 30, "-q")
+    text = done(*draw).out.decode()
+    third = text.index("# sent_id = en-1/sample_3\n")
+    put("gap.conllu", text[:third] + text[text.index("# sent_id = en-1/sample_4\n") :])
+    put("weight.conllu", text.replace("# swor_weight = 0.", "# swor_weight = 1.", 1))
+    put("mass.conllu", text.replace("# swor_mass = 0.9", "# swor_mass = 1.9", 1))
+    for name, said in (("gap", "has rank 4"), ("weight", "weight is 1."), ("mass", "mass is 1.9")):
+        ran = deptree("estimate", f"{name}.conllu")
+        assert (ran.code, len(ran.said), said in ran.err) == (2, 1, True)
+        assert len(deptree("estimate", f"{name}.conllu", "--on-error", "skip").rows) == 7
+
+
+OPTIONS = [
+    (),
+    ("--multi-root",),
+    ("--projective",),
+    ("--temperature", 0.01),
+    ("--temperature", 100),
+    ("--mass", 0.6, "-k", 25),
+    ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz"),
+    ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz", "--labelled", "-k", 40),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "".join(map(str, options))[:14])
+@pytest.mark.parametrize("algorithm", ALGORITHMS.names)
+def test_whatever_swor_writes_is_taken(done, algorithm, options):
+    draw = ("swor", *SCORES, *SENTENCES, "--sampler", algorithm, "--seed", 7, *options, "-q")
+    for fmt in ("jsonl", "conllu"):
+        drawn = done(*draw, "--format", fmt).out
+        assert len(done("estimate", "-", stdin=drawn).rows) == 8

@@ -130,7 +130,7 @@ def test_features_that_do_not_fit(deptree, put, features):
         (("covariance", "--features", features, "--grad"), "covariance has no --grad"),
         (("ge", "--features", features), "ge needs --target"),
         (("ge", "--features", features, "--target", "words.txt"), "cannot be read as numbers"),
-        (("ge", "--features", features, "--target", "three.txt"), "there are 2 features and 3 targets"),
+        (("ge", "--features", features, "--target", "three.txt"), "the numbers differ: 2 features, 3 targets"),
     ]:
         ran = deptree("expect", args[0], *SCORES, *args[1:])
         assert ran.code == 2, args

@@ -94,7 +94,7 @@ def test_words_beside_scores(deptree, put):
     for forms, said in [
         ('["a", "b\\tc"]', "x.jsonl:1 (s): the field forms is not a list of words"),
         ('"ab"', "the field forms is not a list of words"),
-        ('["a"]', "the field forms has 1 words, the scores have 2"),
+        ('["a"]', "the field forms has 1 word, the scores have 2"),
     ]:
         put("x.jsonl", f'{{"sent_id": "s", "scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]], "forms": {forms}}}\n')
         ran = deptree("decode", "x.jsonl", "--orient", "head-dep", "--format", "conllu")

@@ -134,3 +134,20 @@ def test_the_library_reads_them(scores, exact) -> None:
         _ = first.distribution
     assert second.scored is second.distribution
     assert second.entropy == second.distribution.entropy()
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (("decode", "-k", 3), "find the best tree alone, without -k."),
+        (("partition", "--summary"), "leave out --summary."),
+        (("expect", "entropy"), "use partition, marginals, sample or decode."),
+        (("swor", "--seed", 1), "use partition, marginals, sample or decode."),
+    ],
+)
+def test_what_is_typed_is_not_advised(deptree, scores, command, remedy) -> None:
+    ran = deptree(*command, scores, *READING, "--projective", "-q")
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.said == [f"deptree: {scores}[a] (a): {REFUSED}. Leave them out, or {remedy}"]
+    without = deptree(*command, scores, *READING, "-q").said[-1]
+    assert without.endswith("decode with --projective and without labels.")

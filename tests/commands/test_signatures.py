@@ -17,7 +17,7 @@ SCORES = (DATA / "scores.npz", "--from", "natasha")
     [
         (("partition", *SCORES), False),
         (("partition", *SCORES, "-v"), True),
-        (("partition", *SCORES, "-v", "-q"), True),
+        (("partition", *SCORES, "-v", "-q"), False),
         (("sample", *SCORES), True),
         (("sample", *SCORES, "-q"), False),
         (("sample", *SCORES, "--seed", 1), False),

@@ -117,7 +117,7 @@ def test_comments_of_trees_drawn_to_a_mass(done):
 
 def test_where_the_number_comes_before_the_mass(done):
     ran = done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "--seed", 1)
-    assert ran.said[-1] == "deptree: 1 sentence (1) where 2 trees have less probability than --mass 0.999999: raise -k"
+    assert ran.said[-1] == "deptree: 1 sentence (1) below --mass 0.999999 after 2 trees: raise -k"
     assert "less" not in done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "-q").err
 
 

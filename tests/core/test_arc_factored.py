@@ -38,7 +38,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "NaN": (
         weights(_2_3=NAN),
         {},
-        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with 0 or --nan-forbids.",
+        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with 0 or `nan_forbids=True`.",
     ),
     "NaN in ROOT's row": (weights(_0_1=NAN), {"scale": "log"}, "s: the score of ROOT -> 1 (nan) is NaN."),
     "infinite weight": (weights(_1_3=INF), {}, "s: the weight of 1 -> 3 (inf) is infinite."),
@@ -51,7 +51,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "negative weight": (
         weights(_3_1=-0.25),
         {},
-        "s: the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), say --scale log.",
+        's: the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), pass `scale="log"`.',
     ),
     "minus infinity as a weight": (weights(_3_1=-INF), {}, "the weight of 3 -> 1 (-inf) is negative."),
     "unknown scale": (weights(), {"scale": "logit"}, "s: unknown scale 'logit'. Choose one of weight, log."),
@@ -104,13 +104,13 @@ TREES: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "s: no single-root tree is possible: words 2 and 3 can attach to ROOT only. "
         "Allow another head for all but one of them, "
-        "or allow several roots (--multi-root, in Python single_root=False).",
+        "or allow several roots (`single_root=False`).",
     ),
     "words that no root reaches": (
         only(4, (0, 1), (1, 2), (3, 4), (4, 3)),
         {},
         "s: no single-root tree is possible: words 3 and 4 cannot be reached from the possible root 1. "
-        "Allow more arcs, or allow several roots (--multi-root, in Python single_root=False).",
+        "Allow more arcs, or allow several roots (`single_root=False`).",
     ),
     "words that ROOT does not reach": (
         only(4, (0, 1), (1, 2), (3, 4), (4, 3)),

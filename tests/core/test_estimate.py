@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,24 @@ def test_errors_that_are_unknown_are_so_arc_by_arc(graphs) -> None:
     assert {0, 4} < set(among.ravel().tolist())
     assert np.array_equal(np.isnan(found.unbiased_error), among == 0)
     assert np.array_equal(np.isnan(found.normalised_error), (among == 0) | (among == 4))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda draws: {"log_probs": draws.log_probs + 5}, "the probability of the trees is"),
+        (lambda draws: {"log_probs": draws.log_probs * np.nan}, "the probability of the trees is nan"),
+        (lambda draws: {"log_probs": draws.log_probs[1:]}, "there are 6 trees, but log_probs has the shape"),
+        (lambda draws: {"arrivals": draws.arrivals[::-1]}, "the arrival times are not in order"),
+        (lambda draws: {"arrivals": draws.arrivals[1:]}, "there are 6 trees, but arrivals has the shape"),
+        (lambda draws: {"tau": np.inf}, "these are said to be all trees there are"),
+        (lambda draws: {"tau": -1.0}, "0 of 6 trees are certain"),
+    ],
+)
+def test_draws_that_cannot_be(graphs, change, said: str) -> None:
+    draws = graphs.distribution(graphs.gaussian(5)).sample_without_replacement(6, np.random.default_rng(1))
+    with pytest.raises(DeptreeError, match=said):
+        estimate(replace(draws, **change(draws)), arcs)
 
 
 def test_no_trees_are_refused(graphs) -> None:

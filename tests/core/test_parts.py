@@ -46,12 +46,12 @@ def test_what_forbids(name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "scale", "words"),
     [
-        (np.nan, "log", "is NaN. Repair the scores, or forbid such parts with -inf or --nan-forbids."),
+        (np.nan, "log", "is NaN. Repair the scores, or forbid such parts with -inf or `nan_forbids=True`."),
         (np.nan, "weight", "is NaN"),
         (np.inf, "log", "is too large for a score"),
         (1e30, "log", "is too large for a score"),
         (np.inf, "weight", "is too large for a score"),
-        (-0.5, "weight", "is negative. If these are log-scores (logits), say --scale log."),
+        (-0.5, "weight", 'is negative. If these are log-scores (logits), pass `scale="log"`.'),
     ],
 )
 def test_wrong_numbers_are_named(name: str, value: float, scale: str, words: str) -> None:

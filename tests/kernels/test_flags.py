@@ -72,26 +72,6 @@ def test_the_folder_of_numba_goes_before_ours(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def test_filled_means_that_something_was_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decorating alone makes folders; functions of others are not ours."""
-    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert not cache.is_filled()
-    (cache.cache_folder() / "trees_1234").mkdir(parents=True)
-    (tmp_path / "host.function-1.py311.nbi").touch()
-    assert not cache.is_filled()
-    (cache.cache_folder() / "trees_1234" / "wilson.walk-1.py311.nbi").touch()
-    assert cache.is_filled()
-
-
-def test_what_is_not_compiled_needs_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert cache.is_filled()
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
-    assert not cache.is_filled()
-
-
 def test_a_folder_where_nobody_may_write(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "file").touch()

@@ -28,12 +28,12 @@ print(sum(uniform.stats.cache_hits.values()), "from", cache.cache_folder())
 """
 
 
-def run(folder: Path, **environment: str) -> list[str]:
-    """The lines that the program prints; nothing may stand on stderr."""
+def run(folder: Path, program: str = PROGRAM, **environment: str) -> list[str]:
+    """The lines that a program prints; nothing may stand on stderr."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
     env = kept | {"HOME": str(folder), "TMPDIR": str(folder / "tmp")} | environment
     (folder / "tmp").mkdir(exist_ok=True)
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program]
     ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=100)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout.splitlines()
@@ -124,6 +124,33 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert ended.stderr == ""
     assert ended.stdout.splitlines()[0] == "not kept: File too large"
     assert ended.stdout.splitlines()[1].startswith("0 from ")
+
+
+# What is heard of compiling: what `uniform` is made of is compiled within it, functions of others are not ours.
+WATCHED = """
+from deptree_cli.kernels import cache
+heard = []
+cache.watch_compiling(heard.append)
+import numba
+assert numba.njit(lambda x: x + 1)(1) == 2
+import numpy as np
+from deptree_cli.kernels.xoshiro import uniform
+uniform(np.array([1, 2, 3, 4], dtype=np.uint64))
+print(*map(int, heard))
+cache.watch_compiling(None)
+"""
+
+
+def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path: Path) -> None:
+    """Also if there is machine code of other kernels."""
+    (heard,) = run(tmp_path, WATCHED)
+    assert heard.startswith("1 1 ")
+    assert heard.endswith(" 0 0")
+    assert heard.count("1") == heard.count("0") == len(list(tmp_path.rglob("*.nbc")))
+    assert run(tmp_path, WATCHED) == [""]
+    for path in kept_in(tmp_path, ".nbi"):
+        path.unlink()
+    assert run(tmp_path, WATCHED) == ["1 0"]
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

@@ -25,7 +25,7 @@ def bitext() -> None:
     """Align sentence pairs: from scores of links to probabilities of links and to alignments.
 
     SCORES has a matrix for every sentence pair: how much each source word (row) likes each target word (column), as a
-    log-score. Derivations of an inversion transduction grammar (Wu 1997) link words one to one, or leave them unlinked,
+    log-score. Alignments by an inversion transduction grammar (Wu 1997) link words one to one, or leave them unlinked,
     such that neighbouring parts of the sentences may change places. Expectations over them are exact, or approximate by
     randomized pruning (Bouchard-Cote, Petrov and Klein 2009) where sentences are too long for that.
     """

@@ -16,6 +16,7 @@ from deptree_cli.cli.link_report import Aligned, LinkGold, LinkReport, link_gold
 from deptree_cli.cli.options import format_option, header_option
 from deptree_cli.cli.pipeline import Pipeline, Task
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
@@ -26,7 +27,7 @@ from deptree_cli.io.bitext.record import PairRecord, ScoredPair
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
 
-HELP = """Write the links of the best derivation of every sentence pair, one to one, or all that are probable.
+HELP = """Write the best alignment of every sentence pair, one to one, or all links that are probable.
 
 Writes the Pharaoh format, a line for each pair: i-j links source word i with target word j, counted from 0. A pair that
 is skipped (--on-error skip) leaves an empty line. Or JSON Lines (--format jsonl, -o FILE.jsonl): sent_id and links as
@@ -46,9 +47,9 @@ have their probabilities too. The methods to compute these:
 @bitext_options
 @option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     metavar="P",
-    help="Links that are more probable than this.  [default: those of the best derivation]",
+    help="Links that are more probable than this.  [default: those of the best alignment]",
 )
 @link_gold_options
 @pruning_options(by_merits=True)
@@ -66,13 +67,14 @@ def align(
 ) -> int:
     """Write the best links of every sentence pair."""
     if threshold is None and pruning.is_asked:
-        raise click.UsageError("--method is for --threshold: the best derivation needs no probabilities.")
+        raise click.UsageError("--method is for --threshold: the best alignment needs no probabilities.")
     fmt = choose_format(fmt, run.output, None, "pharaoh", "jsonl", usual="pharaoh")
     estimating = Estimating(pruning.method, pruning.settings, run)
     report = LinkReport(gold, run) if gold.paths else None
 
     def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
-        return estimating.until_stopped(report.beside(tasks) if report else tasks)
+        beside = estimating.until_stopped(report.beside(tasks) if report else tasks)
+        return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
@@ -106,7 +108,7 @@ def _row(aligned: Aligned) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class BestLinks:
-    """The links of a pair's best derivation."""
+    """The links of a pair's best alignment."""
 
     def __call__(self, pair: ScoredPair, _: np.random.Generator) -> Aligned:
         """The work on one pair."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.estimating import Estimating, Work
-from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.pipeline import Pipeline, Task
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.wanted import Wanted, wanted_option
 from deptree_cli.cli.writing import signed
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.pruning.estimate import Estimate
-from deptree_cli.io.bitext.record import ScoredPair
+from deptree_cli.io.bitext.record import PairRecord, ScoredPair
 from deptree_cli.io.output import Output, suffix_of
 from deptree_cli.io.pictures.alignment import AlignmentPicture, alignment_picture
 from deptree_cli.io.pictures.alignment_text import alignment_text
@@ -27,12 +28,11 @@ from deptree_cli.io.streams import place_of
 
 PLOTS = (".svg", ".png", ".pdf")
 
-HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best derivation's links marked.
+HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best alignment's links marked.
 
 Writes text as wide as the terminal, source words at the left, target words above. The number behind a source word is
-the probability of its link in the best derivation, or that of having none. With -o FILE.svg (.png, .pdf) it is a heat
-map. Without words (--text) their numbers are shown, which count from 0 as in links. The methods to compute the
-probabilities:
+the probability of its link, if it has one. With -o FILE.svg (.png, .pdf) it is a heat map. Without words (--text) their
+numbers are shown, which count from 0 as in links. The methods to compute the probabilities:
 
 """
 
@@ -51,7 +51,11 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     plot = _plot(run.output)
     estimating = Estimating(pruning.method, pruning.settings, run)
     choose = Wanted(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
-    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, choose)
+
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+        return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
+
+    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
     results = pipeline.map(Look(estimating.work), pruning.seed)
     # To the end first, so that no progress is shown where the picture goes.
@@ -91,8 +95,8 @@ class Look:
         """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         words = pair.record.source, pair.record.target
-        caption = f"best derivation; probabilities by method {self.work.method.name}"
+        caption = f"best alignment; probabilities by method {self.work.method.name}"
         if estimate.iterations is not None:
-            caption += f", {estimate.iterations} iterations"
+            caption += f", {counted(estimate.iterations, 'iteration')}"
         targets = pair.distribution.argmax()
         return estimate, alignment_picture(pair.id, words, estimate.expectations, targets, caption)

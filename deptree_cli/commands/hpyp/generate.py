@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 
 from deptree_cli.cli.options import format_option, header_option, seed_option, size_option
 from deptree_cli.cli.parser_options import model_argument, read_trained
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, write_chunks
@@ -26,7 +26,7 @@ from deptree_cli.io.signature import signature
 @size_option(1, "How many sentences.")
 @option(
     "--longest",
-    type=click.IntRange(1, 10**6),
+    type=IntRange(1, 10**6),
     default=LONGEST,
     metavar="N",
     help=f"Draw among sentences of at most N words.  [default: {LONGEST}]",

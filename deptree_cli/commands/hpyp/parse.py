@@ -23,12 +23,14 @@ from deptree_cli.cli.parsed import Parsed, ParseSentence, Task
 from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
 from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.scores.containers import Write, container_for, write_scores
+from deptree_cli.io.scores.containers import Write, container_to_write, write_scores
 from deptree_cli.io.signature import signature
 
 HELP = """Parse sentences: the best tree of each, or K trees drawn from the posterior, or matrices of scores.
@@ -65,9 +67,9 @@ def _described(kind: ScoreKind) -> str:
     epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options
-@option("--beam", type=click.IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
+@option("--beam", type=IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
 @size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
-@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .npy, .jsonl, .safetensors.")
+@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
 @entry_option(
     SCORE_KINDS, "--score-kind", "kind", default=None, help=f"See above.  [default: {SCORE_KINDS.known[0].name}]"
 )
@@ -104,11 +106,12 @@ def parse(
         parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
         if scores and kind:
             made_by = signature("hpyp parse", fields | OWN_LAYOUT | {"scores": kind.name})
-            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)))
+            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)), run.quiet)
         parsed = report.counted(parsed) if gold.paths else parsed
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
     if gold.paths:
         report.show(gold, run)
+    parser.tell_unknown_tags(run)
     return pipeline.exit_code
 
 
@@ -121,7 +124,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if size and gold.paths:
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
     if scores:
-        container_for(scores)
+        container_to_write(scores, signature("hpyp parse", OWN_LAYOUT))
 
 
 def _write(
@@ -134,9 +137,11 @@ def _write(
         write_chunks((each.chunk for each in parsed), fmt, made_by, header, run)
 
 
-def _scored(parsed: Iterator[Parsed], write: Write) -> Iterator[Parsed]:
+def _scored(parsed: Iterator[Parsed], write: Write, quiet: bool) -> Iterator[Parsed]:
     """The sentences as they pass, their scores written."""
     for each in parsed:
+        for notice in () if quiet else each.notices:
+            talk(f"{each.sent_id}: {notice}")
         if each.scores is not None:
             write(each.sent_id, each.scores, each.forms)
         yield each

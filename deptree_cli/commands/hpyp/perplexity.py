@@ -11,8 +11,10 @@ from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option, seed_option
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
+from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.signature import signature
 
@@ -36,8 +38,9 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     With --tags given, sentences with trees (HEAD, DEPREL) also have joint_bits and joint_perplexity: of words, tags and
     the actions that build the tree, each arc as soon as it can be. action_, tag_ and word_perplexity are those of its
     parts per event (there are two actions a word), action_bits_per_word and so on what they add to a word. Crossing
-    arcs are lifted (lifted: in how many trees). Left out and counted are sentences without a tree that has one root
-    (no_tree) and those with a label on which the model was not trained (unseen_label).
+    arcs are lifted (lifted: in how many trees). Left out and counted are sentences without a labelled tree that has one
+    root (no_tree), those with a label on which the model was not trained (unseen_label), and those with a tag that is
+    missing or on which it was not trained (unknown_tag): in the evidence such tags are summed out.
 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as classes (UNK-LC-ing,
     ...): the perplexity is that of a text with classes in their places, to be compared only with one that has the same.
@@ -54,6 +57,9 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     row = found.row(parser.predicts_tags)
     fields = {**parser.signature_fields, "filters": filters, **run.signature_fields, "seed": seed}
     write_rows([row], tuple(row), fmt, signature("hpyp perplexity", fields), header, run, parser.model)
+    parser.tell_unknown_tags(run)
+    if found.unseen_labels and not run.quiet:
+        talk(f"labels that the model does not know: {named(found.unseen_labels)}; their sentences have no joint bits")
     return pipeline.exit_code
 
 

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.cli.unsaid import mark_unsaid
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import STDIN
@@ -48,10 +51,10 @@ if TYPE_CHECKING:
 )
 @reading_option("--contexts", metavar="FILE", help="TOML with lists `action`, `tag`, `word`; see the manual.")
 @option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
-@option("--iterations", type=click.IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
 @option(
     "--passes",
-    type=click.IntRange(1),
+    type=IntRange(1),
     default=1,
     metavar="N",
     help="Over --unlabelled, after the iterations: the first parses, others draw a derivation.  [default: 1]",
@@ -63,9 +66,10 @@ if TYPE_CHECKING:
     help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration.  [default: static]",
 )
 @option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
+@option("--force", is_flag=True, section=WRITING, help="Overwrite -m even if it is no model of the same data.")
 @option(
     "--seed",
-    type=click.IntRange(0),
+    type=IntRange(0),
     metavar="N",
     help="Same seed, same bytes.  [default: a fresh one, shown on stderr; with --resume that of the model]",
 )
@@ -79,6 +83,9 @@ if TYPE_CHECKING:
 @running_option("--verbose", "-v", is_flag=True, help="The signature on stderr in any case; not with -q.")
 def train(**options: Any) -> int:
     """Train a parser on a treebank: CoNLL-U with tags and trees, several files one after another.
+
+    Sentences in which a word lacks its tag or its label (_) are left out and counted; if these are most of them, that
+    is an error.
 
     Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn. Arcs
     that cross others are lifted first. The model is saved after every iteration: after an interruption, repeat the
@@ -105,6 +112,7 @@ class Options:
     passes: int
     oracle: str
     resume: bool
+    force: bool
     seed: int | None
     on_error: str
     quiet: bool
@@ -115,24 +123,32 @@ def _train(options: Options) -> int:
     _check(options)
     skipped: list[str] = []
     contexts = _contexts(options)
-    treebank = list(_usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_tree))
-    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped))
+    complete = Complete(options.tags)
+    trees = _usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_trainable)
+    treebank = list(complete.of(trees))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
-    _start(options.quiet)
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
     from deptree_cli.core.hpyp.resuming import check_targets
     from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
 
-    before = _before(options)
+    before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training.of(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
+    if not (options.resume or options.force):
+        check_overwriting(options.model, training)
+    if complete.line and not options.quiet:
+        talk(complete.line)
     run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
     if skipped:
-        talk(f"{len(skipped)} sentence{'s' * (len(skipped) > 1)} skipped")
+        talk(f"{counted(len(skipped), 'sentence')} skipped")
     return 1 if skipped else 0
 
 
@@ -152,6 +168,8 @@ def _check(options: Options) -> None:
     source = click.get_current_context().get_parameter_source("passes")
     if source is ParameterSource.COMMANDLINE and not options.unlabelled:
         raise click.UsageError("--passes is for --unlabelled.")
+    if options.resume and options.force:
+        raise click.UsageError("--resume goes on with the model of -m, --force overwrites it. Remove one.")
 
 
 def _contexts(options: Options) -> Contexts:
@@ -170,7 +188,7 @@ def _usable(
     found: Iterable[Annotated | DeptreeError],
     options: Options,
     skipped: list[str],
-    check: Callable[[Annotated], object] = lambda sentence: None,
+    check: Callable[[Annotated], object],
 ) -> Iterator[Annotated]:
     """The sentences that pass a check; names of the others are added to `skipped`, if errors are."""
     for sentence in found:
@@ -183,30 +201,7 @@ def _usable(
             if options.on_error == "fail":
                 raise
             skipped.append(error.sent_id)
-            talk(f"skipped: {error}")
-
-
-def _start(quiet: bool) -> None:
-    """Load numba; say so where there is more to wait for than that."""
-    from deptree_cli.kernels.cache import is_filled
-    from deptree_cli.kernels.flags import start_quickly
-
-    if not (quiet or is_filled()):
-        talk("compiling the kernels, this once: half a minute")
-    start_quickly()
-
-
-def _before(options: Options) -> Trained | None:
-    """The model to go on with, if there is one."""
-    from deptree_cli.io.hpyp.model_file import read_model
-
-    if not options.resume:
-        return None
-    if Path(options.model).exists():
-        return read_model(options.model)[0]
-    if not options.quiet:
-        talk(f"{options.model} is not there yet: training begins from the start")
-    return None
+            talk(f"skipped: {line_of(error)}")
 
 
 def _seed(options: Options, before: Trained | None) -> int:

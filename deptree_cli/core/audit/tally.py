@@ -11,12 +11,18 @@ from deptree_cli.core.audit.findings import Sight, Tests, combine
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.audit.verdicts import Audit
 from deptree_cli.core.dtypes import Integers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.swor.draws import Draws
 
 # Up to 7^5 = 16,807 trees are enumerated, a fraction of a second; one word more would be sixteen times as many.
 ENUMERATED_N = 6
 
 # Trees that come one by one are counted this many at a time.
 BATCH = 4096
+
+# The tests are of independent trees; distinct ones are biased towards the improbable by design.
+WITHOUT_REPLACEMENT = "these trees were drawn without replacement (swor), which makes them look biased"
+INDEPENDENT = "Audit independent trees, as `sample` draws them"
 
 # Where a z-score would leave the range of float64's normal distribution.
 SMALLEST_P = 1e-300
@@ -41,7 +47,13 @@ class Tally:
         self.impossible = 0
 
     def add(self, heads: Integers, times: Integers | None = None) -> None:
-        """Count trees (k, n), each once or times (k,) times."""
+        """Count trees (k, n), each once or times (k,) times.
+
+        Raises:
+            DeptreeError: they were drawn without replacement.
+        """
+        if isinstance(heads, Draws):
+            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT)
         times = np.ones(len(heads), dtype=np.int64) if times is None else times
         self.size += int(times.sum())
         possible = self.distribution.space.contains(heads)

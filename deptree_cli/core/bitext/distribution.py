@@ -10,24 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.bitext.scores import LinkScores, checked_bispans, checked_links, checked_nulls
-from deptree_cli.core.bitext.shifted import Shifted, no_derivation, shift
+from deptree_cli.core.bitext.shifted import Shifted, no_alignment, shift
+from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, read_only
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.bitext.chart import Chart
     from deptree_cli.core.bitext.program import LinkProgram
 
-BRANCHINGS = (2, 3)
-
 
 class AlignmentDistribution:
-    """A distribution over the derivations of a sentence pair by an inversion transduction grammar (Wu 1997).
+    """A distribution over the alignments of a sentence pair by an inversion transduction grammar (Wu 1997).
 
     Every source word is linked with one target word or with none, and the other way round; links may cross as far as
-    neighbouring parts of the sentences change places, part within part. A derivation weighs the product of its links'
-    and its unlinked words' weights. `kernels/itg/rules.py` has the grammar.
+    neighbouring parts of the sentences change places, part within part. An alignment weighs the product of its links'
+    and its unlinked words' weights, whatever its derivation: it has only one (`kernels/itg/chart.py`).
 
     Args:
         scores: (p, q), of linking source word i with target word j.
@@ -35,11 +34,12 @@ class AlignmentDistribution:
             ``weight`` (non-negative, 0 forbids), also of nulls.
         source_nulls: (p,) or one number for all, of leaving a source word unlinked; a log-score of 0 if None.
         target_nulls: (q,) or one number for all, of leaving a target word unlinked; likewise.
-        branching: 2, or 3 for rules with three children beside those with two.
         id: the pair's name in messages, and what its random stream depends on.
         temperature: divides the log-scores.
         bispans: (p+1, p+1, q+1, q+1), ``[s, t, u, v]``, a log-score of every part that consists of the source words
-            s..t-1 and the target words u..v-1; None for none.
+            s..t-1 and the target words u..v-1; None for none. A part is a link, or two parts side by side, with the
+            unlinked words behind its linked ones; of three or more in a row in one order it is the last that joins
+            all others.
 
     Attributes:
         log_scores, source_nulls, target_nulls: float64, read-only, ``-inf`` where something is forbidden.
@@ -52,7 +52,6 @@ class AlignmentDistribution:
     source_nulls: Float
     target_nulls: Float
     bispans: Float | None
-    branching: int
     id: str
 
     def __init__(
@@ -61,15 +60,12 @@ class AlignmentDistribution:
         scale: str = "log",
         source_nulls: ArrayLike | None = None,
         target_nulls: ArrayLike | None = None,
-        branching: int = 2,
         id: str = "1",
         *,
         temperature: float = 1.0,
         bispans: ArrayLike | None = None,
     ) -> None:
         try:
-            if branching not in BRANCHINGS:
-                raise DeptreeError(f"there is no branching {branching}", "Choose 2 or 3")
             links = checked_links(scores, scale, temperature)
             p, q = links.shape
             nulls = (
@@ -79,25 +75,25 @@ class AlignmentDistribution:
             parts = None if bispans is None else checked_bispans(bispans, p, q, temperature)
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(links, *nulls, parts, branching, id)
+        self._set(links, *nulls, parts, id)
 
-    def _set(self, links: Float, source: Float, target: Float, bispans: Float | None, branching: int, id: str) -> None:
+    def _set(self, links: Float, source: Float, target: Float, bispans: Float | None, id: str) -> None:
         arrays = {"log_scores": links, "source_nulls": source, "target_nulls": target, "bispans": bispans}
         frozen = {name: None if array is None else read_only(array) for name, array in arrays.items()}
-        self.__dict__.update(frozen, branching=branching, id=id)
+        self.__dict__.update(frozen, id=id)
 
     def __reduce__(self) -> tuple[Callable[..., AlignmentDistribution], tuple[object, ...]]:
         """What it was made of travels; what was worked out is worked out again where it arrives."""
         nulls = self.source_nulls, self.target_nulls
-        return _put_together, (type(self), self.log_scores, *nulls, self.bispans, self.branching, self.id)
+        return _put_together, (type(self), self.log_scores, *nulls, self.bispans, self.id)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an {type(self).__name__} never changes")
 
     def __repr__(self) -> str:
         links = int(np.isfinite(self.log_scores).sum())
-        size = f"{self.p} source and {self.q} target words, {links} links"
-        return f"<{type(self).__name__} {self.id!r}: {size}, branching {self.branching}>"
+        size = f"{self.p} source and {self.q} target words, {counted(links, 'link')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}>"
 
     @property
     def p(self) -> int:
@@ -121,7 +117,7 @@ class AlignmentDistribution:
 
     @cached_property
     def _chart(self) -> Chart:
-        """The chart of all derivations. O(p^3 q^3)
+        """The chart of all alignments. O(p^3 q^3)
 
         Raises:
             DeptreeError: there is none.
@@ -129,17 +125,17 @@ class AlignmentDistribution:
         from deptree_cli.core.bitext.chart import Charts  # loads kernels: when there is work
         from deptree_cli.core.bitext.masks import nothing_pinned
 
-        found = Charts(self.shifted, self.branching).filled(nothing_pinned(self.p, self.q))
+        found = Charts(self.shifted).filled(nothing_pinned(self.p, self.q))
         if found.log_z == -np.inf:
-            raise no_derivation(self.shifted).at(sent_id=self.id)
+            raise no_alignment(self.shifted).at(sent_id=self.id)
         return found
 
     @property
     def log_partition(self) -> float:
-        """The natural logarithm of the partition function, the sum of all derivations' weights.
+        """The natural logarithm of the partition function, the sum of all alignments' weights.
 
         Raises:
-            DeptreeError: no derivation is possible; so do `marginals` and `sample`.
+            DeptreeError: no alignment is possible; so do `marginals` and `sample`.
         """
         return self._chart.log_z
 
@@ -152,29 +148,34 @@ class AlignmentDistribution:
         return read_only(self._chart.marginals())
 
     def argmax(self) -> Heads:
-        """The links of the most probable derivation: the target word of every source word, -1 for none, (p,).
+        """The most probable alignment: the target word of every source word, -1 for none, (p,).
 
         Raises:
-            DeptreeError: no derivation is possible.
+            DeptreeError: no alignment is possible.
         """
         from deptree_cli.core.bitext.chart import best_links
 
-        found = best_links(self.shifted, self.branching)
+        found = best_links(self.shifted)
         if found is None:
-            raise no_derivation(self.shifted).at(sent_id=self.id)
+            raise no_alignment(self.shifted).at(sent_id=self.id)
         return found
 
-    def sample(self, k: int, rng: int | np.random.Generator) -> Heads:
-        """Draw k independent derivations: the target word of every source word, -1 for none, (k, p).
+    def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
+        """Draw k independent alignments: the target word of every source word, -1 for none, (k, p).
 
         Args:
-            rng: a seed, from which the pair's own stream is made, or a Generator.
+            rng, seed: a seed, from which the pair's own stream is made, or a Generator; a fresh seed if neither is
+                given.
+
+        Raises:
+            DeptreeError: k or the seed is none, or no alignment is possible.
         """
-        stream = rng if isinstance(rng, np.random.Generator) else sentence_stream(rng, self.id)
-        return self._chart.sample(k, stream)
+        stream = stream_of(rng, seed, self.id)
+        with room_for_trees(how_many(k, "alignments"), "alignments") as size:
+            return self._chart.sample(size, stream)
 
     def program(self, heuristic: AlignmentDistribution | None = None) -> LinkProgram:
-        """The dynamic program over its derivations, for randomized pruning and the like.
+        """The dynamic program over its alignments, for randomized pruning and the like.
 
         Args:
             heuristic: of the same words, by whose scores the links and states that matter are guessed; itself if None.
@@ -187,7 +188,7 @@ class AlignmentDistribution:
         if heuristic and heuristic.log_scores.shape != self.log_scores.shape:
             problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
             raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
-        return LinkProgram(self.shifted, self.branching, (heuristic or self).link_scores)
+        return LinkProgram(self.shifted, (heuristic or self).link_scores)
 
 
 def _put_together(kind: type[AlignmentDistribution], *parts: Any) -> AlignmentDistribution:

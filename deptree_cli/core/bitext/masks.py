@@ -10,15 +10,15 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.numbers import Kind
 from deptree_cli.kernels.itg.chart import Weights
-from deptree_cli.kernels.itg.masks import NONE, Kept, list_around_links, list_states
+from deptree_cli.kernels.itg.masks import NONE, Kept, keep_around_links, keep_states
 from deptree_cli.kernels.numbers.operations import length
 
 
 class Mask(Protocol):
     """What a mask does to a chart."""
 
-    def list_kept(self, p: int, kept: Kept) -> None:
-        """List the bispans that are kept, of p source words, in an empty list."""
+    def keep(self, kept: Kept) -> None:
+        """Fill the ranges of bispans that are kept."""
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
         """Return the weights under the mask."""
@@ -26,7 +26,7 @@ class Mask(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PinnedLinks:
-    """The derivations that have some links and do not have some others.
+    """The alignments that have some links and do not have some others.
 
     Attributes:
         target_of: (p,), the target word that a source word is pinned to, -1 where none is.
@@ -38,9 +38,9 @@ class PinnedLinks:
     source_of: Int
     allowed: Float
 
-    def list_kept(self, p: int, kept: Kept) -> None:
+    def keep(self, kept: Kept) -> None:
         """See `Mask`."""
-        list_around_links(self.target_of, self.source_of, kept)
+        keep_around_links(self.target_of, self.source_of, kept)
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
         """See `Mask`."""
@@ -54,8 +54,7 @@ class PinnedLinks:
 def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
     """The mask that requires some links and forbids others, (p, q) each.
 
-    Two links that share a word cannot both be required: each is all that its other word may have, so that there is no
-    derivation.
+    Two links that share a word cannot both be required: then no link is allowed, and their words cannot be unlinked.
     """
     p, q = positive.shape
     target_of, source_of = np.full(p, NONE), np.full(q, NONE)
@@ -64,7 +63,7 @@ def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
     allowed = ~negative
     allowed[sources] = False
     allowed[:, targets] = False
-    allowed[sources, targets] = True
+    allowed[sources, targets] = len(sources) == np.sum(target_of != NONE) == np.sum(source_of != NONE)
     return PinnedLinks(target_of, source_of, allowed.astype(np.float64))
 
 
@@ -76,7 +75,7 @@ def nothing_pinned(p: int, q: int) -> PinnedLinks:
 
 @dataclass(frozen=True, eq=False)
 class KeptStates:
-    """The derivations over some bispans.
+    """The alignments over some bispans.
 
     Attributes:
         states: which are kept, (source spans, target spans).
@@ -86,15 +85,12 @@ class KeptStates:
     states: Bool
     log_weights: Float | None = None
 
-    def list_kept(self, p: int, kept: Kept) -> None:
+    def keep(self, kept: Kept) -> None:
         """See `Mask`."""
-        list_states(self.states, p, kept.ends.shape[1] - 1, kept)
+        keep_states(self.states, kept)
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
-        """See `Mask`."""
-        if self.log_weights is None:
-            return weights
-        states = kind.exp(self.log_weights)
-        if not length(weights.bispans):
-            return weights._replace(bispans=states, pairs=states)
-        return weights._replace(bispans=kind.scaled(weights.bispans, np.exp(self.log_weights)), pairs=states)
+        """See `Mask`. Ranges may hold more than what is kept: that weighs nothing."""
+        logs = np.where(self.states, 0.0 if self.log_weights is None else self.log_weights, -np.inf)
+        own = weights.bispans
+        return weights._replace(bispans=kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs))

@@ -45,7 +45,7 @@ def confidences(scores: LinkScores) -> Float:
 
 
 def bispan_merits(scores: LinkScores) -> Float:
-    """Log-probabilities that both halves of a cut are linked within, (source spans, target spans).
+    """Log-probabilities that both halves of a cut are linked within, (source spans, target spans), of spans of words.
 
     Tic-tac-toe (Zhang and Gildea 2005): the words within a bispan stay within, those outside of it outside, in the
     product of both directions. O(p^2 q^2)
@@ -58,12 +58,12 @@ def _staying(direction: Direction) -> Float:
     """The same in one direction: of the given words, (spans of words, spans of other words)."""
     words, others = direction.links.shape
     sums = np.concatenate([np.zeros((words, 1)), np.cumsum(direction.links, axis=1)], axis=1)
-    first, last = np.triu_indices(others + 1)
+    first, last = np.triu_indices(others + 1, 1)
     inside = sums[:, last] - sums[:, first]
     nulls = direction.nulls[:, None] + DOUBT
     within = np.log(nulls + np.maximum(inside, 0.0))
     outside = np.log(nulls + np.maximum(sums[:, -1:] - inside, 0.0))
     gains = np.concatenate([np.zeros((1, len(first))), np.cumsum(within - outside, axis=0)])
-    begin, end = np.triu_indices(words + 1)
+    begin, end = np.triu_indices(words + 1, 1)
     found: Float = gains[end] - gains[begin] + outside.sum(axis=0)
     return found

@@ -1,4 +1,4 @@
-"""The dynamic program over the derivations of a sentence pair, as randomized pruning and its rivals want it."""
+"""The dynamic program over the alignments of a sentence pair, as randomized pruning and its rivals want it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deptree_cli.core.bitext.chart import Chart, Charts
 from deptree_cli.core.bitext.masks import KeptStates, Mask, pinned
 from deptree_cli.core.bitext.merits import bispan_merits, confidences
 from deptree_cli.core.bitext.scores import LinkScores
-from deptree_cli.core.bitext.shifted import Shifted, no_derivation
+from deptree_cli.core.bitext.shifted import Shifted, no_alignment
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.program import CellProgram
@@ -19,7 +19,7 @@ CONFIDENT = 0.6
 
 
 class LinkProgram(CellProgram[Mask, Chart, Heads]):
-    """The derivations of a sentence pair; its variables are links (source word, target word), row by row.
+    """The alignments of a sentence pair; its variables are links (source word, target word), row by row.
 
     A link that is pinned prunes all bispans that hold one of its words without the other, the words' other links, and
     their being unlinked. The states of a cell, a source span, are its target spans. Structures are arrays (p,): the
@@ -27,13 +27,12 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
 
     Args:
         shifted: the scores of the pair.
-        branching: of the grammar, 2 or 3.
         heuristic: the scores that confidence and merits go by, of the same words.
     """
 
-    def __init__(self, shifted: Shifted, branching: int, heuristic: LinkScores) -> None:
+    def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
-        self._charts = Charts(shifted, branching)
+        self._charts = Charts(shifted)
         self._heuristic = heuristic
 
     def variables(self) -> int:
@@ -77,24 +76,16 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
 
     def no_structure(self) -> DeptreeError:
         """See `Program`."""
-        return no_derivation(self._shifted)
+        return no_alignment(self._shifted)
 
     def merits(self) -> Float:
-        """See `CellProgram`. Single words and links are no question, and neither is the whole."""
+        """See `CellProgram`. Links by themselves are no question, nor is what reaches the ends of both sides."""
         merits = bispan_merits(self._heuristic)
-        p, q = self._shape
-        source, target = _lengths(p)[:, None], _lengths(q)
-        merits[source + target == 0] = -np.inf
-        merits[(source + target == 1) | ((source == 1) & (target == 1))] = np.inf
-        merits[p, q] = np.inf  # the number of the span of all n words is n
+        (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in self._shape)
+        merits[((t - s) == 1)[:, None] & ((v - u) == 1)] = np.inf
+        merits[(t == t[-1])[:, None] & (v == v[-1])] = np.inf
         return merits
 
     def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
         """See `CellProgram`."""
         return KeptStates(kept, log_weights)
-
-
-def _lengths(n: int) -> Int:
-    """The lengths of spans by their numbers."""
-    first, last = np.triu_indices(n + 1)
-    return last - first

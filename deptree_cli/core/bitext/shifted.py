@@ -20,7 +20,7 @@ class Shifted(NamedTuple):
     Attributes:
         links, source_nulls, target_nulls: (p, q), (p,) and (q,).
         bispans: a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
-        constant: what log Z loses by the shift, for every derivation has every word once.
+        constant: what log Z loses by the shift, for every alignment has every word once.
     """
 
     links: Float
@@ -52,9 +52,9 @@ def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float
     )
 
 
-def no_derivation(scores: Shifted) -> DeptreeError:
+def no_alignment(scores: Shifted) -> DeptreeError:
     """The error of a sentence pair whose words cannot all be linked or left unlinked."""
-    problem = "no derivation is possible"
+    problem = "no alignment is possible"
     for side, nulls, axis in (("source", scores.source_nulls, 1), ("target", scores.target_nulls, 0)):
         stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(scores.links).all(axis=axis))
         if len(stuck):
@@ -65,8 +65,8 @@ def no_derivation(scores: Shifted) -> DeptreeError:
 
 def _table(bispans: Float) -> Float:
     """The log-weights of bispans, a row for every source span and a column for every target span."""
-    s, t = np.triu_indices(len(bispans))
-    u, v = np.triu_indices(bispans.shape[2])
+    s, t = np.triu_indices(len(bispans), 1)
+    u, v = np.triu_indices(bispans.shape[2], 1)
     return np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations.base import DISTRIBUTION, Input, arc_covariance, cancels, expected_sum
 from deptree_cli.core.expectations.entropies import entropy
 from deptree_cli.core.shifted import is_large
@@ -79,7 +79,7 @@ def _differences(distribution: ArcFactored, other: ArcFactored) -> tuple[Float, 
 
 def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:
     if distribution.n != other.n:
-        problem = f"a distribution over trees of {distribution.n} words is compared with one over {other.n}"
+        problem = f"a distribution over trees of {counted(distribution.n, 'word')} is compared with one over {other.n}"
         raise DeptreeError(problem, "Compare distributions of one sentence", sent_id=distribution.id)
 
 

@@ -31,13 +31,15 @@ class Accuracy:
         words: (2,), how many words have a known head: all of them, and without punctuation (label ``punct`` or
             ``punct:...`` in the known tree).
         heads: (2,), how many of them got it.
-        labels: (2,), how many got it with the right label.
+        labelled: (2,), how many of the words have a known label.
+        labels: (2,), how many of these got their head with the right label.
         tagged: how many words have a known tag.
         tags: how many of them got it.
     """
 
     words: Int = field(default_factory=_zeros)
     heads: Int = field(default_factory=_zeros)
+    labelled: Int = field(default_factory=_zeros)
     labels: Int = field(default_factory=_zeros)
     tagged: int = 0
     tags: int = 0
@@ -49,10 +51,12 @@ class Accuracy:
         counted = np.stack([known, known & [label.partition(":")[0] != PUNCTUATION for label in gold.deprels]])
         right_head = heads == gold.heads
         right_label = right_head & [label == own for label, own in zip(deprels, gold.deprels, strict=True)]
+        labelled = [label != UNKNOWN for label in gold.deprels]
         tagged = [(tag, own) for tag, own in zip(tags, gold.tags, strict=False) if own != UNKNOWN]
         return cls(
             counted.sum(axis=1),
             (counted & right_head).sum(axis=1),
+            (counted & labelled).sum(axis=1),
             (counted & right_label).sum(axis=1),
             len(tagged),
             sum(tag == own for tag, own in tagged),
@@ -62,16 +66,21 @@ class Accuracy:
         return Accuracy(
             self.words + other.words,
             self.heads + other.heads,
+            self.labelled + other.labelled,
             self.labels + other.labels,
             self.tagged + other.tagged,
             self.tags + other.tags,
         )
 
     def attachment(self, which: int = ALL) -> dict[str, Any]:
-        """The number of words, and the shares with the right head (uas) and also the right label (las)."""
-        words = int(self.words[which])
-        most = max(words, 1)
-        return {"words": words, "uas": float(self.heads[which] / most), "las": float(self.labels[which] / most)}
+        """The number of words, and the shares with the right head (uas) and also the right label (las).
+
+        The latter is of words whose label is known, None if there are none; how many, if these are not all words.
+        """
+        words, labelled = int(self.words[which]), int(self.labelled[which])
+        las = None if words and not labelled else float(self.labels[which] / max(labelled, 1))
+        found = {"words": words, "uas": float(self.heads[which] / max(words, 1)), "las": las}
+        return found if labelled == words else found | {"labelled": labelled}
 
     @property
     def tag_accuracy(self) -> float | None:

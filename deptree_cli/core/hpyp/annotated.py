@@ -8,6 +8,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.text import fits_a_line
 from deptree_cli.kernels.text.columns import NO_HEAD
 
 # What stands in the place of a tag or a label that is not known; `NO_HEAD` in that of a head.
@@ -53,11 +54,30 @@ class Annotated:
         """The number of words."""
         return len(self.forms)
 
-    def check_tree(self) -> None:
-        """Make sure that a parser can be trained on the sentence: it has tags, and its heads are a tree with one root.
+    def check_forms(self) -> None:
+        """Make sure that a parser can learn the words, which it writes again.
 
         Raises:
-            DeptreeError: a head is unknown, words form a cycle, the tree has several roots, or no word has a tag.
+            DeptreeError: a form is empty or holds a control character.
+        """
+        self._check("form", self.forms)
+
+    def check_trainable(self) -> None:
+        """Make sure that a parser can be trained on the sentence; it may lack tags and labels (`complete.py`).
+
+        Raises:
+            DeptreeError: a form, a tag or a label cannot be written again, or the heads are no tree with one root.
+        """
+        self.check_forms()
+        self._check("tag", self.tags)
+        self._check("label", self.deprels)
+        self.check_tree()
+
+    def check_tree(self) -> None:
+        """Make sure that the heads are a tree with one root.
+
+        Raises:
+            DeptreeError: a head is unknown, words form a cycle, or the tree has several roots.
         """
         unknown = np.flatnonzero(self.heads == NO_HEAD)
         if len(unknown):
@@ -70,8 +90,12 @@ class Annotated:
         if cycle:
             words = " -> ".join(map(str, [*cycle, cycle[0]]))
             raise self._problem(f"the heads are no tree: they lead in a circle, {words}", "Correct HEAD of these words")
-        if set(self.tags) == {UNKNOWN}:
-            raise self._problem("no word has a tag", "Tag the words, or name the other column of tags (upos or xpos)")
+
+    def _check(self, name: str, symbols: tuple[str, ...]) -> None:
+        for word, symbol in enumerate(symbols, 1):
+            if not (symbol and fits_a_line(symbol)):
+                remedy = "Fill it in" if not symbol else "Remove the control characters"
+                raise self._problem(f"the {name} of word {word} is {symbol!r}", remedy)
 
     def _problem(self, problem: str, remedy: str) -> DeptreeError:
         return DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)

@@ -35,7 +35,7 @@ class Corpus:
 
     @classmethod
     def of(cls, treebank: Sequence[Annotated], symbols: Symbols) -> Corpus:
-        """The numbers of a treebank whose trees were checked (`Annotated.check_tree`).
+        """The numbers of a treebank of complete sentences that were checked (`Annotated.check_trainable`).
 
         Arcs that cross others are lifted (`kernels/hpyp/projectivise.py`).
         """

@@ -10,3 +10,6 @@ FILTERS = 2
 
 # Words of the longest sentences that are generated.
 LONGEST = 200
+
+# Words of the longest sentences that are read: more are a missing blank line rather than a sentence.
+MOST_WORDS = 1000

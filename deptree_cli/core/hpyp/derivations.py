@@ -53,23 +53,20 @@ class Derivations:
 
     def resample(
         self, processes: Sequence[Process], paths: Sequence[Paths], order: Int, state: NDArray[np.uint64]
-    ) -> float:
-        """Draw the derivations of all sentences in this order anew, each given all else; its events move with it.
+    ) -> None:
+        """Draw the derivations of all sentences in this order anew (see the kernel); their events move with them.
 
         Args:
             paths: of the events of each process, overwritten.
-
-        Returns:
-            the sum of the log-probabilities of events as they were seated.
         """
         corpus, labels = self._corpus, len(self._symbols.labels)
         treebank = corpus.cuts, corpus.words, corpus.tags, corpus.heads, corpus.deprels
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        done, log_prob = 0, 0.0
+        done = 0
         while done < len(order):
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
-            done, log_prob = resample_derivations(
+            done = resample_derivations(
                 restaurants,
                 len(processes),
                 self._symbols.codes,
@@ -78,7 +75,6 @@ class Derivations:
                 all_paths,
                 order,
                 done,
-                log_prob,
                 PARTICLES,
                 self.actions,
                 state,
@@ -88,7 +84,6 @@ class Derivations:
                 for process in processes:
                     room = events * process.levels
                     process.make_room(room, room, 2 * room)
-        return log_prob
 
 
 def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: Heads) -> tuple[Events32, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,17 +38,29 @@ class Evidence:
     @property
     def surprisals(self) -> Float:
         """(n + 1,), in bits: of each word given those before, and of the end; their sum is ``-log2[-1]``."""
-        return -np.diff(self.log2, prepend=0.0)
+        return self.surprisals_to(range(len(self.log2)))
 
     @property
     def surprisal_errors(self) -> Float | None:
-        """The standard error of each surprisal, (n + 1,), in bits; None for a single filter.
+        """The standard error of each surprisal, (n + 1,), in bits; None for a single filter."""
+        return self.errors_to(range(len(self.log2)))
+
+    def surprisals_to(self, ends: Sequence[int]) -> Float:
+        """The surprisals of stretches of words, (stretches,), each given all words before it.
+
+        Args:
+            ends: the index of the last word of each, in order; a stretch begins behind the one before.
+        """
+        return -np.diff(self.log2[list(ends)], prepend=0.0)
+
+    def errors_to(self, ends: Sequence[int]) -> Float | None:
+        """The standard errors of `surprisals_to`, (stretches,), in bits; None for a single filter.
 
         A surprisal is minus the logarithm of a ratio of means; by the delta method its variance is that of the mean of
         u = Z_i / mean Z_i - Z_{i-1} / mean Z_{i-1} over filters. Two filters give it one degree of freedom: it says
         little of one word, and much on the (quadratic) average of many.
         """
-        return _errors(np.diff(self._shares, prepend=1.0, axis=1))
+        return _errors(np.diff(self._shares[:, list(ends)], prepend=1.0, axis=1))
 
     @property
     def error(self) -> float | None:

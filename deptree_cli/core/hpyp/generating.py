@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.core.hpyp.defaults import LONGEST
 from deptree_cli.core.hpyp.trained import Trained
@@ -30,7 +30,7 @@ def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest:
         if n:
             break
     else:
-        problem = f"{TRIALS} sentences in a row had more than {longest} words"
+        problem = f"{TRIALS} sentences in a row had more than {counted(longest, 'word')}"
         raise DeptreeError(problem, "Allow longer ones, or train on more data", sent_id=sent_id)
     forms = map(symbols.lexicon.vocabulary.symbol, words[:n].tolist())
     return Annotated(

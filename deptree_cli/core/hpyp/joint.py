@@ -8,7 +8,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.core.hpyp.parsing import BIT
 from deptree_cli.core.hpyp.trained import Trained
 
@@ -25,9 +25,10 @@ class Joint(NamedTuple):
     lifted: bool
 
 
-# Why a sentence has no joint probability above 0: its heads are unknown, or no tree with one root; or the parser cannot
-# build its tree, for it was trained on no such label.
-Unscored = Literal["no_tree", "unseen_label"]
+# Why a sentence has no joint probability: heads or labels are missing, or the heads are no tree with one root; the
+# parser cannot build its tree, for it was trained on no such label; or a tag is missing or was never seen, and would
+# have to be summed out.
+Unscored = Literal["no_tree", "unseen_label", "unknown_tag"]
 
 
 def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
@@ -40,15 +41,19 @@ def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
         sentence.check_tree()
     except DeptreeError:
         return "no_tree"
+    if UNKNOWN in sentence.deprels:
+        return "no_tree"
     symbols = trained.symbols
-    numbers = symbols.label_numbers
+    numbers, tags = symbols.label_numbers, symbols.tags_of(sentence)
     if not numbers.keys() >= set(sentence.deprels):
         return "unseen_label"
+    if not tags.all():
+        return "unknown_tag"
     heads = sentence.heads.astype(np.int32)
     lifts = projectivise(heads)
     labels = np.array([numbers[label] for label in sentence.deprels], dtype=np.int32)
     actions = np.empty(2 * sentence.n, dtype=np.int32)
     derive(heads, labels, len(numbers), actions)
     log_probs = np.zeros(3)
-    replay(trained.model, symbols.words_of(sentence), symbols.tags_of(sentence), actions, log_probs)
+    replay(trained.model, symbols.words_of(sentence), tags, actions, log_probs)
     return Joint(-log_probs / BIT, lifts > 0)

@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.hpyp.defaults import PARTICLES
+from deptree_cli.core.hpyp.defaults import MOST_WORDS, PARTICLES
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.streams import kernel_state
 
@@ -26,7 +26,7 @@ class Parse:
     Attributes:
         heads: (n,), 0 = ROOT.
         deprels: the n labels.
-        tags: the n tags, those given where they were.
+        tags: the n tags: those of the sentence, as they were given, unless they were predicted.
         log_prob: the logarithm of the probability of the derivation with its words.
     """
 
@@ -45,7 +45,7 @@ class Filtered:
         weights: (m,), with sum 1.
         drawn: (k,), the numbers of k trees drawn by weight.
         deprels: (k, n) int32, their labels, by number.
-        log_evidence: (n + 1,), the logarithm of the estimated probability of each word (with its tag, where tags were
+        log_evidence: (n + 1,), the logarithm of the estimated probability of each word (with its tag, if that was
             given), given those before, and of the end of the sentence. The estimate of their product is unbiased.
     """
 
@@ -85,7 +85,7 @@ def parse(trained: Trained, sentence: Annotated, particles: int = PARTICLES, pre
     """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.search import find_tree  # loads kernels: when there is work
 
@@ -96,7 +96,7 @@ def parse_by_beam(trained: Trained, sentence: Annotated, size: int, predicts_tag
     """The most probable derivation that is found with a beam of fixed size (`kernels/hpyp/beam.py`).
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.beam import find_tree_by_beam
 
@@ -107,7 +107,7 @@ def _found(find: Callable[..., float], trained: Trained, sentence: Annotated, si
     """What a kernel finds with so many particles, or a beam of this size."""
     words, tags = _numbers(trained, sentence, predicts_tags)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
-    log_prob = find(trained.model, words, tags, predicts_tags, size, heads, deprels, found_tags)
+    log_prob = find(trained.model, words, tags, size, heads, deprels, found_tags)
     symbols = trained.symbols
     return Parse(
         heads,
@@ -131,7 +131,7 @@ def filtered(
         draws: how many trees to draw by weight.
 
     Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
+        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.kernels.hpyp.filter import filter_trees
 
@@ -139,16 +139,19 @@ def filtered(
     log_evidence = np.empty(sentence.n + 1)
     state = kernel_state(rng)
     heads, found_tags, weights, drawn, deprels = filter_trees(
-        trained.model, words, tags, predicts_tags, particles, draws, state, log_evidence
+        trained.model, words, tags, particles, draws, state, log_evidence
     )
     return Filtered(heads, found_tags, weights, drawn, deprels, log_evidence)
 
 
 def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tuple[Heads, Heads]:
-    """The numbers of a sentence's words and tags."""
+    """The numbers of a sentence's words and tags: null for a tag that is not known, to be predicted or summed out."""
     symbols = trained.symbols
+    if sentence.n > MOST_WORDS:
+        problem = f"the sentence has {sentence.n:,} words, and the parser reads up to {MOST_WORDS:,}"
+        raise DeptreeError(problem, "Split it: is a blank line between sentences missing?")
     if predicts_tags and not symbols.is_lexicalised:
-        remedy = "Give the sentences tags, or train with --lexicalised"
+        remedy = "Give the sentences tags, or train with `lexicalised=True`"
         raise DeptreeError("a parser without words cannot predict tags", remedy)
     tags = np.zeros(sentence.n, dtype=np.int32) if predicts_tags else symbols.tags_of(sentence)
     return symbols.words_of(sentence), tags

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Scored:
     Attributes:
         words: how many it has.
         classed: how many of them are not in the vocabulary and count as their classes.
+        unseen_labels: the labels of its tree that the parser does not know, as often as they are there.
         bits: minus log2 of its evidence; its square error, None for a single filter.
         joint: with its tree and its tags; why there is no such number; None where tags are predicted.
     """
@@ -37,6 +38,7 @@ class Scored:
     bits: float
     square_error: float | None
     joint: Joint | Unscored | None
+    unseen_labels: tuple[str, ...] = ()
 
 
 def score(
@@ -56,6 +58,7 @@ def score(
         -float(found.log2[-1]),
         None if found.error is None else found.error**2,
         None if predicts_tags else joint(trained, sentence),
+        () if predicts_tags else trained.symbols.unseen_labels(sentence),
     )
 
 
@@ -76,6 +79,7 @@ class Perplexity:
     in_trees: int = 0
     joint: Float = field(default_factory=lambda: np.zeros(3))
     counts: Counter[str] = field(default_factory=Counter)
+    unseen_labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, scored: Scored) -> None:
         """Count a sentence."""
@@ -83,6 +87,7 @@ class Perplexity:
         self.words += scored.words
         self.classed += scored.classed
         self.bits += scored.bits
+        self.unseen_labels.update(scored.unseen_labels)
         known = self.square_error is not None and scored.square_error is not None
         self.square_error = (self.square_error or 0.0) + (scored.square_error or 0.0) if known else None
         if isinstance(scored.joint, Joint):
@@ -111,7 +116,7 @@ class Perplexity:
     def _joint_row(self) -> dict[str, Any]:
         """The joint probability of sentences with usable trees, and its parts, each per event and per word."""
         counts, trees = self.counts, self.counts["trees"]
-        row: dict[str, Any] = {"trees": trees, **{name: counts[name] for name in ("lifted", "no_tree", "unseen_label")}}
+        row: dict[str, Any] = {"trees": trees, **{name: counts[name] for name in ("lifted", *get_args(Unscored))}}
         if not trees:
             return row
         total = float(self.joint.sum())

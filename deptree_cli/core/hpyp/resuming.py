@@ -13,7 +13,7 @@ from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Progress, Trained
 from deptree_cli.kernels.hpyp.restaurants import BITS
 
-_ANEW = "or train anew without --resume"
+_ANEW = "or train anew without `resume`"
 
 
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
@@ -28,19 +28,26 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
     """
     had = trained.progress
     for name, before, now in [
-        ("--tags", had.tagset, wanted.tagset),
-        ("--oracle", had.oracle, wanted.oracle),
-        ("--seed", had.seed, wanted.seed),
+        ("tags", had.tagset, wanted.tagset),
+        ("oracle", had.oracle, wanted.oracle),
+        ("seed", had.seed, wanted.seed),
     ]:
         if before != now:
-            raise DeptreeError(f"the model was trained with {name} {before}", f"Use that, {_ANEW}")
+            raise DeptreeError(f"the model was trained with `{name}={before}`", f"Use that, {_ANEW}")
     if trained.symbols.contexts != symbols.contexts:
         raise DeptreeError("the model was trained with other contexts", f"Use the same ones, {_ANEW}")
     if bool(had.text_digest) != bool(wanted.text_digest):
         how = "with" if had.text_digest else "without"
-        raise DeptreeError(f"the model was trained {how} --unlabelled", f"Do the same, {_ANEW}")
-    if had.digest != wanted.digest or had.text_digest != wanted.text_digest or not _same(trained.symbols, symbols):
+        raise DeptreeError(f"the model was trained {how} `unlabelled`", f"Do the same, {_ANEW}")
+    if not is_of(trained, symbols, wanted):
         raise DeptreeError("the model was trained on other data", f"Give the treebank and text of before, {_ANEW}")
+
+
+def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
+    """Whether a parser was trained on this data: the same words, tags, trees and text, in the same order."""
+    had = trained.progress
+    same = (had.tagset, had.digest, had.text_digest) == (wanted.tagset, wanted.digest, wanted.text_digest)
+    return same and _same(trained.symbols, symbols)
 
 
 def check_targets(progress: Progress, iterations: int, passes: int) -> None:
@@ -51,10 +58,10 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
     """
     for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
         if done > wanted:
-            problem = f"the model has gone farther than that: --{option} {done}"
+            problem = f"the model has gone farther than that: `{option}={done}`"
             raise DeptreeError(problem, f"Ask for as many at least, {_ANEW}")
     if progress.passes and progress.iterations < iterations:
-        problem = f"the model has read its text after --iterations {progress.iterations}, and none can follow"
+        problem = f"the model has read its text after `iterations={progress.iterations}`, and none can follow"
         raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
 
 

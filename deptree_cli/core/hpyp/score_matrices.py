@@ -8,6 +8,7 @@ is lost.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,15 +17,20 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.minimise import minimise
 from deptree_cli.core.register import Register
 from deptree_cli.core.shifted import shift
-from deptree_cli.core.spaces import PROJECTIVE
 
 # How far sums of marginals may be from 1, which rounding explains.
 SUMS_WITHIN = 1e-6
 
-# Steps of L-BFGS: parsers' marginals take 20 to 60 evaluations, five random trees over 150 words 600.
-MOST_STEPS = 3000
+# Evaluations: parsers' marginals take 20 to 60, of 200 words 200, five random trees over 150 words 600. They are
+# O(n^3), so that of longer sentences there are fewer: 150 of 400 words, in 4 s. Some word may then be farther off than
+# the tolerance, up to 0.05 or it is an error; and for sentences that are longer still the few would not do.
+MOST_EVALUATIONS = 3000
+MOST_WORK = 150 * 400**3
+LONGEST = 500
+TOO_FAR = 0.05
 
 # What is added to variances, so that certain arcs and nearly impossible ones do not take steps out of proportion.
 CERTAIN = 0.01
@@ -33,11 +39,15 @@ IMPROBABLE = 1e-5
 REMEDY = "Give the marginals of arcs, [head, dependent], of projective single-root trees"
 
 
-def log_scores(mu: Float) -> Float:
+Notify = Callable[[str], object]
+
+
+def log_scores(mu: Float, notify: Notify = warnings.warn) -> Float:
     """The logarithms of the marginals, a heuristic: the marginals of such scores are others, often more peaked.
 
     Args:
         mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
+        notify: there is nothing to tell.
 
     Returns:
         (n+1, n+1), ``-inf`` where mu is 0.
@@ -49,7 +59,7 @@ def log_scores(mu: Float) -> Float:
     return _log(mu)
 
 
-def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3) -> Float:
+def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, notify: Notify = warnings.warn) -> Float:
     """Scores whose projective trees have the given marginals, smoothed: the maximum-entropy distribution.
 
     They are found by L-BFGS, each evaluation O(n^3). Constants for each word and for ROOT's arcs, which change
@@ -60,50 +70,56 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3) -
         smoothing: the share of the uniform distribution over projective trees that is mixed in. With 0, arcs of
             marginal 0 are forbidden, and scores may run far apart, as finite ones with these marginals need not exist.
         tolerance: the largest total variation between a word's distribution over heads and the smoothed one; most
-            words are much closer. Rounding allows 1e-7 and more.
+            words are much closer. Rounding allows 1e-7 and more. Sentences of more than about 250 words are given up
+            to 0.05.
+        notify: called with a line where some word is farther off than the tolerance.
 
     Returns:
         (n+1, n+1) log-scores, ``-inf`` in column 0, on the diagonal and for forbidden arcs.
 
     Raises:
-        DeptreeError: these are no marginals of arcs in projective single-root trees, or the tolerance was not reached.
+        DeptreeError: these are no marginals of arcs in projective single-root trees, or nothing came close to them; the
+            sentence is too long.
     """
     _check(mu)
     if not 0.0 <= smoothing <= 1.0:
         raise DeptreeError(f"the smoothing is {smoothing:g}", "Give a share between 0 and 1")
-    from scipy.optimize import minimize  # half a second, where there is work
-
-    dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(len(mu) - 1))
-
-    def stop_within_tolerance(_: Float) -> None:
-        if dual.distance <= tolerance:
-            raise StopIteration
-
-    # The other criteria are switched off: neither says how close the marginals are.
-    options = {"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 0.0, "gtol": 0.0}
-    minimize(dual, dual.start, jac=True, method="L-BFGS-B", callback=stop_within_tolerance, options=options)
-    if not dual.distance <= tolerance:
+    n = len(mu) - 1
+    if n > LONGEST:
+        problem = f"scores of maximum entropy are found for up to {LONGEST} words, and the sentence has {n:,}"
+        raise DeptreeError(problem, 'Split it, or take the logarithms of marginals (`kind="log"`)')
+    dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
+    most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
+    minimise(dual, dual.start, dual.units, lambda: dual.distance <= tolerance or dual.evaluations >= most)
+    far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
+    if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
-        raise DeptreeError(problem, "Take more particles, or their logarithms (--score-kind log)")
+        raise DeptreeError(problem, 'Take more `particles`, or their logarithms (`kind="log"`)')
+    if dual.distance > tolerance:
+        notify(
+            f"the sentence is long: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off"
+        )
     return shift(dual.scores, single_root=True).high
 
 
 @lru_cache(maxsize=128)
 def uniform_marginals(n: int) -> Float:
     """P(head -> dependent) if all projective single-root trees over n words are alike, (n+1, n+1), read-only. O(n^3)"""
+    from deptree_cli.core.spaces.eisner import LOG_GROWTH, factorise_near
+
     weights = 1.0 - np.eye(n + 1)
     weights[:, 0] = 0.0
-    return read_only(PROJECTIVE.factorise(_log(weights)).marginals())
+    return read_only(factorise_near(_log(weights), np.full(n, LOG_GROWTH)).marginals())
 
 
 class _Dual:
-    """log Z(theta) less the sum of target * theta, with its gradient: a convex function of scaled scores.
-
-    Scores are scaled by the standard deviations of arcs: the diagonal of the Hessian at the minimum becomes 1 almost
-    everywhere, which saves three evaluations of four or more.
+    """log Z(theta) less the sum of target * theta, with its gradient: a convex function of scores.
 
     Attributes:
         start: (arcs,), log of the target.
+        units: (arcs,), one over the standard deviations of arcs: scaled by these the diagonal of the Hessian at the
+            minimum is 1 almost everywhere, which saves three evaluations of four or more.
+        evaluations: how many there were.
         scores: theta of the evaluation that came closest to the target, (n+1, n+1).
         distance: its total variation from the target, of the worst word.
     """
@@ -112,21 +128,25 @@ class _Dual:
         self._size = len(target)
         self._arcs = np.nonzero(target)
         self._target = target[self._arcs]
-        self._unit = 1.0 / np.sqrt(self._target * (1.0 - self._target + CERTAIN) + IMPROBABLE)
-        self.start: Float = np.log(self._target) / self._unit
+        self._best = target.argmax(axis=0)[1:], np.arange(1, self._size)
+        self.units: Float = 1.0 / np.sqrt(self._target * (1.0 - self._target + CERTAIN) + IMPROBABLE)
+        self.start: Float = np.log(self._target)
+        self.evaluations = 0
         self.scores = _log(target)
         self.distance = np.inf
 
-    def __call__(self, scaled: Float) -> tuple[float, Float]:
-        """The function and its gradient at scaled scores, (arcs,).
+    def __call__(self, values: Float) -> tuple[float, Float]:
+        """The function and its gradient at scores (arcs,).
 
         Raises:
             DeptreeError: it is negative, so that the target scores higher than the best tree: no average of trees does.
         """
-        values = scaled * self._unit
+        from deptree_cli.core.spaces.eisner import factorise_near
+
+        self.evaluations += 1
         scores = np.full((self._size, self._size), -np.inf)
         scores[self._arcs] = values
-        sums = PROJECTIVE.factorise(scores)
+        sums = factorise_near(scores, scores[self._best])
         value = sums.log_z - float(values @ self._target)
         if value < -SUMS_WITHIN * (1.0 + float(np.abs(values) @ self._target)):
             raise DeptreeError("no distribution over projective single-root trees has these marginals", REMEDY)
@@ -134,7 +154,7 @@ class _Dual:
         distance = 0.5 * float(np.bincount(self._arcs[1], np.abs(excess)).max())
         if distance < self.distance:
             self.distance, self.scores = distance, scores
-        return value, excess * self._unit
+        return value, excess
 
 
 def _log(weights: Float) -> Float:
@@ -162,11 +182,12 @@ class ScoreKind:
     """An entry of the register: a way from marginals to scores.
 
     Attributes:
-        function: marginals of arcs (n+1, n+1) -> log-scores of that shape; its docstring begins with a line for users.
+        function: marginals of arcs (n+1, n+1), and whom to notify -> log-scores of that shape; its docstring begins
+            with a line for users.
     """
 
     name: str
-    function: Callable[[Float], Float]
+    function: Callable[..., Float]
 
     @property
     def summary(self) -> str:

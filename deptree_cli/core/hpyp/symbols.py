@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.core.hpyp.contexts import NAMES, Contexts
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
 
@@ -71,6 +71,11 @@ class Symbols:
     def tags_of(self, sentence: Annotated) -> Heads:
         """The numbers of a sentence's tags, (n,) int32; null for tags that were never seen."""
         return np.array([self.tags.id(tag) for tag in sentence.tags], dtype=np.int32)
+
+    def unseen_labels(self, sentence: Annotated) -> tuple[str, ...]:
+        """The labels of a sentence that were never seen, as often as they are there; a missing one is none."""
+        known = self.label_numbers
+        return tuple(label for label in sentence.deprels if label != UNKNOWN and label not in known)
 
     @cached_property
     def label_numbers(self) -> dict[str, int]:

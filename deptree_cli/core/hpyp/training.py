@@ -72,7 +72,7 @@ class Training:
         try:
             self._index(trained)
         except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train anew without --resume") from None
+            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
 
     @classmethod
     def of(
@@ -86,7 +86,7 @@ class Training:
         """Begin, or go on from a parser.
 
         Args:
-            treebank: sentences whose trees were checked (`Annotated.check_tree`), one at least.
+            treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
             text: sentences of which only the words count.
             trained: where to go on from.
 
@@ -133,38 +133,43 @@ class Training:
         return self._progress
 
     @property
+    def symbols(self) -> Symbols:
+        """What its numbers mean."""
+        return self._symbols
+
+    @property
     def words(self) -> int:
         """How many words the treebank has."""
         return len(self._corpus.words)
 
     def iterate(self) -> float:
-        """Seat every event anew, once; return the sum of their log-probabilities as they were seated, in nats."""
+        """Seat every event anew, once; return the sum of their log-probabilities as they were seated, in nats.
+
+        With sampled derivations these are drawn first, after the first iteration.
+        """
         done = self._progress.iterations
-        samples = done > 0 and self._progress.oracle == SAMPLED
-        log_likelihood = self._sample(done) if samples else self._sweep(done)
+        if done > 0 and self._progress.oracle == SAMPLED:
+            self._draw_derivations(done)
+        log_likelihood = self._sweep(done)
         so_far = self._progress.log_likelihoods
         self._progress = replace(self._progress, log_likelihoods=(*so_far, log_likelihood))
         return log_likelihood
 
+    def _draw_derivations(self, done: int) -> None:
+        rng = self._stream(f"iteration {done}")
+        order = rng.permutation(self._corpus.size)
+        self._derivations.resample(self._processes, self._paths, order, kernel_state(rng))
+
     def _sweep(self, done: int) -> float:
-        """Seat the events of given derivations."""
+        """Seat the events of the derivations, given these."""
+        settled = done > 0 and (self._progress.oracle == STATIC or done % EVERY == 0)
         log_likelihood = 0.0
         for number, (process, paths) in enumerate(zip(self._processes, self._paths, strict=True)):
             rng = self._stream(f"iteration {done} of process {number}")
             order = rng.permutation(self._corpus.size)
             cuts, state = self._derivations.cuts[number], kernel_state(rng)
             log_likelihood += process.sweep(paths, cuts, order, done > 0, state)
-            if done > 0:
-                resample_levels(process.restaurants, kernel_state(rng))
-        return log_likelihood
-
-    def _sample(self, done: int) -> float:
-        """Draw derivations, and seat their events."""
-        rng = self._stream(f"iteration {done}")
-        order = rng.permutation(self._corpus.size)
-        log_likelihood = self._derivations.resample(self._processes, self._paths, order, kernel_state(rng))
-        if done % EVERY == 0:
-            for process in self._processes:
+            if settled:
                 resample_levels(process.restaurants, kernel_state(rng))
         return log_likelihood
 

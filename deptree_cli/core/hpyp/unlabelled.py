@@ -80,15 +80,18 @@ class Reader:
     def read(self, trained: Trained, order: Int, state: NDArray[np.uint64]) -> float:
         """Read all sentences by a parser as it is now, then seat their words anew, sentences in this order.
 
+        Words of an earlier reading make way for those of the new one, sentence by sentence, and then each of them is
+        seated again given all others.
+
         Returns:
             the sum of the log-probabilities of words as they were seated, in nats.
         """
         readings = self._read(trained, state)
         old, new = self._paths, self._paths_of(readings)
         self.readings, self._paths = readings, new
-        if old is None:
-            return self._process.sweep(new, self._text.cuts, order, False, state)
-        return self._exchange(old, new, order, state)
+        if old is not None:
+            self._exchange(old, new, order, state)
+        return self._process.sweep(new, self._text.cuts, order, old is not None, state)
 
     def _read(self, trained: Trained, state: NDArray[np.uint64]) -> Readings:
         words, cuts, model = self._text.words, self._text.cuts.tolist(), trained.model
@@ -109,12 +112,11 @@ class Reader:
         contexts = recorded(self._symbols, text.cuts, text.words, readings.tags, readings.actions)[WORDS]
         return self._process.index(contexts, text.words)
 
-    def _exchange(self, old: Paths, new: Paths, order: Int, state: NDArray[np.uint64]) -> float:
-        done, log_prob, cuts = 0, 0.0, self._text.cuts
+    def _exchange(self, old: Paths, new: Paths, order: Int, state: NDArray[np.uint64]) -> None:
+        done, cuts = 0, self._text.cuts
         while done < len(order):
             now = self._process.restaurants
             seats = old.nodes, old.entries, new.nodes, new.entries
-            done, log_prob = exchange(now, *seats, cuts, order, done, log_prob, state)
+            done = exchange(now, *seats, cuts, order, done, state)
             if done < len(order):
                 self._process.make_room(bins=2 * self._process.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
-        return log_prob

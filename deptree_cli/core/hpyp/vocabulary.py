@@ -107,5 +107,10 @@ class Lexicon:
         """The numbers of n words in order, `ROOT` in front of them; int32, (n+1,)."""
         return np.array([ROOT, *map(self._first_id, forms[:1]), *map(self._later_id, forms[1:])], dtype=np.int32)
 
+    def class_of(self, form: str, is_first: bool) -> str | None:
+        """The class as which a word counts, whether or not the vocabulary has it; None for a word that it has."""
+        known = self.vocabulary.__contains__
+        return None if known(form) else word_class(form, is_first, known)
+
     def _id(self, form: str, is_first: bool) -> int:
-        return self.vocabulary.id(form) or self.vocabulary.id(word_class(form, is_first, self.vocabulary.__contains__))
+        return self.vocabulary.id(self.class_of(form, is_first) or form)

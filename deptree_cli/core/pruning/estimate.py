@@ -9,6 +9,7 @@ from time import monotonic
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 
 COUNTS = ("soft", "hard")
 
@@ -59,7 +60,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.counts not in COUNTS:
-            raise DeptreeError(f"there are no {self.counts!r} counts", f"Choose one of {', '.join(COUNTS)}")
+            raise DeptreeError(f"there are no {self.counts!r} counts", one_of(COUNTS))
         for name, least in LEAST.items():
             number = getattr(self, name)
             if number is not None and not number >= least:  # NaN is not

@@ -15,6 +15,7 @@ from deptree_cli.core.pruning.randomized import randomized
 from deptree_cli.core.pruning.randomized_states import randomized_states
 from deptree_cli.core.pruning.single_masks import exact, fixed, tic_tac_toe
 from deptree_cli.core.register import Register
+from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,18 @@ METHODS = Register(
 
 
 def expectations(
-    program: AnyProgram, method: str = "randomized", rng: int | np.random.Generator = 0, **settings: Any
+    program: AnyProgram,
+    method: str = "randomized",
+    rng: Randomness | None = None,
+    *,
+    seed: int | None = None,
+    **settings: Any,
 ) -> Estimate:
     """Work out the expectations of a program's features.
 
     Args:
         method: a name in `METHODS`.
-        rng: a seed, or a Generator.
+        rng, seed: a seed, or a Generator; a fresh seed if neither is given.
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
 
     Raises:
@@ -93,5 +99,5 @@ def expectations(
     found = METHODS.get(method)
     if found.by_merits and not isinstance(program, CellProgram):
         raise DeptreeError(f"{method} needs the merits of states", "Make the program a CellProgram")
-    stream = rng if isinstance(rng, np.random.Generator) else np.random.Generator(np.random.PCG64(rng))
-    return found.estimate(program, stream, Settings(**settings))
+    stream = stream_of(rng, seed)
+    return found.estimate(program, offshoot(stream) if stream is rng else stream, Settings(**settings))

@@ -16,6 +16,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 
@@ -75,10 +76,9 @@ class Sampler:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
             nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(_changes(space, other)))
-            raise DeptreeError(
-                f"the sampler {self.name} does not draw {space.trees}",
-                f"Choose one of {', '.join(names(space))}, or {' and '.join(_changes(space, nearest))}",
-            )
+            remedies = [one_of(names(space)), " and ".join(_changes(space, nearest))]
+            remedy = ", or ".join(filter(None, remedies))
+            raise DeptreeError(f"the sampler {self.name} does not draw {space.trees}", remedy[:1].upper() + remedy[1:])
 
 
 SAMPLERS: Register[Sampler] = Register(
@@ -132,7 +132,7 @@ def names(space: TreeSpace) -> list[str]:
 def _changes(space: TreeSpace, other: TreeSpace) -> list[str]:
     """What to do about options to come from one tree space to another."""
     changes = (
-        ("--multi-root", not space.single_root, not other.single_root),
-        ("--projective", space.projective, other.projective),
+        ("`single_root=False`", not space.single_root, not other.single_root),
+        ("`projective=True`", space.projective, other.projective),
     )
     return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]

@@ -127,6 +127,23 @@ def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -
     return found
 
 
+def factorise_near(log_scores: Float, typical: Float) -> Eisner:
+    """Fill the chart of single-root trees whose weights are about 1 once a number is taken off each word's log-scores.
+
+    In float64 even where `factorise` could not promise that this suffices; in wide numbers if log Z shows that it does
+    not, and marginals if their sums do. Items that are lost because float64 is too narrow for them go unnoticed.
+
+    Args:
+        log_scores: (n+1, n+1), ``[head, dependent]``.
+        typical: (n,), the log-scores of words' arcs in trees that matter.
+    """
+    high = log_scores.copy()
+    high[:, 1:] -= typical
+    shifted = Shifted(high, np.zeros_like(high), (float(typical.sum()), 0.0))
+    found = _filled(shifted, True, REAL)
+    return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
+
+
 def is_in_range(log_z: float, n: int) -> bool:
     """Whether float64 held every item that is a part of Z, weights being at most 1.
 

@@ -9,7 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
 
-SEVERAL_ROOTS = "or allow several roots (--multi-root, in Python single_root=False)"
+SEVERAL_ROOTS = "or allow several roots (`single_root=False`)"
 
 
 def check_feasible(allowed: Bool, single_root: bool) -> None:

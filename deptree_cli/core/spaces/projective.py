@@ -9,9 +9,9 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.base import Factorisation, TreeSpace
-from deptree_cli.core.spaces.crossing import crossing_pairs
-from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
+from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, supported_arcs
+from deptree_cli.core.spaces.nonprojective import NonProjective, are_trees
 
 
 class Projective(TreeSpace):
@@ -35,16 +35,29 @@ class Projective(TreeSpace):
         check_feasible(allowed, self.single_root)
         if all_allowed(allowed) or self._items(allowed).right[0, -1]:
             return
-        certain = allowed & (allowed.sum(axis=0) == 1)
+        supported = supported_arcs(allowed, self.single_root)
+        certain = supported & (supported.sum(axis=0) == 1)
+        remedy = "Allow more arcs, or leave out `projective=True`"
         for (head, word), (other, below) in crossing_pairs(certain):
             raise DeptreeError(
                 f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
                 f"{min(word, below)} and {max(word, below)} have no other head",
-                "Allow more arcs, or leave out --projective",
+                remedy,
             )
         kind = "single-root tree" if self.single_root else "tree"
-        problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross"
-        raise DeptreeError(problem, "Allow more arcs, or leave out --projective")
+        first, second = self._crossing_in_a_tree(allowed, certain)
+        raise DeptreeError(
+            f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
+            f"{first[0]} -> {first[1]} and {second[0]} -> {second[1]}",
+            remedy,
+        )
+
+    def _crossing_in_a_tree(self, allowed: Bool, certain: Bool) -> tuple[Arc, Arc]:
+        """Two arcs that cross in some tree, which has such; if possible one that is in every tree."""
+        heads, _ = NonProjective("", "", self.single_root).maximum_tree(np.where(allowed, 0.0, -np.inf))
+        tree = np.zeros_like(allowed)
+        tree[heads, np.arange(1, len(allowed))] = True
+        return max(crossing_pairs(tree), key=lambda pair: sum(certain[arc] for arc in pair))
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3)."""

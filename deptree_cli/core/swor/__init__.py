@@ -46,7 +46,11 @@ class Algorithm:
                 it, or are half of `size`, and `size_for_mass` says how many are drawn in all. The stop depends on the
                 trees; that the number behind it does not is what keeps estimates unbiased (docs/estimates.md).
         """
-        draw: Callable[..., Draws] = imported(self.target, __name__)
+        target: Callable[..., Draws] = imported(self.target, __name__)
+
+        def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float) -> Draws:
+            return target(distribution, distribution.room_for(size), rng, mass)
+
         most = most_certain(size)
         if mass >= 1 or most == 0:
             return draw(distribution, size, rng, 1.0)

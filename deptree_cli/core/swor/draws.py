@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import counted
+from deptree_cli.core.streams import kernel_state
 
 # Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
 FURTHER = 5
@@ -28,6 +30,8 @@ class Draws:
         exhausted: whether every tree of positive weight has been returned.
         certain: how many of the first trees were drawn to reach a mass. They have their probability as their weight;
             for the others the clock of an estimator starts when the last of these came (docs/estimates.md).
+        labels: (m, n) of labelled trees, numbers of the sentence's labels; heads may then repeat, and log_probs are of
+            tree and labels.
     """
 
     heads: Heads
@@ -36,6 +40,7 @@ class Draws:
     tau: float
     exhausted: bool
     certain: int = 0
+    labels: Heads | None = None
 
     @classmethod
     def timed(cls, heads: Heads, log_probs: Float, log_left: Float, clock: np.random.Generator) -> Draws:
@@ -52,8 +57,8 @@ class Draws:
         if count >= len(self.heads):
             return self
         heads, log_probs, arrivals = self.heads[:count], self.log_probs[:count], self.arrivals[:count]
-        tau = float(self.arrivals[count])
-        return replace(self, heads=heads, log_probs=log_probs, arrivals=arrivals, tau=tau, exhausted=False)
+        labels, tau = None if self.labels is None else self.labels[:count], float(self.arrivals[count])
+        return Draws(heads, log_probs, arrivals, tau, False, self.certain, labels)
 
     def reach(self, mass: float) -> int:
         """How many of the first trees have this probability together; all, where they have not."""
@@ -76,7 +81,8 @@ class Draws:
 
     def __repr__(self) -> str:
         left = "all there are" if self.exhausted else f"tau={self.tau:.4g}"
-        return f"<Draws: {len(self.heads)} distinct trees, mass={self.mass:.4g}, {left}>"
+        trees = counted(len(self.heads), "distinct tree" if self.labels is None else "distinct labelled tree")
+        return f"<Draws: {trees}, mass={self.mass:.4g}, {left}>"
 
 
 def window_of(since: float, tau: float) -> float:
@@ -99,4 +105,4 @@ def size_for_mass(certain: int, size: int) -> int:
 
 def clock_of(rng: np.random.Generator) -> np.random.Generator:
     """A stream for arrival times, so that they do not depend on how many trees are drawn."""
-    return np.random.Generator(np.random.PCG64(rng.bit_generator.random_raw(2).tolist()))
+    return np.random.Generator(np.random.PCG64(kernel_state(rng, 2).tolist()))

@@ -26,19 +26,16 @@ from deptree_cli.core.swor.trie import Node, remove, walk_down
 
 def draw(
     algorithm: Algorithm, distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0
-) -> tuple[Draws, Heads]:
+) -> Draws:
     """Up to `size` distinct labelled trees; `mass` is as of `Algorithm.draw`.
 
-    Returns:
-        draws, in which heads may repeat and log_probs are of tree and labels; and the labels (m, n).
+    The labelings are drawn by streams of the seed of `rng`, which does not move on: see `label_stream`.
+
+    Raises:
+        DeptreeError: the scores tell no labels.
     """
-    if distribution.labels is None:
-        raise DeptreeError("the scores tell no labels to draw", "Give --labels")
     trees = algorithm.draw(distribution, size, rng)
-    each = [
-        Labelings(log_probs, label_stream(rng, number))
-        for number, log_probs in enumerate(distribution.labels.of(trees.heads))
-    ]
+    each = _labelings(distribution, trees.heads, rng)
     waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
     drawn: list[tuple[int, tuple[int, ...], float, float]] = []
     most = most_certain(size) if mass < 1 else 0
@@ -56,12 +53,21 @@ def draw(
             heapq.heappop(waiting)
         else:
             heapq.heapreplace(waiting, (arrival + wait, number))
-    numbers, labels_drawn, log_probs, arrivals = zip(*drawn, strict=True)
+    numbers, labels_drawn, log_probs, arrivals = zip(*drawn, strict=True) if drawn else ([], [], [], [])
     tau = min(waiting[0][0] if waiting else np.inf, trees.tau)
     heads = trees.heads[list(numbers)]
+    labels_of = np.array(labels_drawn, dtype=np.int32).reshape(heads.shape)
     exhausted = not waiting and trees.exhausted
-    draws = Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain)
-    return draws, np.array(labels_drawn, dtype=np.int32)
+    return Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain, labels_of)
+
+
+def _labelings(distribution: ArcFactored, trees: Heads, rng: np.random.Generator) -> list[Labelings]:
+    """Those of each of k trees, (k, n) heads."""
+    if distribution.labels is None:
+        problem = "the scores tell no labels to draw"
+        raise DeptreeError(problem, "Give their names (`labels`)", sent_id=distribution.id)
+    log_probs = distribution.labels.of(trees)
+    return [Labelings(own, label_stream(rng, number)) for number, own in enumerate(log_probs)]
 
 
 class Labelings:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.bitext.scores import LinkScores, checked_links, checked_nulls
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.scores import SCALES
 
 NULLS = ("first", "last")
@@ -39,9 +40,9 @@ class PairLayout:
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
-            raise DeptreeError(f"unknown scale {self.scale!r}", f"Choose one of {', '.join(SCALES)}")
+            raise DeptreeError(f"unknown scale {self.scale!r}", one_of(SCALES))
         if self.null not in (None, *NULLS):
-            raise DeptreeError(f"unknown place {self.null!r} of NULL", f"Choose one of {', '.join(NULLS)}")
+            raise DeptreeError(f"unknown place {self.null!r} of NULL", one_of(NULLS))
 
     @property
     def forbidden(self) -> float:

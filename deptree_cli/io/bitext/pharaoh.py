@@ -29,7 +29,7 @@ class PharaohLine(NamedTuple):
 
 
 def read_pharaoh(path: str) -> Iterator[PharaohLine | DeptreeError]:
-    """Read the links of each pair in a file; `-` is standard input.
+    """Read the links of each pair in a file; `-` is standard input. A file may be empty, or its lines.
 
     Yields:
         the links, or the error of a line that is not in the format.
@@ -37,7 +37,7 @@ def read_pharaoh(path: str) -> Iterator[PharaohLine | DeptreeError]:
     Raises:
         DeptreeError: the file cannot be read, or not to its end.
     """
-    with open_input(path) as file:
+    with open_input(path, may_be_empty=True) as file:
         for number, line in enumerate(lines_of(file.stream, file.place), 1):
             yield _parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
 

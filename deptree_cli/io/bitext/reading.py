@@ -20,7 +20,6 @@ def read_pairs(
     null: str | None = None,
     null_score: float | None = None,
     temperature: float = 1.0,
-    branching: int = 2,
     on_error: Callable[[DeptreeError], None] | None = None,
 ) -> Iterator[ScoredPair]:
     """Read the sentence pairs of a score file, one at a time, as ``deptree bitext`` does.
@@ -29,11 +28,11 @@ def read_pairs(
         scores: path of a file in any container; `-` is standard input.
         text: path of the words, a line ``source words ||| target words`` for each pair.
         symmetric: path of the scores of the other direction.
-        scale, null, null_score, temperature, branching: each as the option of that name on the command line.
+        scale, null, null_score, temperature: each as the option of that name on the command line.
         on_error: called with what is wrong with a pair that cannot be used, which is then left out.
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.
     """
     records = PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score))
-    return usable(records, PairInterpretation(temperature, branching), on_error)
+    return usable(records, PairInterpretation(temperature), on_error)

@@ -59,11 +59,10 @@ class PairInterpretation:
     """How a record becomes a distribution; it travels to worker processes.
 
     Attributes:
-        temperature, branching: as for `AlignmentDistribution`.
+        temperature: as for `AlignmentDistribution`.
     """
 
     temperature: float = 1.0
-    branching: int = 2
 
     def __call__(self, record: PairRecord) -> ScoredPair:
         """The pair of a record.
@@ -73,9 +72,9 @@ class PairInterpretation:
         """
         from deptree_cli.core.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
 
-        nulls, how = (record.source_nulls, record.target_nulls), (self.branching, record.sent_id)
+        parts = record.scores, "log", record.source_nulls, record.target_nulls
         try:
-            found = AlignmentDistribution(record.scores, "log", *nulls, *how, temperature=self.temperature)
+            found = AlignmentDistribution(*parts, record.sent_id, temperature=self.temperature)
         except DeptreeError as error:
             raise error.at(record.place, record.sent_id) from None
         return ScoredPair(record, found)

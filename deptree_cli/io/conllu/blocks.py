@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
-from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, may_hold_notes
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold_notes
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
@@ -31,6 +31,9 @@ from deptree_cli.kernels.text.columns import (
 )
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+# What stands where no label is known.
+UNLABELLED = "dep"
 
 _MISC = COLUMNS.index("misc")
 _SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
@@ -52,6 +55,11 @@ def read_blocks_or_errors(stream: BinaryIO, place: str) -> Iterator[Block | Dept
             yield Block(chunk, place)
         except DeptreeError as error:
             yield error
+
+
+def no_sentences() -> DeptreeError:
+    """Build the error of scores without sentences where CoNLL-U is to be written."""
+    return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
 
 
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:
@@ -110,7 +118,7 @@ class Block:
         text = _shown(self.raw[start:end])
         problem, remedy = {
             BAD_COLUMNS: (
-                f"{columns} column{'s' * (columns > 1)} where a word has 10, separated by tabs",
+                f"{counted(columns, 'column')} where a word has 10, separated by tabs",
                 "Repair the line; an empty line ends a sentence",
             ),
             BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
@@ -146,6 +154,12 @@ class Block:
             _text(self.raw[start:end], self.place) for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
         ]
 
+    @property
+    def labels(self) -> list[str | None]:
+        """The words' labels, None where there is none, and for `dep` without a word as head: it says nothing then."""
+        words = zip(self.heads, self.deprels, strict=True)
+        return [None if name in ("_", "") or (name == UNLABELLED and not head) else name for head, name in words]
+
     def column(self, name: str) -> list[str]:
         """A column of the words, by its name in `COLUMNS`."""
         index = COLUMNS.index(name)
@@ -173,21 +187,25 @@ class Block:
     def with_notes(
         self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
     ) -> bytes:
-        """The block as it is, plus comments, and `noting` some words; older comments of their keys, and of others, go.
+        """The block as it is, plus comments, and `noting` some words; older ones of their keys, and signatures, go.
 
-        instead: keys of comments that go whether or not there are new ones.
+        instead: keys of comments, and of MISC of these words, that go whether or not there are new ones.
         """
         added = [f"{comment}{self.newline}".encode() for comment in comments]
-        noted = self.noting(word_to_misc).without({*instead, *map(_key, added)})
+        noted = self.noting(word_to_misc, instead).without({*instead, *map(key_of, added)})
         return b"".join([noted.raw[: noted._rows_start], *added, noted.raw[noted._rows_start :]])
 
-    def noting(self, word_to_misc: Mapping[int, str]) -> Block:
-        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go."""
+    def noting(self, word_to_misc: Mapping[int, str], instead: Set[bytes] = frozenset()) -> Block:
+        """The block with `Key=value` (several: `A=1|B=2`) in MISC of some words; older values of the keys go.
+
+        instead: more keys whose values go.
+        """
         if not word_to_misc:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         rows = [line.split(b"\t") for line in self._rows]
-        lines = [b"\t".join(_with_entry(row, additions[row[0]]) if row[0] in additions else row) for row in rows]
+        noted = (_with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
+        lines = [b"\t".join(row) for row in noted]
         return self._with(self._rows_start, lines, self._rows_end)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:
@@ -201,21 +219,26 @@ class Block:
         return self._with(self._rows_start, lines, self._rows_end)
 
     def fresh(self) -> Block:
-        """The block without the notes of earlier commands, which another tree or other scores make untrue."""
+        """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
         block = self
         if may_hold_notes(self._comments):
-            kept = [comment for comment in _lines(self._comments) if not is_note(_key(comment))]
-            block = self._with(self._start, kept, self._rows_start)
+            block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if any(key + b"=" in self.raw for key in MISC):
             rows = (line.split(b"\t") for line in block._rows)
             lines = [b"\t".join(_with_entry(row, b"", MISC) if _is_noted(row) else row) for row in rows]
             block = block._with(block._rows_start, lines, block._rows_end)
         return block
 
+    def _leaving(self, stays: Callable[[bytes], bool]) -> Block:
+        """The block with those of its comments that stay, and without signatures of ours."""
+        comments = _lines(self._comments)
+        kept = [each for each in comments if stays(each) and not is_signature(each)]
+        return self if len(kept) == len(comments) else self._with(self._start, kept, self._rows_start)
+
     @property
     def generators(self) -> bytes:
         """The comments that say what made the file."""
-        return b"".join(comment for comment in _lines(self._comments) if _key(comment) == GENERATOR)
+        return b"".join(comment for comment in _lines(self._comments) if key_of(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
@@ -233,23 +256,14 @@ class Block:
         return self.raw.endswith(b"\n", 0, self._rows_end)
 
     def without(self, keys: Set[bytes]) -> Block:
-        """The block without comments ``# key = ...`` of these keys: what is said anew is not said twice."""
-        comments = self._comments
-        if not any(key in comments for key in keys):
-            return self
-        kept = [comment for comment in _lines(comments) if _key(comment) not in keys]
-        return self._with(self._start, kept, self._rows_start)
+        """The block without comments ``# key = ...`` of these keys, and without signatures: what is said anew."""
+        return self._leaving(lambda comment: key_of(comment) not in keys)
 
     @property
     def newline(self) -> str:
         """How the block's lines end."""
         end = self.chunk.data.find(b"\n", self._start)
         return "\r\n" if self.chunk.data[end - 1 : end] == b"\r" else "\n"
-
-
-def _key(comment: bytes) -> bytes:
-    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
-    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.streams import open_input, place_of
 
@@ -56,7 +56,7 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
 
 def _paired(item: Any, block: Block, partner: Partner) -> Any:
     if block.n != partner.words:
-        problem = f"{block.place} has {block.n} words where there are {partner.words}"
+        problem = f"{block.place} has {counted(block.n, 'word')} where there are {partner.words}"
         raise OutOfStep(problem, _SAME, sent_id=item.sent_id)
     if partner.name and block.sent_id and block.sent_id != partner.name:
         raise OutOfStep(f"out of step: {block.place} is {block.sent_id!r}", _SAME, sent_id=item.sent_id)

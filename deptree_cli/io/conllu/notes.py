@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Comments `# key = ...`; and where the file says what made it.
 COMMENTS = frozenset(
     {
@@ -11,9 +13,15 @@ COMMENTS = frozenset(
 )
 COMMENT_PREFIX = b"swor_"
 GENERATOR = b"generator"
+_SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
 # Entries `Key=value` of MISC.
 MISC = frozenset({b"HeadProb", b"LabelProb"})
+
+
+def key_of(comment: bytes) -> bytes:
+    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
+    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
 
 
 def is_note(key: bytes) -> bool:
@@ -21,6 +29,11 @@ def is_note(key: bytes) -> bool:
     return key in COMMENTS or key.startswith(COMMENT_PREFIX)
 
 
+def is_signature(comment: bytes) -> bool:
+    """Whether a comment ``# key = value`` is the signature of an earlier run of ours: the next one takes its place."""
+    return bool(_SIGNATURE.match(comment))
+
+
 def may_hold_notes(comments: bytes) -> bool:
-    """Whether these bytes hold the key of a note, as a note or otherwise."""
-    return COMMENT_PREFIX in comments or any(key in comments for key in COMMENTS)
+    """Whether these bytes hold the key of a note or a signature, as one or otherwise."""
+    return COMMENT_PREFIX in comments or b"deptree|" in comments or any(key in comments for key in COMMENTS)

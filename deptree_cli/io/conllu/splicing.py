@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.conllu.notes import GENERATOR
 
 # What becomes of DEPS where HEAD may change, numbered as in kernels/text/columns.py.
@@ -26,11 +26,20 @@ class Deprels:
 
     Attributes:
         names: the names of labels.
-        index: (k, n) int32, the number of each word's name.
+        index: (k, n) int32, the number of each word's name; -1 for a word without, which is treated as in `with_trees`
+            without labels.
     """
 
     names: tuple[str, ...]
     index: NDArray[np.int32]
+
+    @classmethod
+    def given(cls, labels: Sequence[str | None], trees: int) -> Deprels | None:
+        """Labels that words have in each of so many trees, None for words of any label; None if all are."""
+        names = tuple(dict.fromkeys(label for label in labels if label is not None))
+        numbers = {name: number for number, name in enumerate(names)}
+        row = [-1 if label is None else numbers[label] for label in labels]
+        return cls(names, np.tile(np.array(row, dtype=np.int32), (trees, 1))) if names else None
 
 
 def with_trees(
@@ -106,7 +115,7 @@ def _packed(pieces: Sequence[bytes]) -> Packed:
 
 @cache
 def _names(names: tuple[str, ...]) -> Names:
-    pieces = [b"root", b"dep", *(name.encode() for name in names)]
+    pieces = [b"root", UNLABELLED.encode(), *(name.encode() for name in names)]
     return Names(_packed(pieces), max(map(len, pieces)))
 
 

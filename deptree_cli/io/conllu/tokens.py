@@ -7,9 +7,9 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from deptree_cli.core.dtypes import Integers
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.notes import MISC, is_note
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.io.conllu.blocks import UNLABELLED, Block
+from deptree_cli.io.conllu.notes import MISC, is_note, is_signature
 
 if TYPE_CHECKING:
     from conllu import TokenList
@@ -22,10 +22,10 @@ def tokens_of(block: Block) -> TokenList:
     return conllu.parse(block.raw.decode("utf-8-sig"))[0]
 
 
-def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = None) -> TokenList:
+def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | None = None) -> TokenList:
     """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
 
-    Without `deprels` a word whose head is what it was keeps its label; another one is `dep`, and `root` under ROOT.
+    A word without one of `deprels` keeps its label if its head is what it was; else it is `dep`, and `root` under ROOT.
     Enhanced dependencies and notes of commands, which do not fit another tree, are dropped, and so are empty nodes.
 
     Raises:
@@ -37,14 +37,19 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str] | None = 
     kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
     words = [token for token in kept if isinstance(token["id"], int)]
     if len(words) != len(heads):
-        problem = f"{len(heads)} heads are given for a sentence of {len(words)} words"
+        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
         raise DeptreeError(problem, "Give one head per word")
     for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
         stays = token["head"] == head and token["deprel"] not in (None, "_", "root")
-        token["deprel"] = deprels[word] if deprels else "root" if head == 0 else token["deprel"] if stays else "dep"
+        own = "root" if head == 0 else token["deprel"] if stays else UNLABELLED
+        token["deprel"] = (deprels[word] if deprels else None) or own
         token["head"] = head
         token["deps"] = None
         if token["misc"]:
             token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
-    metadata = {key: value for key, value in tokens.metadata.items() if not is_note(key.encode())}
+    metadata = {
+        key: value
+        for key, value in tokens.metadata.items()
+        if not is_note(key.encode()) and not is_signature(f"# {key} = {value}".encode())
+    }
     return TokenList(kept, metadata=Metadata(metadata))

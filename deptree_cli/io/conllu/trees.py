@@ -11,9 +11,8 @@ from typing import Any
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
@@ -73,6 +72,7 @@ class Trees:
         closing: notes on the last tree, on behalf of all.
         deprels: the labels, if they are known.
         tags: parts of speech, if they differ from those of the sentence.
+        given: labels that some words were given, for CoNLL-U where there are no others.
     """
 
     sent_id: str
@@ -82,6 +82,7 @@ class Trees:
     closing: Sequence[Note] = ()
     deprels: Deprels | None = None
     tags: Tags | None = None
+    given: Deprels | None = None
 
 
 @dataclass(frozen=True)
@@ -171,14 +172,14 @@ def _each(values: Sequence[Value]) -> list[str]:
 def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
     """The sentence once per tree, each under a name of its own."""
     if trees.block is None:
-        raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+        raise no_sentences()
     sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
     closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
     comments = {note.key: note.texts for note in trees.notes if note.key}
     block, tags, mark = trees.block.fresh(), trees.tags, unused_mark(trees.block)
     if tags:
         block = block.with_column(tags.column, [mark.decode()] * block.n)
-    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels, style.deps)
+    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels or trees.given, style.deps)
     return filled(data, mark, (tags.names[tag] for tag in tags.index.ravel().tolist())) if tags else data
 
 

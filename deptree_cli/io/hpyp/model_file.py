@@ -10,12 +10,14 @@ from typing import Any, get_args
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, printable
+from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.core.hpyp.contexts import NAMES, Contexts
 from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, Trained
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
+from deptree_cli.core.text import fits_a_line
 from deptree_cli.io.hpyp.treebank import Tags
 from deptree_cli.io.output import NpzOutput
 from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz
@@ -88,7 +90,7 @@ def read_model(path: str) -> tuple[Trained, str]:
         if not file.head.startswith(b"PK"):
             raise _no_model(file.place)
         with open_npz(file) as opened:
-            return _read(opened, file.place), opened.signature
+            return _read(opened, file.place), printable(opened.signature)
 
 
 def _read(opened: NpzFile, place: str) -> Trained:
@@ -127,7 +129,7 @@ def _about(data: Array, place: str) -> Mapping[str, Any]:
 
 
 def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
-    words, tags, labels = (_names(about, name) for name in ("words", "tags", "labels"))
+    words, tags, labels = (_symbols(about, name) for name in ("words", "tags", "labels"))
     contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
     symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
     processes = [
@@ -156,6 +158,24 @@ def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) >= 1 << BITS:
         raise ValueError(f"{key} is not a list of names")
     return tuple(names)
+
+
+def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Words, tags or labels, which are written into columns of CoNLL-U as they are.
+
+    Raises:
+        DeptreeError: one would break a line, or is no tag or label but the sign of a missing one.
+        ValueError: there is no list of them.
+    """
+    names = _names(found, key)
+    for number, name in enumerate(names):
+        if not (name and fits_a_line(name)):
+            problem = f"{key}[{number}] is {name!r}: no column of CoNLL-U can hold it"
+            raise DeptreeError(problem, "Train anew, and read no models of unknown origin")
+        if name == UNKNOWN and key != "words":
+            problem = f"{key}[{number}] is {UNKNOWN}, the sign of a missing value, which the model would predict"
+            raise DeptreeError(problem, "Train anew: sentences with missing ones are left out")
+    return names
 
 
 def _progress(found: Mapping[str, Any]) -> Progress:

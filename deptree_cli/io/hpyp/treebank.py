@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.io.conllu.blocks import COLUMNS, Block, read_blocks_or_errors
 from deptree_cli.io.streams import open_input
 from deptree_cli.kernels.text.columns import HEAD
@@ -46,7 +46,9 @@ def _annotated_or_error(block: Block | DeptreeError, number: str, tags: Tags) ->
 
 
 def annotated(block: Block, sent_id: str, tags: Tags) -> Annotated:
-    """The words of a block with integer ids, their tags, heads and labels; the latter two -1 and ``_`` where unknown.
+    """The words of a block with integer ids, their tags, heads and labels: ``_``, -1 and ``_`` where unknown.
+
+    A column that is empty is as good as ``_``.
 
     Args:
         sent_id: what the sentence is called.
@@ -57,7 +59,12 @@ def annotated(block: Block, sent_id: str, tags: Tags) -> Annotated:
     """
     forms, tagged, deprels = _columns(block, "form", tags, "deprel")
     heads = np.asarray(block.template.words)[:, HEAD].astype(np.int32)
-    return Annotated(sent_id, block.place, forms, tagged, heads, deprels)
+    return Annotated(sent_id, block.place, forms, _filled(tagged), heads, _filled(deprels))
+
+
+def _filled(column: tuple[str, ...]) -> tuple[str, ...]:
+    """The column with a sign in the place of nothing."""
+    return column if all(column) else tuple(value or UNKNOWN for value in column)
 
 
 def _columns(block: Block, *names: str) -> list[tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.parsers import PARSERS, Adapter, Parser, Scores, Splitter
 from deptree_cli.io.parsers.sentences import Sentence, Split, Token
 from deptree_cli.io.scores.layout import words_in
@@ -89,7 +89,7 @@ def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> lis
     with parser.at_work(f"sentence {batch.sent_id} or soon after"):
         results = adapter.scores([sentence.words for sentence in sentences], labelled)
     if len(results) != len(sentences):
-        problem = f"{parser.name} left out {len(sentences) - len(results)} of {len(sentences)} sentences"
+        problem = f"{parser.name} left out {len(sentences) - len(results)} of {counted(len(sentences), 'sentence')}"
         raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch.sent_id)
     return [_scored(parser, *each) for each in zip(sentences, results, strict=True)]
 
@@ -108,7 +108,7 @@ def _checked(scores: Array, sentence: Sentence, parser: Parser) -> Array:
     except DeptreeError as error:
         raise error.at(sent_id=sentence.sent_id) from None
     if got != n:
-        problem = f"{parser.name} gave scores of {got} words for a sentence of {n}"
+        problem = f"{parser.name} gave scores of {counted(got, 'word')} for a sentence of {n}"
         raise DeptreeError(problem, "Shorten the sentence or leave it out", sent_id=sentence.sent_id)
     if np.isnan(scores).any() or np.isposinf(scores).any():
         problem = f"{parser.name} gave scores that are not numbers"

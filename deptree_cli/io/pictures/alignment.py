@@ -1,11 +1,9 @@
-"""What a picture of a sentence pair shows: how probable every link is, and the links of the best derivation."""
+"""What a picture of a sentence pair shows: how probable every link is, and the links of the best alignment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.io.pictures.forms import shown_form
@@ -30,14 +28,6 @@ class AlignmentPicture:
     target: Sequence[str]
     probabilities: Float
     targets: Heads
-
-    @property
-    def of_targets(self) -> Float:
-        """The probability of every source word's link, or that it has none where none is drawn, (p,)."""
-        linked = self.probabilities[np.arange(len(self.targets)), self.targets]
-        unlinked = np.maximum(0.0, 1.0 - self.probabilities.sum(axis=1))
-        found: Float = np.where(self.targets >= 0, linked, unlinked)
-        return found
 
     @property
     def heat_map(self) -> HeatMap:

@@ -1,4 +1,4 @@
-"""A sentence pair as text for a terminal: a matrix of shaded cells, the best derivation's links in brackets.
+"""A sentence pair as text for a terminal: a matrix of shaded cells, the best alignment's links in brackets.
 
 Target words stand above their columns or, where they are too long for that, upright; where even so there are too many,
 the matrix goes on below with the next of them.
@@ -19,13 +19,13 @@ from deptree_cli.io.pictures.table import FAINT, POSSIBLE, UNSURE, WIDEST, paint
 SHADES = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.01: "░"}
 EMPTY = "·"
 
-LEGEND = "░ from .01  ▒ .25  ▓ .5  █ .75", "[ ] best link, p its probability"
+LEGEND = "░ from .01  ▒ .25  ▓ .5  █ .75", "[ ] link of the best alignment"
 
 # The least for source words where a terminal is narrow, and the most characters of a word that stands upright.
 LEAST, TALLEST = 4, 12
 
-# Columns that a link takes with its brackets beside or below its word, and those of the numbers at the right.
-BRACKETED, NUMBERS = 4, 8
+# Columns that a link takes with its brackets beside or below its word; what stands above the numbers at the right.
+BRACKETED, NUMBERS = 4, "  p(link)"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def alignment_text(picture: AlignmentPicture, width: int, colour: bool = False) 
     """
     longest = min(WIDEST, max(LEAST, width // 3), max(map(cells, picture.source)))
     words = [fitted(word, longest) + " " for word in picture.source]
-    strips = _strips(picture.target, max(BRACKETED, width - longest - 1 - NUMBERS))
+    strips = _strips(picture.target, max(BRACKETED, width - longest - 1 - len(NUMBERS)))
     lines = [f"{picture.name}: {picture.caption}"]
     for strip in strips:
         lines += ["", *_drawn(picture, strip, words, strip is strips[-1], colour)]
@@ -83,10 +83,13 @@ def _drawn(
     indent = " " * cells(words[0])
     *above, lowest = strip.heading
     yield from (indent + line for line in above)
-    yield indent + lowest + painted("  p" * is_last, FAINT, colour)
-    rows = zip(words, picture.probabilities.tolist(), picture.targets.tolist(), picture.of_targets, strict=True)
-    for word, probabilities, linked, number in rows:
-        behind = painted(f"  {number:.4f}", UNSURE if number < SURE else "", colour) if is_last else ""
+    yield indent + lowest + painted(NUMBERS * is_last, FAINT, colour)
+    for word, probabilities, linked in zip(
+        words, picture.probabilities.tolist(), picture.targets.tolist(), strict=True
+    ):
+        behind = ""
+        if is_last and linked >= 0:
+            behind = painted(f"  {probabilities[linked]:.4f}", UNSURE if probabilities[linked] < SURE else "", colour)
         yield word + strip.row(probabilities, linked, colour) + behind
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int, Integers
-from deptree_cli.io.pictures.choice import chosen, heavier
+from deptree_cli.core.errors import counted, plural
+from deptree_cli.io.pictures.choice import LEAST, chosen, heavier
 
 ROOT = "ROOT"
 
 TREE, OTHER = "tree", "other"
 
-# Numbers this near to 0 or 1 say nothing that the darkness of the arc does not.
+# An arc without a number is at least this probable; any other has one, however improbable it is.
 SURE = 0.99
 
 
@@ -55,9 +56,16 @@ class Arc:
 
     @property
     def tag(self) -> str:
-        """What is written on it: the label, ROOT's name where that has none, and the weight if it is worth a number."""
-        number = f"{self.weight:.2f}".removeprefix("0") if 1 - SURE < self.weight < SURE else ""
-        return " ".join(filter(None, [self.label or ("" if self.head else ROOT), number]))
+        """What is written on it: the label, ROOT's name where that has none, and the weight unless it is nearly 1."""
+        return " ".join(filter(None, [self.label or ("" if self.head else ROOT), self._number]))
+
+    @property
+    def _number(self) -> str:
+        if self.weight >= SURE:
+            return ""
+        if self.weight < LEAST:
+            return f"<{LEAST:.2f}".replace("0.", ".") if self.weight else "0"
+        return f"{self.weight:.2f}".removeprefix("0")
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Picture:
             return ""
         unit = "share of the samples" if self.samples else "probability"
         most = f"at most {self.heaviest_hidden:.2g}" if self.hidden > 1 else f"{self.heaviest_hidden:.2g}"
-        return f"{self.hidden:,} arc{'s' * (self.hidden > 1)} hidden ({unit} {most})"
+        return f"{self.hidden:,} {plural(self.hidden, 'arc')} hidden ({unit} {most})"
 
     @property
     def full_caption(self) -> str:
@@ -109,7 +117,7 @@ class Picture:
         label = f" ({arc.label})" if arc.label else ""
         number = f"{arc.probability:.4g}"
         if arc.count is not None:
-            number = f"{arc.count} of {self.samples} samples, probability {number}"
+            number = f"{arc.count} of {counted(self.samples, 'sample')}, probability {number}"
         return f"{self.word(arc.head)} -> {self.word(arc.dependent)}{label}: {number}"
 
 

@@ -10,6 +10,9 @@ from typing import Any
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.output import Output
 
+# From where to where the axes of a calibration go.
+FRAME = (-0.05, 1.05)
+
 # What keeps the time of drawing out of a file.
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
@@ -36,7 +39,8 @@ def plot_calibration(rows: Sequence[Sequence[Any]], title: str, path: str) -> No
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=1)
     axes.plot(confidence, accuracy, color="C0", linewidth=1, zorder=2)
     axes.scatter(confidence, accuracy, s=[20 + 300 * count / sum(words) for count in words], zorder=3)
-    axes.set(title=title, xlabel="probability of the head", ylabel="share of right heads", xlim=(0, 1), ylim=(0, 1))
+    # Points at 0 and 1 are whole, within the frame.
+    axes.set(title=title, xlabel="probability of the head", ylabel="share of right heads", xlim=FRAME, ylim=FRAME)
     axes.set_aspect("equal")
     save(figure, path)
 

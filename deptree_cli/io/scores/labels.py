@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
 from deptree_cli.io.scores.second_order import refusal
@@ -107,7 +107,7 @@ class OpenLabelScores:
             if words > n and raw.padded:
                 return cut(scores, n, self._layout)
             if words != n:
-                problem = f"the scores of labels have {words} words, those of arcs {n}"
+                problem = f"the scores of labels have {counted(words, 'word')}, those of arcs {n}"
                 sure = raw.key is not None and raw.key in (key, sent_id)
                 raise (DeptreeError if sure else OutOfStep)(problem, _SAME)
         except DeptreeError as error:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import layout
 
 # A field of signatures: the sentences were read from a container that may have sorted them by name.
 ORDER, UNKNOWN = "order", "unknown"
+
+PROJECTIVE = "--projective"
+
+# How scores are read without any option.
+_USUAL = {name: answers[0] for name, answers in CHOICES.items()}
 
 # The commands that write scores; what others write are none.
 _WRITERS = ("dump", "convert", "hpyp parse")
@@ -32,6 +37,16 @@ def own_layout(signature: str) -> Layout | None:
 def is_projective(signature: str) -> bool:
     """Whether a file of this signature has scores of projective trees: others would have them by mistake only."""
     return (_fields(signature) or {}).get("trees") == "projective"
+
+
+def options_to_read(signature: str) -> list[str]:
+    """Return the options that scores of this signature need to be read where it is not kept."""
+    options = [PROJECTIVE] if is_projective(signature) else []
+    read = own_layout(signature) or Layout()
+    answers = {name: getattr(read, name) for name, usual in _USUAL.items() if getattr(read, name) not in (None, usual)}
+    if answers and read.name:
+        return [*options, f"--from {read.name}"]
+    return [*options, *(f"--{name} {answer}" for name, answer in answers.items())]
 
 
 def _fields(signature: str) -> dict[str, str] | None:

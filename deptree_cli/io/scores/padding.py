@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import MASK
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 
@@ -28,7 +28,7 @@ def check_not_padding(scores: Array, layout: Layout) -> None:
         return
     if _alike(_unmasked(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)):
         return
-    problem = f"the scores of the last of {n} words are all alike, as those of padding are"
+    problem = f"the scores of the last of {counted(n, 'word')} are all alike, as those of padding are"
     raise DeptreeError(problem, "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE")
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.core.text import fits_a_line
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
@@ -24,9 +24,6 @@ _Blocks = Iterator[Block | DeptreeError]
 
 # Scores with the sentence they belong to, if there are sentences, or what keeps the two apart.
 _Pair = tuple[Raw, Block | None] | DeptreeError
-
-# What a comment or the name of a zip's entry cannot hold: it would end there, or go on in a line of its own.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _UNORDERED = (
     "Name the scores by the sent_ids, or save them as .npz: safetensors sorts by name, and only deptree notes the order"
@@ -128,7 +125,7 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
     sent_id = named or str(number)
     if isinstance(raw, DeptreeError):
         return raw.at(sent_id=sent_id)
-    if _CONTROL.search(sent_id):
+    if not fits_a_line(sent_id):
         problem = "the sentence's name holds a control character"
         return DeptreeError(problem, "Rename it", place=raw.place, sent_id=sent_id)
     try:
@@ -151,7 +148,7 @@ def _record(number: int, raw: Raw, block: Block | None, layout: Layout) -> Recor
 
 def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
     if len(forms) != n:
-        problem = f"the field forms has {len(forms)} words, the scores have {n}"
+        problem = f"the field forms has {counted(len(forms), 'word')}, the scores have {n}"
         raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
     return block_of(sent_id, forms)
 
@@ -169,7 +166,7 @@ def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
     if raw.padded and block.n < n:
         return cut(scores, block.n, layout)
     raise OutOfStep(
-        f"the scores have {n} words, the CoNLL-U sentence has {block.n} ({block.place})",
+        f"the scores have {counted(n, 'word')}, the CoNLL-U sentence has {block.n} ({block.place})",
         f"{_MATCHING}, with the same tokens",
     )
 

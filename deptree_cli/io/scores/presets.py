@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register
 from deptree_cli.io.scores.layout import CHOICES, Layout
 
@@ -48,6 +49,6 @@ def layout(
     overrides: dict[str, Any] = {name: answer for name, answer in given.items() if answer is not None}
     for name, answer in overrides.items():
         if answer not in CHOICES[name]:
-            raise DeptreeError(f"unknown --{name} {answer}", f"Choose one of {', '.join(CHOICES[name])}")
+            raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))
     read = replace(PRESETS.get(preset) if preset else Layout(), **overrides)
     return replace(read, asked="") if orient else read

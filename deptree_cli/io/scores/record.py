@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.scores.raw import SecondOrderParts
 
 
@@ -29,7 +28,7 @@ class Record:
         gold: the same sentence with the heads that are known to be right, if there is such a file.
         parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
             refuses them (`second_order.refusal`).
-        notice: what had to be assumed to read it, which the user must hear of; empty if nothing.
+        notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
     """
 
     sent_id: str
@@ -60,5 +59,5 @@ class Record:
             DeptreeError: there is none.
         """
         if self.block is None:
-            raise DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+            raise no_sentences()
         return self.block

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array
+from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
+from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.pairing import read_records
@@ -39,7 +41,7 @@ class Interpretation:
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
         single_root, temperature, nan_forbids: as for `TreeDistribution`.
-        fix_heads: whether the HEADs of the CoNLL-U are constraints.
+        fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         projective: as for `TreeDistribution`.
     """
 
@@ -74,7 +76,7 @@ class Interpretation:
         found = TreeDistribution(to_head_dep(scores, layout), labels=labels, id=record.sent_id, **trees, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
-        return found.given(record.block.heads) if self.fix_heads and record.block is not None else found
+        return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
     def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
         """The distribution by a record's scores of arcs, and by those of parts where there are some."""
@@ -83,7 +85,11 @@ class Interpretation:
         options = self._options(self.layout) | parts_to_head_dep(record.parts, record.scores.shape, self.layout)
         arcs = to_head_dep(record.scores, self.layout)
         found = SecondOrder(arcs, single_root=self.single_root, id=record.sent_id, **options)
-        return found.given(record.block.heads) if self.fix_heads and record.block is not None else found
+        return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
+
+    def given(self, record: Record) -> Block | None:
+        """The sentence whose heads and labels are conditions, None where there are no conditions."""
+        return record.block if self.fix_heads else None
 
     def _options(self, layout: Layout) -> dict[str, Any]:
         """How numbers of this layout become log-scores."""
@@ -91,8 +97,9 @@ class Interpretation:
 
     def _with_hints(self, remedy: str, record: Record) -> str:
         read = self.layout
-        if self.projective and "--projective" not in remedy and replace(self, projective=False)._fits(record, read):
-            return f"{remedy}, or leave out --projective"
+        crossing = "leave out `projective=True`"
+        if self.projective and crossing not in remedy and replace(self, projective=False)._fits(record, read):
+            return f"{remedy}, or {crossing}"
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
         if read.is_assumed(record.scores.shape):
@@ -133,8 +140,12 @@ class ScoredSentence:
         Raises:
             DeptreeError: it has second-order scores too, which would be dropped.
         """
+        return self.by_arcs("use partition, marginals, sample or decode")
+
+    def by_arcs(self, instead: str) -> TreeDistribution:
+        """The same; `instead`: what to do, in an error, to have second-order scores taken into account."""
         if self.record.parts is not None:
-            raise refusal(self.record.parts, self.record.place, self.id)
+            raise refusal(self.record.parts, self.record.place, self.id, instead)
         return cast(TreeDistribution, self.scored)
 
     @cached_property
@@ -159,6 +170,18 @@ class ScoredSentence:
             error.problem += f" (in {how.other_place})"
             raise
 
+    def as_trees(
+        self, heads: Heads, labels: Heads | None, notes: Sequence[Note], closing: Sequence[Note] = ()
+    ) -> Trees:
+        """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written."""
+        deprels, given = deprels_of(self.scored, labels), self.deprels(None, len(heads))
+        return Trees(self.id, self.record.block, heads, notes, closing, deprels, given=given)
+
+    def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
+        """Labels of so many trees: by numbers (k, n) of the sentence's, else those that were given."""
+        given = self.interpretation.given(self.record)
+        return deprels_of(self.scored, labels) or (Deprels.given(given.labels, trees) if given else None)
+
     @property
     def tokens(self) -> TokenList:
         """The CoNLL-U sentence as the conllu library has it.
@@ -170,7 +193,9 @@ class ScoredSentence:
 
     def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
         """Return the sentence's tokens with a tree, (n,) heads, and its labels, (n,) numbers of the distribution's."""
-        return applied(self.tokens, np.asarray(heads), self._deprels(labels))
+        deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
+        names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
+        return applied(self.tokens, np.asarray(heads), names)
 
     def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
         """Return the sentence as CoNLL-U, byte for byte as it was read but for its tree.
@@ -183,16 +208,9 @@ class ScoredSentence:
         heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
         single = np.ndim(trees) == 1
         names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
-        names_of = self.scored.labels
-        deprels = None
-        if names_of and labels is not None:
-            deprels = Deprels(names_of.names, np.atleast_2d(np.asarray(labels, dtype=np.int32)))
+        numbers = None if labels is None else np.atleast_2d(np.asarray(labels, dtype=np.int32))
+        deprels = self.deprels(numbers, len(heads))
         return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).decode()
-
-    def _deprels(self, labels: ArrayLike | None) -> list[str] | None:
-        if labels is None or self.scored.labels is None:
-            return None
-        return [self.scored.labels.names[number] for number in np.asarray(labels).tolist()]
 
     def _repr_svg_(self) -> str | None:
         from deptree_cli.io.pictures.notebook import draw

@@ -16,16 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.parts import PARTS
 from deptree_cli.io.scores.layout import Layout, orientation
 from deptree_cli.io.scores.raw import SecondOrderParts, numeric
-
-
-def owner_of(key: str) -> str:
-    """Return the key of the sentence whose second-order scores stand under this one; empty if it is no such key."""
-    owner, _, name = key.rpartition(".")
-    return owner if name in PARTS else ""
 
 
 def by_name(parts: SecondOrderParts) -> dict[str, Array]:
@@ -42,7 +36,7 @@ def check_parts(parts: SecondOrderParts | None, n: int) -> None:
     """
     for name, array in by_name(parts or SecondOrderParts()).items():
         if array.shape != (n + 1,) * 3:
-            problem = f"the {name} scores have shape {array.shape}, those of arcs are of {n} words"
+            problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
             raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")
 
 
@@ -74,9 +68,11 @@ def parts_to_head_dep(parts: SecondOrderParts, arcs: tuple[int, ...], layout: La
     return found
 
 
-def refusal(parts: SecondOrderParts, place: str, sent_id: str = "") -> DeptreeError:
-    """The error of what works on the scores of arcs alone, and would drop the others."""
+USE_THEM = "use partition, marginals, sample or decode with --projective and without labels"
+
+
+def refusal(parts: SecondOrderParts, place: str, sent_id: str = "", instead: str = USE_THEM) -> DeptreeError:
+    """The error of what works on the scores of arcs alone, and would drop the others; `instead`: what does not."""
     names = " and ".join(by_name(parts))
     problem = f"there are second-order scores ({names}), which are not taken into account here"
-    remedy = "Leave them out, or use partition, marginals, sample or decode with --projective and without labels"
-    return DeptreeError(problem, remedy, place=place, sent_id=sent_id)
+    return DeptreeError(problem, f"Leave them out, or {instead}", place=place, sent_id=sent_id)

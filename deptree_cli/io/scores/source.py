@@ -48,6 +48,11 @@ class ScoreSource:
         """Whether the sentences stand in their own order; False where the container may have sorted them by name."""
         return getattr(self._file, "ordered", True) and knows_order(self._file.signature)
 
+    @property
+    def has_words(self) -> bool:
+        """Whether the sentences come with their words, as those of JSON Lines may."""
+        return getattr(self._file, "words", False)
+
     @contextmanager
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
         """The matrices, once: a mapping for a container with names, else an iterator.

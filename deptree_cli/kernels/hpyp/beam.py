@@ -11,17 +11,27 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import (
+    NULL_SYMBOL,
+    SHIFT,
+    begin,
+    legal,
+    read_tree,
+    reduce,
+    shift,
+    tidied,
+    with_room,
+)
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.hpyp.search import TRIED, best_of, heaviest_completed, heaviest_tag
 
 
 @kernel
-def beam_search(model, words, tags, predicts, size):
+def beam_search(model, words, tags, size):
     """Return records, the last one of the heaviest derivation found by a beam of `size`, and its log-probability.
 
-    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then).
+    words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
     desk, records = new_desk(model), new_records(n)
@@ -29,6 +39,7 @@ def beam_search(model, words, tags, predicts, size):
     items, reduced, shifted = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, 1, 0.0)
     for index in range(1, n + 1):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         while count > 0:
             left = 0
@@ -40,9 +51,7 @@ def beam_search(model, words, tags, predicts, size):
                 predict_actions(model, records, top, desk)
                 used, left = reduce_both(model, records, used, top, weight, desk, reduced, left)
                 word, tag = words[index - 1], tags[index - 1]
-                used, done = shift_best(
-                    model, records, used, index, word, tag, predicts, desk, top, weight, shifted, done
-                )
+                used, done = shift_best(model, records, used, index, word, tag, desk, top, weight, shifted, done)
             items, reduced = reduced, items
             count = left
         items, shifted = shifted, items
@@ -51,9 +60,9 @@ def beam_search(model, words, tags, predicts, size):
 
 
 @kernel
-def find_tree_by_beam(model, words, tags, predicts, size, heads, deprels, found_tags):
+def find_tree_by_beam(model, words, tags, size, heads, deprels, found_tags):
     """Write the tree of a `beam_search`, as `search.find_tree` does; return its log-probability."""
-    records, last, log_prob = beam_search(model, words, tags, predicts, size)
+    records, last, log_prob = beam_search(model, words, tags, size)
     read_tree(records, last, model.labels, heads, deprels, found_tags)
     return log_prob
 
@@ -77,17 +86,17 @@ def reduce_both(model, records, used, top, weight, desk, reduced, count):
 
 
 @kernel
-def shift_best(model, records, used, index, word, tag, predicts, desk, top, weight, shifted, count):
-    """Offer a configuration with the next word a place, or with each of its best tags; return what `reduce_both` does.
+def shift_best(model, records, used, index, word, tag, desk, top, weight, shifted, count):
+    """Offer a configuration with the next word a place; return what `reduce_both` does.
 
-    desk.actions: the probabilities of its actions.
+    A word whose tag is not known is offered with each of its best tags. desk.actions: the probabilities of actions.
     """
     weight += np.log(desk.actions[SHIFT])
     if not has_place(shifted, count, weight):
         return used, count
-    best = np.empty(TRIED if predicts else 1, np.int64)
+    best = np.empty(TRIED if tag == NULL_SYMBOL else 1, np.int64)
     best[0] = tag
-    if predicts:
+    if tag == NULL_SYMBOL:
         tags_with_word(model, records, top, word, desk)
         for place in range(TRIED):
             best[place] = heaviest_tag(desk.tags, best[:place])

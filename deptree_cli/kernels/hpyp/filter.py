@@ -12,19 +12,29 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import (
+    NULL_SYMBOL,
+    SHIFT,
+    begin,
+    legal,
+    read_tree,
+    reduce,
+    shift,
+    tidied,
+    with_room,
+)
 from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, total_weight, up_to
 from deptree_cli.kernels.hpyp.model import draw, new_desk, new_records, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.xoshiro import uniform
 
 
 @kernel
-def run_filter(model, words, tags, predicts, size, state, log_evidence):
+def run_filter(model, words, tags, size, state, log_evidence):
     """Filter a sentence; return the records, the items at the end of it, and how many there are.
 
-    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then); size: how many
-    particles. log_evidence: (n + 1,), written: the logarithm of the mean weight of each word given those before, and of
-    the end. The items carry the weights of the end; between words their weights are logarithms.
+    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. log_evidence:
+    (n + 1,), written: the logarithm of the mean weight of each word given those before, and of the end. The items carry
+    the weights of the end; between words their weights are logarithms.
     """
     n = words.shape[0]
     desk, records = new_desk(model), new_records(n)
@@ -32,6 +42,7 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
+        records, used = tidied(records, used, items.tops, count)
         done = 0
         for i in range(count):
             waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
@@ -47,7 +58,7 @@ def run_filter(model, words, tags, predicts, size, state, log_evidence):
                 )
                 if staying > 0:
                     word, tag = words[index - 1], tags[index - 1]
-                    if predicts:
+                    if tag == NULL_SYMBOL:
                         done, used = split_tags(
                             model, records, used, index, word, desk, top, staying, weight, after, done, state
                         )
@@ -118,14 +129,14 @@ def split_tags(model, records, used, index, word, desk, top, particles, weight, 
 
 
 @kernel
-def filter_trees(model, words, tags, predicts, size, draws, state, log_evidence):
+def filter_trees(model, words, tags, size, draws, state, log_evidence):
     """Filter a sentence (`run_filter`), and draw some of its trees by weight, with labels.
 
     Returns the heads and tags of all trees (trees, n) and their weights, whose sum is 1; which trees were drawn,
     (draws,), and their labels (draws, n), from 0.
     """
     n = words.shape[0]
-    records, items, count = run_filter(model, words, tags, predicts, size, state, log_evidence)
+    records, items, count = run_filter(model, words, tags, size, state, log_evidence)
     heads, found_tags, weights = np.empty((count, n), np.int32), np.empty((count, n), np.int32), np.empty(count)
     total = total_weight(items, count)
     for i in range(count):

@@ -90,15 +90,15 @@ def prob_of(restaurants, codes, process, records, top, next_tag, dish, desk):
 
 
 @kernel
-def resample_derivations(
-    processes, count, codes, labels, treebank, paths, order, start, log_prob, size, actions, state
-):
-    """Draw the derivations of sentences in this order anew, from place `start` on, each given all else.
+def resample_derivations(processes, count, codes, labels, treebank, paths, order, start, size, actions, state):
+    """Draw the derivations of sentences in this order anew, from place `start` on, each given all other sentences.
+
+    An approximation: all events of a sentence leave, restaurants stay as they then are while its particles move, and
+    what they propose is seated without a Metropolis-Hastings step that might refuse it.
 
     processes, codes: the restaurants of actions, tags and words, of which the first `count` are there; labels: how many
     there are; treebank: cuts, words, tags, heads, deprels, sentences end to end; paths: nodes and entries of the events
-    of each process, overwritten, as are the actions (2 words,). Returns the place up to which there was room, and
-    log_prob with the log-probabilities of events, as they were seated, added.
+    of each process, overwritten, as are the actions (2 words,). Returns the place up to which there was room.
     """
     cuts, words, tags, heads, deprels = treebank
     for place in range(start, order.shape[0]):
@@ -107,7 +107,7 @@ def resample_derivations(
             events = 2 * (last - first) if number == 0 else last - first
             rows = events * paths[number][0].shape[1]
             if not has_room(processes[number], rows, 2 * rows):
-                return place, log_prob
+                return place
         for number in range(count):
             nodes, entries = paths[number]
             begin, end = events_of(number, first, last)
@@ -137,8 +137,8 @@ def resample_derivations(
                 nodes[begin:end],
                 entries[begin:end],
             )
-            log_prob += seat(processes[number], nodes, entries, begin, end, False, state)
-    return order.shape[0], log_prob
+            seat(processes[number], nodes, entries, begin, end, False, state)
+    return order.shape[0]
 
 
 @kernel

@@ -88,15 +88,17 @@ def tag_and_word(model, records, top, tag, word, desk):
 
 @kernel
 def tags_with_word(model, records, top, word, desk):
-    """Write the probability that a shift brings each tag and this word into desk.tags; return their sum.
+    """Write the probability that a shift brings each tag and, where words are generated, this word; return their sum.
 
-    Null, which stands for unseen tags, and the root's tag are no tags to predict.
+    They are written into desk.tags. Null and the root's symbol are no tags to predict.
     """
     context = context_for(model, TAGS, records, top, 0, desk)
     predict_dishes(model.tables, model.roots[TAGS], context, desk.path, desk.tags)
     for tag in range(ROOT_SYMBOL + 1):
         desk.tags[tag] = 0.0
     root = model.roots[WORDS]
+    if root < 0:
+        return desk.tags.sum()
     everywhere = model.tables.full[model.tables.rows[root] + word]
     total = 0.0
     for tag in range(ROOT_SYMBOL + 1, model.tags):

@@ -16,7 +16,7 @@ from deptree_cli.kernels.hpyp.seating import has_room, remove, resample
 @kernel
 def read_best(model, words, size, tags, actions):
     """Write the tags (n,) and the derivation (2 n,) that a search with `size` particles finds."""
-    records, last, _ = search(model, words, tags, True, size)
+    records, last, _ = search(model, words, np.zeros_like(words), size)
     write_reading(records, last, tags, actions)
 
 
@@ -26,7 +26,8 @@ def read_sampled(model, words, size, state, tags, actions):
 
     Labels are in no context, and are all the first.
     """
-    records, items, count = run_filter(model, words, tags, True, size, state, np.empty(words.shape[0] + 1))
+    log_evidence = np.empty(words.shape[0] + 1)
+    records, items, count = run_filter(model, words, np.zeros_like(words), size, state, log_evidence)
     write_reading(records, drawn(items, count, state), tags, actions)
 
 
@@ -42,17 +43,17 @@ def write_reading(records, last, tags, actions):
 
 
 @kernel
-def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, order, start, log_prob, state):
+def exchange(restaurants, old_nodes, old_entries, new_nodes, new_entries, cuts, order, start, state):
     """Send the customers of sentences away and seat those of their new readings, from place `start` of the order on.
 
     cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
-    sizes of tables, and log_prob with the log-probabilities of words added.
+    sizes of tables.
     """
     for place in range(start, order.shape[0]):
         first, last = cuts[order[place]], cuts[order[place] + 1]
         if not has_room(restaurants, 0, 2 * (last - first) * new_nodes.shape[1]):
-            return place, log_prob
+            return place
         for event in range(first, last):
             remove(restaurants, old_nodes[event], old_entries[event], state)
-        log_prob += resample(restaurants, new_nodes, new_entries, first, last, False, state)
-    return order.shape[0], log_prob
+        resample(restaurants, new_nodes, new_entries, first, last, False, state)
+    return order.shape[0]

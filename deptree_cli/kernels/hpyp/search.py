@@ -10,32 +10,51 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, legal, read_tree, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import (
+    NULL_SYMBOL,
+    SHIFT,
+    begin,
+    legal,
+    read_tree,
+    reduce,
+    shift,
+    tidied,
+    with_room,
+)
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+
+# The share of a particle that an item may have lost for good: one that would get less of it is not followed any
+# longer. The last particle of a deep stack would else reduce it to the bottom after every word.
+NEGLIGIBLE = 1e-6
 
 # The most tags of a word that are tried, where tags are predicted.
 TRIED = 3
 
 
 @kernel
-def search(model, words, tags, predicts, size):
+def search(model, words, tags, size):
     """Return records, the last one of the heaviest derivation found with `size` particles, and its log-probability.
 
-    words, tags: (n,) symbols; predicts: whether tags are predicted (`tags` does not count then).
+    words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
     desk, records = new_desk(model), new_records(n)
     used = begin(records)
     items, shifted, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
+    negligible = np.log(NEGLIGIBLE / size)
     for index in range(1, n + 1):
-        total = 0
+        records, used = tidied(records, used, items.tops, count)
+        total, heaviest = 0, -np.inf
         for i in range(count):
             waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
             while waits > 0:
                 waits -= 1
+                if share_of(waiting, waits) < heaviest + negligible:
+                    continue
                 records = with_room(records, used, 2 + TRIED)
+                before = total
                 waits, total, used = expand(
                     model,
                     records,
@@ -43,28 +62,35 @@ def search(model, words, tags, predicts, size):
                     index,
                     words[index - 1],
                     tags[index - 1],
-                    predicts,
                     desk,
                     waiting,
                     waits,
                     shifted,
                     total,
                 )
+                for new in range(before, total):
+                    heaviest = max(heaviest, share_of(shifted, new))
         items, shifted = shifted, items
         count = select(items, total, size)
     return heaviest_completed(model, records, used, n, items, count, desk)
 
 
+@kernel(forceinline=True)
+def share_of(items, place):
+    """Return the logarithm of an item's particles times its weight, of which `select` gives a share."""
+    return np.log(items.particles[place]) + items.weights[place]
+
+
 @kernel
-def find_tree(model, words, tags, predicts, size, heads, deprels, found_tags):
+def find_tree(model, words, tags, size, heads, deprels, found_tags):
     """Write the tree of a `search`: heads, deprels (labels from 0) and tags, (n,) int32; return its log-probability."""
-    records, last, log_prob = search(model, words, tags, predicts, size)
+    records, last, log_prob = search(model, words, tags, size)
     read_tree(records, last, model.labels, heads, deprels, found_tags)
     return log_prob
 
 
 @kernel
-def expand(model, records, used, index, word, tag, predicts, desk, waiting, waits, shifted, total):
+def expand(model, records, used, index, word, tag, desk, waiting, waits, shifted, total):
     """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
     predict_actions(model, records, top, desk)
@@ -85,7 +111,7 @@ def expand(model, records, used, index, word, tag, predicts, desk, waiting, wait
             used += 1
     if staying > 0:
         weight += np.log(desk.actions[SHIFT])
-        if predicts:
+        if tag == NULL_SYMBOL:
             tags_with_word(model, records, top, word, desk)
             total, used = shift_with_tags(records, used, index, word, desk.tags, top, staying, weight, shifted, total)
         else:
@@ -165,9 +191,12 @@ def select(items, count, size):
 
 
 @kernel
-def complete(model, records, used, top, weight, desk):
-    """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight."""
-    while records[top, BELOW] != BOTTOM:
+def complete(model, records, used, top, weight, best_weight, desk):
+    """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight.
+
+    Weights only fall: once it is not above the best weight so far the rest is left out.
+    """
+    while records[top, BELOW] != BOTTOM and weight > best_weight:
         predict_actions(model, records, top, desk)
         _, may_left, _ = legal(records, top, False)
         action, _ = best_of(desk.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
@@ -183,8 +212,8 @@ def heaviest_completed(model, records, used, n, items, count, desk):
     """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
     best, best_weight = 0, -np.inf
     for i in range(count):
-        records = with_room(records, used, 2 * n)
-        top, weight, used = complete(model, records, used, items.tops[i], items.weights[i], desk)
+        records = with_room(records, used, n)
+        top, weight, last = complete(model, records, used, items.tops[i], items.weights[i], best_weight, desk)
         if weight > best_weight:
-            best, best_weight = top, weight
+            best, best_weight, used = top, weight, last
     return records, best, best_weight

@@ -205,22 +205,23 @@ def put_into_bin(restaurants, entry, size):
 
 @kernel
 def resample(restaurants, nodes, entries, start, stop, seated, state):
-    """Send the customers of the events start..stop-1 away, if they are seated, and seat them again.
+    """Seat the customers of the events start..stop-1 anew, one after another; they are seated already or not.
 
-    nodes, entries: the paths of all events. Returns the sum of their log-probabilities when they were seated.
+    One alone leaves and comes back before the next one goes: only then is its seat drawn from its distribution given
+    all others' seats, and the posterior stays as it is (Teh 2006, section 5). nodes, entries: the paths of all events.
+    Returns the sum of their log-probabilities, each given who sat there when it was seated.
     """
-    if seated:
-        for event in range(start, stop):
-            remove(restaurants, nodes[event], entries[event], state)
     log_prob = 0.0
     for event in range(start, stop):
+        if seated:
+            remove(restaurants, nodes[event], entries[event], state)
         log_prob += np.log(add(restaurants, nodes[event], entries[event], state))
     return log_prob
 
 
 @kernel
 def sweep(restaurants, nodes, entries, cuts, order, start, seated, log_prob, state):
-    """Resample the events of sentences in this order, from place `start` on.
+    """Resample the events of sentences in this order, one by one, from place `start` on.
 
     cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
     sizes of tables, and log_prob with those of the events added.

@@ -1,4 +1,4 @@
-"""What of a chart is kept: a list of bispans in an order in which they can be filled, and their ranges."""
+"""What of a chart is kept: for every source span, and every place where a target span begins, a range of its ends."""
 
 from __future__ import annotations
 
@@ -7,139 +7,111 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.itg.spans import by_start, spans_of
+from deptree_cli.kernels.itg.spans import beginning, by_start, spans_of
 
 NONE = -1
 
 
 class Kept(NamedTuple):
-    """The bispans that are kept, for p source and q target words; all others are as if they had no derivation.
+    """The bispans that are kept, for p source and q target words; all others are as if nothing were built over them.
 
     Attributes:
-        cells: (room, 4), the first `count` rows in use: s, t, u, v, shorter source spans first, within one source span
-            shorter target spans first where one holds the other.
-        count: (1,).
-        ends: (source spans, q+1, 2): the first and the last v for which (s, t, u, v) is kept.
-        starts: the same with the first and the last u for a v. Where there is none the last is before the first.
+        ends: (source spans, q, 2): of the target spans that begin in a place the first end, and the one behind the
+            last. Where there is none the second is not above the first.
+        begins: (source spans, 2): the first place where some begin, and the one behind the last.
     """
 
-    cells: Any
-    count: Any
     ends: Any
-    starts: Any
+    begins: Any
 
 
-def nothing_kept(p: int, q: int, room: int) -> Kept:
-    """Return an empty list with room for so many bispans."""
-    ranges = np.empty((spans_of(p), q + 1, 2), dtype=np.int32)
-    ranges[:, :, 0], ranges[:, :, 1] = q + 1, NONE
-    return Kept(np.empty((room, 4), dtype=np.int32), np.zeros(1, dtype=np.int64), ranges, ranges.copy())
-
-
-@kernel(forceinline=True)
-def cell(kept, k):
-    """Return s, t, u and v of the k-th bispan of the list."""
-    cells = kept.cells
-    return np.int64(cells[k, 0]), np.int64(cells[k, 1]), np.int64(cells[k, 2]), np.int64(cells[k, 3])
-
-
-@kernel
-def forget(kept, p):
-    """Make the list empty again."""
-    q = kept.ends.shape[1] - 1
-    for k in range(kept.count[0]):
-        s, t, u, v = cell(kept, k)
-        source = by_start(p, s, t)
-        kept.ends[source, u, 0], kept.ends[source, u, 1] = q + 1, NONE
-        kept.starts[source, v, 0], kept.starts[source, v, 1] = q + 1, NONE
-    kept.count[0] = 0
+def room_for_ranges(p: int, q: int) -> Kept:
+    """Return ranges that are still to be filled."""
+    return Kept(np.empty((spans_of(p), q, 2), dtype=np.int32), np.empty((spans_of(p), 2), dtype=np.int32))
 
 
 @kernel(forceinline=True)
-def note(kept, p, s, t, u, v):
-    """Append a bispan."""
-    k = kept.count[0]
-    kept.cells[k, 0], kept.cells[k, 1], kept.cells[k, 2], kept.cells[k, 3] = s, t, u, v
-    kept.count[0] = k + 1
-    source = by_start(p, s, t)
-    kept.ends[source, u, 0] = min(kept.ends[source, u, 0], v)
-    kept.ends[source, u, 1] = max(kept.ends[source, u, 1], v)
-    kept.starts[source, v, 0] = min(kept.starts[source, v, 0], u)
-    kept.starts[source, v, 1] = max(kept.starts[source, v, 1], u)
+def ends(kept, source, u):
+    """Return the first end of the target spans from u on, and the one behind the last."""
+    return np.int64(kept.ends[source, u, 0]), np.int64(kept.ends[source, u, 1])
+
+
+@kernel(forceinline=True)
+def begins(kept, source):
+    """Return the first place where target spans of a source span begin, and the one behind the last."""
+    return np.int64(kept.begins[source, 0]), np.int64(kept.begins[source, 1])
+
+
+@kernel(forceinline=True)
+def is_kept(kept, source, u, v):
+    """Return whether a bispan is within the ranges."""
+    return kept.ends[source, u, 0] <= v < kept.ends[source, u, 1]
 
 
 @kernel
-def list_states(states, p, q, kept):
-    """List the bispans that are marked, (source spans, target spans by their starts); those of nothing are none."""
-    for size in range(p + 1):
-        for s in range(p + 1 - size):
-            for width in range(q + 1):
-                for u in range(q + 1 - width):
-                    if size + width and states[by_start(p, s, s + size), by_start(q, u, u + width)]:
-                        note(kept, p, s, s + size, u, u + width)
+def keep_states(states, kept):
+    """Keep ranges that hold all that is marked, (source spans, target spans); what is between is kept as well."""
+    q = kept.ends.shape[1]
+    for source in range(states.shape[0]):
+        kept.begins[source, 0], kept.begins[source, 1] = q, 0
+        for u in range(q):
+            first, last, begin = q + 1, NONE, beginning(q, u)
+            for v in range(u + 1, q + 1):
+                if states[source, begin + v]:
+                    first, last = min(first, v), v
+            keep(kept, source, u, first, last)
+
+
+@kernel(forceinline=True)
+def keep(kept, source, u, first, last):
+    """Keep the target spans from u to first..last; places come in order, `begins` is empty before the first."""
+    kept.ends[source, u, 0], kept.ends[source, u, 1] = first, last + 1
+    if first <= last:
+        kept.begins[source, 0] = min(kept.begins[source, 0], u)
+        kept.begins[source, 1] = u + 1
 
 
 @kernel
-def list_around_links(target_of, source_of, kept):
-    """List the bispans that no pinned link crosses: those that hold both of its words or neither.
+def keep_around_links(target_of, source_of, kept):
+    """Keep the bispans that no pinned link crosses: those that hold both of its words or neither.
 
-    target_of (p,), source_of (q,): the word that a word is pinned to, -1 for none. The cost is that of the list.
+    target_of (p,), source_of (q,): the word that a word is pinned to, -1 for none.
 
-    Between two pinned target words is a gap. A source span without a pinned word goes with the spans within a gap; one
-    with some goes with the spans that begin in the gap before their targets, the first to the last, and end in the gap
-    behind, if no other pinned target is among these.
+    A source span without a pinned word goes with the target spans without one. One with some goes with the spans that
+    begin behind the last pinned word before their targets, and end before the next one behind them, if no other pinned
+    target is among these.
     """
     p, q = target_of.shape[0], source_of.shape[0]
-    gap_start, gap_end = gaps(source_of)
-    pinned_before = np.zeros(q + 1, np.int64)
-    for j in range(q):
-        pinned_before[j + 1] = pinned_before[j] + (source_of[j] != NONE)
-    for size in range(p + 1):
-        for s in range(p + 1 - size):
-            first, last, pinned = q, NONE, 0
-            for i in range(s, s + size):
-                if target_of[i] != NONE:
-                    first, last = min(first, target_of[i]), max(last, target_of[i])
-                    pinned += 1
-            if not pinned:
-                list_gaps(gap_end, p, q, s, s + size, kept)
-            elif pinned_before[last + 1] - pinned_before[first] == pinned:
-                list_spans(gap_start[first], first, last + 1, gap_end[last + 1], p, s, s + size, kept)
+    free_from, free_to, pinned_before = gaps(source_of)
+    for s in range(p):
+        first, last, pinned = q, NONE, 0
+        for t in range(s + 1, p + 1):
+            if target_of[t - 1] != NONE:
+                first, last = min(first, target_of[t - 1]), max(last, target_of[t - 1])
+                pinned += 1
+            source = by_start(p, s, t)
+            kept.begins[source, 0], kept.begins[source, 1] = q, 0
+            for u in range(q):
+                if not pinned:
+                    keep(kept, source, u, u + 1, free_to[u])
+                elif free_from[first] <= u <= first and pinned_before[last + 1] - pinned_before[first] == pinned:
+                    keep(kept, source, u, last + 1, free_to[last + 1])
+                else:
+                    keep(kept, source, u, q + 1, NONE)
 
 
 @kernel
 def gaps(source_of):
-    """Return for each place between target words where the gap that it is in begins and ends, (q+1,) each."""
+    """Return for each place between target words where the gap between pinned words that it is in begins and ends.
+
+    And how many pinned words are before it, (q+1,) each.
+    """
     q = source_of.shape[0]
-    start, end = np.zeros(q + 1, np.int64), np.full(q + 1, q)
+    start, end, before = np.zeros(q + 1, np.int64), np.full(q + 1, q), np.zeros(q + 1, np.int64)
     for j in range(1, q + 1):
-        start[j] = j if source_of[j - 1] != NONE else start[j - 1]
+        is_pinned = source_of[j - 1] != NONE
+        start[j] = j if is_pinned else start[j - 1]
+        before[j] = before[j - 1] + is_pinned
     for j in range(q - 1, -1, -1):
         end[j] = j if source_of[j] != NONE else end[j + 1]
-    return start, end
-
-
-@kernel
-def list_gaps(gap_end, p, q, s, t, kept):
-    """List a source span with the target spans within every gap."""
-    begin = 0
-    while begin <= q:
-        list_spans(begin, gap_end[begin], begin, gap_end[begin], p, s, t, kept)
-        begin = gap_end[begin] + 1
-
-
-@kernel
-def list_spans(first_u, last_u, first_v, last_v, p, s, t, kept):
-    """List a source span with the target spans that begin and end in these ranges, shorter ones first."""
-    for width in range(max(first_v - last_u, 0), last_v - first_u + 1):
-        for u in range(max(first_u, first_v - width), min(last_u, last_v - width) + 1):
-            if t > s or width:
-                note(kept, p, s, t, u, u + width)
-
-
-@kernel
-def marked(kept, p, q, states):
-    """Mark the listed bispans in states (source spans, target spans by their starts), which is False everywhere."""
-    for k in range(kept.count[0]):
-        s, t, u, v = cell(kept, k)
-        states[by_start(p, s, t), by_start(q, u, v)] = True
+    return start, end, before

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -20,6 +21,6 @@ def reduced(losses: Tensor, log_scores: Tensor, reduction: str, count: Tensor | 
         DeptreeError: there is no such reduction.
     """
     if reduction not in REDUCTIONS:
-        raise DeptreeError(f"unknown reduction {reduction!r}", f"Choose one of {', '.join(REDUCTIONS)}")
+        raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     total = losses if reduction == "none" else losses.sum()
     return (total / count if reduction == "mean" else total).to(torch.promote_types(log_scores.dtype, torch.float32))

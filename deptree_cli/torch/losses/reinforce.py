@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from deptree_cli.core.counts import how_many
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch.distribution import DistinctTrees, TreeDistribution
 from deptree_cli.torch.losses.reductions import reduced
@@ -46,7 +47,7 @@ def reinforce_loss(
     Raises:
         DeptreeError: k is less than 2, or rewards have another shape.
     """
-    if k < 2:
+    if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
     lengths, scores = batch_lengths(log_scores, lengths), wide(log_scores)
     trees = TreeDistribution(scores, lengths, single_root, projective, implementation=implementation)

@@ -77,7 +77,7 @@ OPTIONS = [
         ("sample", *SCORES, "--sampler", "eisner", "--multi-root"),
         ("eisner does not draw spanning trees", "elimination", "or add --projective."),
     ),
-    bad("nearly an option", ("sample", *SCORES, "--projektive"), ("--projektive", "Did you mean '--projective'?")),
+    bad("nearly an option", ("sample", *SCORES, "--projektive"), ("--projektive", "Did you mean", "--projective")),
     bad("CoNLL-U without sentences", ("sample", *SCORES, "--format", "conllu"), ("--conllu",)),
     bad("the same by suffix", ("swor", *SCORES, "-o", "a.conllu"), ("--conllu",)),
     bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("npz", "--unique")),

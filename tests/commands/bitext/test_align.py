@@ -34,7 +34,7 @@ def links_above(pair: AlignmentDistribution, threshold: float) -> list[list[int]
     return found
 
 
-def test_the_best_derivation(done: Run) -> None:
+def test_the_best_alignment(done: Run) -> None:
     lines = done("bitext", "align", PAIRS).out.splitlines()
     assert [parsed(line) for line in lines] == [links_of(pair.argmax()) for pair in distributions().values()]
     for line in lines:
@@ -208,9 +208,9 @@ ERRORS = {
     "a link beyond": (("bitext.npz", "--gold", "beyond.align"), r"beyond\.align:2 \(de-2\): the link 4-6 is beyond"),
     "no link": (("bitext.npz", "--gold", "words.align"), r"words\.align:1 \(de-1\): 'the' is not a link\."),
     "standard input twice": (("-", "--gold", "-"), r"can be read only once"),
-    "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), r"50\.0 is not in the range 0<=x<=1"),
-    "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"-0\.1 is not in the range"),
-    "no number": (("bitext.npz", "--threshold", "half"), r"'half' is not a valid float"),
+    "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
+    "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
+    "no number": (("bitext.npz", "--threshold", "half"), "Expected a number, from 0 to 1, found 'half'"),
     "JSON of nothing": (("bitext.npz", "--json"), r"--json writes what --gold FILE finds"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),
@@ -245,3 +245,13 @@ def test_a_line_that_does_not_fit_may_be_skipped(deptree: Run, put: Any) -> None
     lines = deptree("bitext", "align", PAIRS).out.splitlines()
     assert ran.out.splitlines() == [b"", lines[1], b"", *lines[3:]]
     assert ran.code == 1
+
+
+@pytest.mark.parametrize("known", ["", "\n\n\n\n\n"])
+def test_gold_without_a_link(done, put, known: str) -> None:
+    """As `bitext align` writes it for pairs without links, a line for each, or a file of nothing."""
+    put("none.align", known)
+    for shard, pairs in (("1/1", 5), ("2/2", 2)):
+        (row,) = done("bitext", "align", PAIRS, "--gold", "none.align", "--json", "--shard", shard).rows
+        assert (row["pairs"], row["sure"], row["precision"], row["recall"]) == (pairs, 0, 0.0, None)
+        assert row["alignment_error_rate"] == 1.0

@@ -28,10 +28,9 @@ def budget(method: str) -> tuple[str, ...]:
     return tuple(word for pair in pairs if pair[0][2:].replace("-", "_") in known for word in pair)
 
 
-@pytest.mark.parametrize("branching", [2, 3])
-def test_exact_is_what_the_library_says(done, branching: int) -> None:
-    rows = done("bitext", "expectations", SCORES, "--branching", branching).rows
-    for row, pair in zip(rows, read_pairs(SCORES, branching=branching), strict=True):
+def test_exact_is_what_the_library_says(done) -> None:
+    rows = done("bitext", "expectations", SCORES).rows
+    for row, pair in zip(rows, read_pairs(SCORES), strict=True):
         found = pair.distribution
         assert (row["sent_id"], row["p"], row["q"]) == (pair.id, found.p, found.q)
         assert row["log_z"] == pytest.approx(found.log_partition)
@@ -79,10 +78,10 @@ def test_signature_says_what_concerns_the_method(done) -> None:
     def fields(*options: object) -> list[str]:
         return done("bitext", "expectations", SCORES, "-v", *options).signature.split("|")[2:-1]
 
-    assert fields() == ["branching:2", "method:exact"]
+    assert fields() == ["method:exact"]
     randomized = ["method:randomized", "iterations:20", "chains:2", "burnin:3", "counts:soft", "seed:7"]
-    assert fields("--method", "randomized", *BUDGET, "--seed", 7) == ["branching:2", *randomized]
-    assert fields("--method", "tic-tac-toe", "--margin", "4") == ["branching:2", "method:tic-tac-toe", "margin:4.0"]
+    assert fields("--method", "randomized", *BUDGET, "--seed", 7) == randomized
+    assert fields("--method", "tic-tac-toe", "--margin", "4") == ["method:tic-tac-toe", "margin:4.0"]
 
 
 def test_seconds_end_a_run(done, put) -> None:
@@ -128,7 +127,7 @@ def test_scores_that_are_none(deptree, put, method: str, scores: object, problem
 
 
 @pytest.mark.parametrize("method", METHODS.names)
-def test_no_derivation(deptree, put, method: str) -> None:
+def test_no_alignment(deptree, put, method: str) -> None:
     """Two words that may not stay unlinked, and only one to link them with; the next pair is done."""
     scores = put("bad.npz", {"pair": np.array([[1.0], [1.0]]), "good": np.eye(2)})
     ran = deptree("bitext", "expectations", scores, "--null-score=-inf", "--method", method, "--on-error", "skip", "-q")
@@ -137,7 +136,7 @@ def test_no_derivation(deptree, put, method: str) -> None:
     skipped = ran.said[0]
     assert "bad.npz[pair] (pair): " in skipped
     if not METHODS.get(method).by_merits:  # the others cannot tell what they pruned from what was never there
-        assert "no derivation is possible. Allow more links" in skipped
+        assert "no alignment is possible. Allow more links" in skipped
 
 
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
@@ -174,7 +173,7 @@ def test_too_little_memory(deptree, monkeypatch: pytest.MonkeyPatch, command: st
     def refuse(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deptree_cli.core.bitext.chart.nothing_kept", refuse)
+    monkeypatch.setattr("deptree_cli.core.memory.available", refuse)
     ran = deptree("bitext", command, SCORES, "-q")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "(de-1): there is not enough memory for the chart of 6 by 7 words." in ran.err

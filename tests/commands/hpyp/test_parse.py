@@ -122,19 +122,6 @@ def test_notes_of_another_tree_go(done, model, tmp_path) -> None:
     assert out.count(b"# derivation_logprob") == 12
 
 
-def test_unseen_tags(done, model, tmp_path) -> None:
-    """One line for the whole file, and trees all the same."""
-    strange = re.sub(rb"(?m)^(\d+(?:\t[^\t\n]*){2})\t([^\t\n]*)", rb"\1\tX\2", RAW.read_bytes())
-    path = tmp_path / "strange.conllu"
-    path.write_bytes(strange)
-    ran = done("hpyp", "parse", model, path)
-    assert ran.out.count(b"# derivation_logprob") == 12
-    (line,) = ran.said
-    assert re.search(r"strange.conllu:1: the model has never seen the tag 'XDET', nor any other of .* in UPOS", line)
-    assert done("hpyp", "parse", model, path, "--tags", "predict").err == ""
-    assert done("hpyp", "parse", model, path, "--quiet").err == ""
-
-
 def test_a_reader_that_leaves(shell, model) -> None:
     ran = shell(f"for i in $(seq 40); do cat $DATA/raw.conllu; done | deptree hpyp parse {model} - | head -2")
     assert (ran.code, len(ran.out.splitlines()), ran.err) == (0, 2, "")

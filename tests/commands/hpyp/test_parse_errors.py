@@ -14,7 +14,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
 @pytest.mark.parametrize(
     ("args", "stdin", "message"),
     [
-        (("{model}", "-"), BARE, r"standard input:1 \(a\): no word has a tag in UPOS\. .*--tags predict"),
+        (("{model}", "-"), BARE, r"standard input: no word has a tag in UPOS\. .*--tags predict"),
         (("{unlexicalised}", RAW, "--tags", "predict"), "", r"a parser without words cannot predict tags"),
         (("{model}x", RAW), "", r"model.npzx: no such file\. Did you mean .*model.npz\?"),
         (("{model}", f"{RAW}x"), "", r"no such file\. Did you mean"),

@@ -10,6 +10,7 @@ from deptree_cli.core.hpyp.parsing import filtered
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.hpyp.treebank import read_treebank
+from deptree_cli.io.scores.containers import CONTAINERS
 from tests.commands.hpyp.texts import RAW
 
 
@@ -70,3 +71,19 @@ def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, mo
     ran = deptree("partition", "s.npz", "others.npz")
     assert ran.code == 2
     assert "s.npz: is of projective trees" in " ".join(ran.said[-1].split())
+
+
+@pytest.mark.parametrize("suffix", [suffix for each in CONTAINERS if each.write for suffix in each.suffixes])
+def test_containers_that_forget_the_tree_space_are_refused(deptree, done, model, tmp_path, monkeypatch, suffix) -> None:
+    """Before anything is parsed; read as those of all trees, the scores would give crossing arcs."""
+    monkeypatch.chdir(tmp_path)
+    args = ("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--quiet", "--scores")
+    ran = deptree(*args, f"p{suffix}")
+    if ran.code == 2:
+        assert (suffix.startswith(".npy"), ran.out, len(ran.said)) == (True, b"", 1)
+        assert "--projective --scale log. Write .npz" in ran.err
+        return
+    done(*args, "known.npz")
+    assert done("partition", f"p{suffix}").rows == done("partition", "known.npz", "--projective").rows
+    ran = deptree("convert", f"p{suffix}", "-o", "c.npy")
+    assert (ran.code, "--projective" in ran.err, list(tmp_path.glob("c*"))) == (2, True, [])

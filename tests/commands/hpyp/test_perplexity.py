@@ -112,14 +112,13 @@ def test_a_table_on_a_terminal(terminal, model) -> None:
 
 
 def test_sentences_that_are_skipped(deptree, model, put) -> None:
-    """The first has no tags."""
-    first, rest = GOLD.read_bytes().split(b"\n\n", 1)
-    untagged = re.sub(rb"(?m)^(\d+\t\S+\t\S+)\t\S+", rb"\1\t_", first)
-    args = "hpyp", "perplexity", model, put("some.conllu", untagged + b"\n\n" + rest), "--seed", 1, "--particles", 5
+    """The first is not UTF-8."""
+    data = GOLD.read_bytes().replace(b"\tgirl\t", b"\t\xff\t", 1)
+    args = "hpyp", "perplexity", model, put("some.conllu", data), "--seed", 1, "--particles", 5
     ran = deptree(*args, "--on-error", "skip")
     assert ran.code == 1
     assert ran.rows[0]["sentences"] == 11
-    assert "skipped: some.conllu:1 (raw-01): no word has a tag in UPOS." in ran.err
+    assert "skipped: some.conllu:1 (raw-01): a form, a tag or a label is not UTF-8." in ran.err
     assert deptree(*args).code == 2
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 RAW = Path(__file__).parents[3] / "sample_data/raw.conllu"
-NOTED = re.compile(rb"\|?Surprisal=[\d.]+")
+NOTED = re.compile(rb"\|?Surprisal(?:Class|Note)?=[^|\n]+")
 COMMENTS = re.compile(rb"# (?:generator|end_surprisal|evidence_log2|evidence_error) = .*\n")
 
 
@@ -121,9 +121,7 @@ def test_words_without_tags(deptree, done, model, put) -> None:
     name = put("untagged.conllu", re.sub(rb"(?m)^(\d+\t\S+\t\S+)\t\S+\t\S+", rb"\1\t_\t_", RAW.read_bytes()))
     ran = deptree("hpyp", "surprisal", model, name)
     assert (ran.code, ran.out) == (2, b"")
-    assert ran.said == [
-        "deptree: untagged.conllu:1 (raw-01): no word has a tag in UPOS. Tag the words, or say --tags predict."
-    ]
+    assert ran.said == ["deptree: untagged.conllu: no word has a tag in UPOS. Tag the words, or pass --tags predict."]
     assert len(done("hpyp", "surprisal", model, name, "--tags", "predict", "--format", "jsonl").rows) == 12
 
 
@@ -138,3 +136,82 @@ def test_both_inputs_from_standard_input(deptree) -> None:
     ran = deptree("hpyp", "surprisal", "-", "-")
     assert ran.code == 2
     assert len(ran.said) == 1
+
+
+# A multiword token of a known word and one that is not, a tag that is missing and one that is unseen; and an unseen
+# class: nothing in the treebank is an address.
+ODD = (
+    ("1-2", "thegirl", "_"),
+    ("1", "the", "DET"),
+    ("2", "zyxwing", "NOUN"),
+    ("3", "saw", "_"),
+    ("4", "a@b.CD", "FOO"),
+    ("5", ".", "PUNCT"),
+)
+NOTES = [
+    (None, None),
+    ("UNK-LC-ing", "rare_form"),
+    (None, "missing_tag"),
+    ("UNK-CAPS-MAIL", "rare_form,unseen_class,unseen_tag"),
+    (None, None),
+]
+
+
+@pytest.fixture
+def odd(put) -> str:
+    rows = "".join(f"{number}\t{form}\t_\t{tag}" + "\t_" * 6 + "\n" for number, form, tag in ODD)
+    return put("odd.conllu", f"# sent_id = o\n{rows}\n")
+
+
+def test_words_that_were_not_scored_as_what_they_are(done, model, odd, put) -> None:
+    """They are marked with the class and the reason, in all formats, and marks that are no longer true go."""
+    args = "hpyp", "surprisal", model, odd, "--seed", 1
+    (row,) = done(*args, "--format", "jsonl").rows
+    assert list(zip(row["class"], row["note"], strict=True)) == NOTES
+    out = done(*args).out.decode()
+    marks = [
+        tuple(re.findall(rf"{key}=([^|\n]*)", line) for key in ("SurprisalClass", "SurprisalNote"))
+        for line in out.splitlines()
+        if re.match(r"\d+\t", line)
+    ]
+    assert marks == [tuple([each] if each else [] for each in pair) for pair in NOTES]
+    again = done("hpyp", "surprisal", model, put("again.conllu", out), "--seed", 1, "--tags", "predict").out.decode()
+    assert re.findall(r"SurprisalNote=(.*)", again) == ["rare_form", "rare_form,unseen_class"]
+    assert again.count("Surprisal=") == 5
+
+
+def test_a_row_for_every_token(done, model, odd) -> None:
+    """The words of a multiword token are one row, whose surprisal is their sum, and whose notes are those of both."""
+    args = "hpyp", "surprisal", model, odd, "--seed", 1
+    (of_words,) = done(*args, "--format", "jsonl").rows
+    lines = [line.split("\t") for line in done(*args, "--tsv").out.decode().splitlines()]
+    assert lines[0] == ["sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note"]
+    assert [line[:5] for line in lines[1:]] == [
+        ["o", "1", "1-2", "thegirl", "2"],
+        *(["o", str(position), number, form, "1"] for position, (number, form, _) in enumerate(ODD[3:], 2)),
+    ]
+    assert [line[7:] for line in lines[1:]] == [[word_class or "", note or ""] for word_class, note in NOTES[1:]]
+    bits, errors = of_words["surprisal"], of_words["error"]
+    found = [[float(line[column]) for line in lines[1:]] for column in (5, 6)]
+    np.testing.assert_allclose(found[0], [bits[0] + bits[1], *bits[2:]])
+    np.testing.assert_allclose(found[1][1:], errors[2:])
+
+
+def test_ways_to_ask_for_rows(done, deptree, model, measured, tmp_path) -> None:
+    rows = measured("--tsv").out
+    assert measured("--format", "tsv").out == rows
+    measured("-o", tmp_path / "s.tsv")
+    assert (tmp_path / "s.tsv").read_bytes() == rows
+    assert measured("--tsv", "-j", 2).out == rows
+    assert measured("--tsv", "--header").out.startswith(b"# deptree|hpyp surprisal|")
+    assert measured("--tsv", "--filters", 1).out.splitlines()[1].split(b"\t")[6] == b""
+    ran = deptree("hpyp", "surprisal", model, RAW, "--tsv", "--format", "jsonl")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "--tsv and --format jsonl are two formats. Remove one." in ran.err
+    (row, *_) = measured("--format", "jsonl").rows
+    assert [float(line.split(b"\t")[5]) for line in rows.splitlines()[1:10]] == row["surprisal"]
+
+
+def test_a_parser_without_words_has_no_classes(done, unlexicalised_model) -> None:
+    for row in done("hpyp", "surprisal", unlexicalised_model, RAW, "--format", "jsonl").rows:
+        assert row["class"] == row["note"] == [None] * len(row["forms"])

@@ -206,3 +206,10 @@ def test_where_there_is_one_tree_only_impossible_ones_can_be_found(graphs) -> No
 def test_of_every_space(trees: TreeSpace, graphs) -> None:
     distribution = graphs.over(graphs.gaussian(9), trees)
     assert verdict(audited(distribution, distribution.factorisation.sample(2000, np.random.default_rng(5)))) == UNBIASED
+
+
+def test_trees_without_replacement_are_refused(graphs) -> None:
+    """They are distinct by design: an audit of independent trees would call any of them biased."""
+    distribution = graphs.distribution(graphs.gaussian(4))
+    with pytest.raises(DeptreeError, match=r"without replacement \(swor\).*Audit independent trees, as `sample`"):
+        Tally(distribution).add(distribution.sample_without_replacement(9, np.random.default_rng(1)))

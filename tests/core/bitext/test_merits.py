@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_merits(p: int, q: int, holes: float) -> None:
     """Every word of the one part stays there or has no link, every word of the other part likewise."""
     pair = scores_of(p, q, holes=holes)
     merits = bispan_merits(pair)
-    spans = [[*combinations_with_replacement(range(n + 1), 2)] for n in (p, q)]
+    spans = [[*combinations(range(n + 1), 2)] for n in (p, q)]
     sides = model_1(pair.links, pair.source_nulls), model_1(pair.links.T, pair.target_nulls)
     for (k, source), (m, target) in product(*map(enumerate, spans)):
         expected = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
@@ -10,14 +12,14 @@ from deptree_cli.core.bitext.merits import bispan_merits, confidences
 from deptree_cli.core.bitext.program import CONFIDENT, LinkProgram
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.methods import METHODS, expectations
-from tests.brute_itg import Derivations, Grammar
+from tests.brute_itg import Alignments, Grammar
 
 SCORES = np.array([[2.0, 0.0, -1.0], [0.5, 1.5, 0.0], [-1.0, 0.3, 2.2]])
 
 
-@pytest.fixture(params=[2, 3])
-def pair(request: pytest.FixtureRequest) -> AlignmentDistribution:
-    return AlignmentDistribution(SCORES, "log", -0.5, -0.3, request.param)
+@pytest.fixture
+def pair() -> AlignmentDistribution:
+    return AlignmentDistribution(SCORES, "log", -0.5, -0.3)
 
 
 @pytest.fixture
@@ -59,18 +61,12 @@ def test_a_heuristic_is_of_the_same_words(pair: AlignmentDistribution) -> None:
 
 
 def test_which_states_are_no_question(program: LinkProgram) -> None:
-    """Kept are words and links by themselves and the whole; spans of nothing beside nothing are no states."""
+    """Kept are links by themselves, and what reaches the ends of both sentences, with which every alignment begins."""
     merits = program.merits()
-    spans = [(i, j) for i in range(4) for j in range(i, 4)]
-    for (s, t), row in zip(spans, merits, strict=True):
-        for (u, v), merit in zip(spans, row, strict=True):
-            words = t - s, v - u
-            if words == (0, 0):
-                assert merit == -np.inf
-            elif words in {(0, 1), (1, 0), (1, 1), (3, 3)}:
-                assert merit == np.inf
-            else:
-                assert np.isfinite(merit)
+    spans = [*combinations(range(4), 2)]
+    for ((s, t), row), (place, (u, v)) in product(zip(spans, merits, strict=True), enumerate(spans)):
+        assert (row[place] == np.inf) == ((t - s, v - u) == (1, 1) or (t, v) == (3, 3))
+        assert row[place] > -np.inf
 
 
 def test_sums_are_the_distributions(program: LinkProgram, pair: AlignmentDistribution) -> None:
@@ -83,7 +79,7 @@ def test_sums_are_the_distributions(program: LinkProgram, pair: AlignmentDistrib
 
 def test_every_method_runs(program: LinkProgram, pair: AlignmentDistribution) -> None:
     """Those that are right in the limit within six standard errors; the others exactly where they prune nothing."""
-    exact = Derivations(Grammar(SCORES, np.full(3, -0.5), np.full(3, -0.3), pair.branching)).marginals()
+    exact = Alignments(Grammar(SCORES, np.full(3, -0.5), np.full(3, -0.3))).marginals()
     for method in METHODS:
         found = expectations(program, method.name, 1, iterations=300, margin=1e3, kept=4)
         assert found.expectations.shape == (3, 3)

@@ -48,7 +48,6 @@ def bispans(p: int, q: int, at: tuple[int, ...], value: float) -> np.ndarray:
         ({"bispans": np.zeros((2, 3))}, "the scores of bispans have shape (2, 3). Give an array (3, 3, 4, 4): s, t, u"),
         ({"bispans": bispans(2, 3, (0, 1, 1, 2), NAN)}, "the score of the bispan (0, 1, 1, 2) is NaN."),
         ({"bispans": bispans(2, 3, (0, 2, 0, 3), INF)}, "the score of the bispan (0, 2, 0, 3) is too large"),
-        ({"branching": 4}, "there is no branching 4. Choose 2 or 3."),
         ({"temperature": 0.0}, "the temperature is 0. Give a positive number"),
         ({"temperature": NAN}, "the temperature is nan. Give a positive number"),
         ({"temperature": -1.0}, "the temperature is -1. Give a positive number"),
@@ -71,21 +70,22 @@ STUCK = [
 
 
 @pytest.mark.parametrize(("scores", "source_nulls", "target_nulls", "where"), STUCK)
-@pytest.mark.parametrize("branching", [2, 3])
-def test_no_derivation(scores: Any, source_nulls: Any, target_nulls: Any, where: str, branching: int) -> None:
+def test_no_alignment(scores: Any, source_nulls: Any, target_nulls: Any, where: str) -> None:
     """One cannot be summed over, drawn or found; until then a pair may be made."""
-    pair = AlignmentDistribution(scores, "log", source_nulls, target_nulls, branching, "s-5")
+    pair = AlignmentDistribution(scores, "log", source_nulls, target_nulls, "s-5")
     for ask in (lambda: pair.log_partition, pair.marginals, pair.argmax, lambda: pair.sample(3, 1)):
         with pytest.raises(DeptreeError) as caught:
             ask()
-        assert str(caught.value).startswith(f"s-5: no derivation is possible{where}")
+        assert str(caught.value).startswith(f"s-5: no alignment is possible{where}")
         assert "\n" not in str(caught.value)
 
 
 def test_bispans_may_forbid_everything() -> None:
-    pair = AlignmentDistribution([[0.0]], bispans=np.full((2, 2, 2, 2), -INF))
-    with pytest.raises(DeptreeError, match="no derivation is possible"):
+    """All that has links; words that are all unlinked have no parts."""
+    pair = AlignmentDistribution([[0.0]], source_nulls=-INF, bispans=np.full((2, 2, 2, 2), -INF))
+    with pytest.raises(DeptreeError, match="no alignment is possible"):
         _ = pair.log_partition
+    assert AlignmentDistribution([[0.0]], bispans=np.full((2, 2, 2, 2), -INF)).log_partition == 0.0
 
 
 def test_what_is_handed_in_stays_as_it_is() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
@@ -35,6 +37,16 @@ def test_mistakes_of_each_kind() -> None:
     assert found.attachment(ALL) == {"words": 5, "uas": 3 / 5, "las": 1 / 5}
     assert found.attachment(WORDS_ONLY) == {"words": 3, "uas": 2 / 3, "las": 1 / 3}
     assert found.tag_accuracy == 3 / 5
+
+
+def test_missing_labels_are_not_wrong() -> None:
+    """Of five words with a known head two have no label: one of the other three gets a wrong one."""
+    gold = replace(GOLD, deprels=("det", "_", "root", "punct", "_", "_"))
+    found = Accuracy.of(gold, GOLD.heads, ("det", "nsubj", "x", "punct", "x", "y"), ())
+    assert found.attachment(ALL) == {"words": 5, "uas": 1.0, "las": 2 / 3, "labelled": 3}
+    assert (found + Accuracy()).attachment(WORDS_ONLY) == {"words": 4, "uas": 1.0, "las": 1 / 2, "labelled": 2}
+    bare = Accuracy.of(replace(GOLD, deprels=("_",) * 6), GOLD.heads, GOLD.deprels, ())
+    assert bare.attachment() == {"words": 5, "uas": 1.0, "las": None, "labelled": 0}
 
 
 def test_sums() -> None:

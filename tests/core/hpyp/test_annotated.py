@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,7 +54,6 @@ def test_each_problem_is_named() -> None:
     assert "word 2 has no HEAD" in problem_of(sentence([0, -1, 2]))
     assert "2 words have HEAD 0" in problem_of(sentence([0, 1, 0]))
     assert "in a circle, 2 -> 4 -> 3 -> 2." in problem_of(sentence([0, 4, 2, 3]))
-    assert "no word has a tag" in problem_of(sentence([0, 1], ("_", "_")))
 
 
 def test_one_tag_is_enough() -> None:
@@ -71,3 +72,23 @@ def test_parts_have_one_length() -> None:
         Annotated("", "", ("a",), ("X", "Y"), heads, ("root",))
     with pytest.raises(DeptreeError, match="0 forms"):
         Annotated("", "", (), (), heads[:0], ())
+
+
+@pytest.mark.parametrize(
+    ("symbol", "says"), [("a\tb", r"is 'a\tb'. Remove the control characters."), ("", "Fill it in.")]
+)
+def test_symbols_that_cannot_be_written_again(symbol: str, says: str) -> None:
+    """Forms, tags and labels for trees; forms alone for text, from which only words are learned."""
+    for name, part in (("form", "forms"), ("tag", "tags"), ("label", "deprels")):
+        found = replace(sentence([0, 1]), **{part: ("x", symbol)})
+        with pytest.raises(DeptreeError) as caught:
+            found.check_trainable()
+        assert str(caught.value).startswith(f"file:3 (s-1): the {name} of word 2 is ")
+        assert str(caught.value).endswith(says)
+        with pytest.raises(DeptreeError) if name == "form" else nullcontext():
+            found.check_forms()
+
+
+def test_what_may_stand_in_a_symbol() -> None:
+    """Spaces of all kinds and joiners, which languages write with."""
+    replace(sentence([0, 1]), forms=("1 000\u00a0000", "\u0645\u06cc\u200c\u062e\u0648")).check_trainable()

@@ -53,11 +53,14 @@ def test_what_has_no_joint_probability() -> None:
     known = sentence_of(words, tags, ((0, 1), (1, 2)))
     assert isinstance(joint(trained, known), Joint)
     assert joint(trained, replace(known, deprels=("l0", "new"))) == "unseen_label"
+    assert joint(trained, replace(known, deprels=("l0", "_"))) == "no_tree"
+    for unknown in ("new", "_"):
+        assert joint(trained, replace(known, tags=(unknown, known.tags[1]))) == "unknown_tag"
 
 
-def test_unseen_words_and_tags_have_a_probability() -> None:
+def test_unseen_words_have_a_probability() -> None:
     toy = Toy(9)
     known = sentence_of(*toy.sentence(2), ((0, 1), (1, 2)))
-    found = joint(trained_of(toy), replace(known, forms=("new", "new"), tags=("new", known.tags[1])))
+    found = joint(trained_of(toy), replace(known, forms=("new", "new")))
     assert isinstance(found, Joint)
     assert np.isfinite(found.bits).all()

@@ -45,20 +45,20 @@ def refused(training: Callable[[], object], says: str) -> None:
 
 def test_going_on_with_something_else() -> None:
     half = run(begun(), 2)
-    refused(lambda: begun(trained=half, seed=4), "trained with --seed 3")
-    refused(lambda: begun(SAMPLED, trained=half), "trained with --oracle static")
+    refused(lambda: begun(trained=half, seed=4), "trained with `seed=3`")
+    refused(lambda: begun(SAMPLED, trained=half), "trained with `oracle=static`")
     refused(lambda: begun(contexts=UNLEXICALISED, trained=half), "other contexts")
-    refused(lambda: begun(text=UNLABELLED, trained=half), "trained without --unlabelled")
+    refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
     refused(
         lambda: Training.of(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
-        "trained with --tags upos",
+        "trained with `tags=upos`",
     )
     refused(lambda: Training.of(TREEBANK[1:], LEXICALISED, Settings(3), trained=half), "other data")
     renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]
     refused(lambda: Training.of(renamed, LEXICALISED, Settings(3), trained=half), "other data")
     read = run(begun(text=UNLABELLED), 2, 1)
     refused(lambda: begun(text=UNLABELLED[:-1], trained=read), "other data")
-    refused(lambda: begun(trained=read), "trained with --unlabelled")
+    refused(lambda: begun(trained=read), "trained with `unlabelled`")
 
 
 @pytest.mark.parametrize("passes", [0, 1])
@@ -106,6 +106,6 @@ def test_targets() -> None:
     done = Progress(1, STATIC, "upos", "x", 9, 0, (1.0, 2.0), "y", 4, (3.0,))
     check_targets(done, 2, 1)
     check_targets(done, 2, 5)
-    for iterations, passes, says in [(1, 1, "--iterations 2"), (2, 0, "--passes 1"), (3, 1, "after --iterations 2")]:
+    for iterations, passes, says in [(1, 1, "`iterations=2`"), (2, 0, "`passes=1`"), (3, 1, "after `iterations=2`")]:
         refused(lambda i=iterations, p=passes: check_targets(done, i, p), says)
     check_targets(replace(done, text_log_likelihoods=()), 3, 0)

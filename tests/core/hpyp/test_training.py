@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from deptree_cli.core.audit import chi_square
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.parsing import parse
@@ -13,6 +16,8 @@ from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.trained import Trained
 from deptree_cli.core.hpyp.training import SAMPLED, STATIC, Settings, Training
 from deptree_cli.core.hpyp.unlabelled import Text
+from deptree_cli.kernels.hpyp.model import WORDS
+from tests.core.hpyp.reference_hpyp import Event, Posterior, counts
 from tests.core.hpyp.reference_parser import Configuration, oracle_derivations
 from tests.core.hpyp.small_treebank import TREEBANK, UNLABELLED, annotated, begun, run
 from tests.kernels.hpyp.processes import prefixes_of, seating_of
@@ -89,6 +94,35 @@ def test_the_events_of_derivations_are_seated(oracle: str, contexts: Contexts) -
         check_seating(training.trained(), actions_of(training))
         seen.add(tuple(actions_of(training)))
     assert len(seen) > 2 if oracle == SAMPLED else len(seen) == 1
+
+
+SHORT = Contexts(action=("s1.t",), tag=(), word=("b.t",))
+CHAIN = [annotated("a/X:root:0 a/X:x:1 a/Y:x:2 b/X:x:3 a/X:x:4 a/Y:x:5 b/Y:x:6", 1)]
+HYPER = (0.3, 0.8), (1.5, 0.4)
+
+
+@pytest.mark.parametrize("oracle", [STATIC, SAMPLED])
+def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """H0: tables are draws from their posterior, discounts and strengths held fixed, in iterations of training itself.
+
+    The seven words of one sentence, in two levels of restaurants. 2,000 seatings, five iterations apart, which so are
+    nearly independent; chi-square, tables expected fewer than five times pooled; p < 1e-6 by chance. The sentence has
+    one derivation, so that the sampled oracle draws nothing else.
+    """
+    monkeypatch.setattr("deptree_cli.core.hpyp.training.resample_levels", lambda *_: None)
+    training, found = Training.of(CHAIN, SHORT, Settings(1, oracle)), Counter[object]()
+    process = training._processes[WORDS]
+    process.restaurants.discounts[:], process.restaurants.strengths[:] = HYPER
+    contexts, dishes = (array.tolist() for array in training._derivations.events()[WORDS])
+    events: list[Event] = [(tuple(context), dish) for context, dish in zip(contexts, dishes, strict=True)]
+    probs = Posterior(round(1 / process.restaurants.base[0]), *HYPER, events).count_probs()
+    assert len(probs) > 20
+    for _ in range(2000):
+        for _ in range(5):
+            training.iterate()
+        found[counts(seating_of(process.restaurants, prefixes_of(process.restaurants)))] += 1
+    assert set(found) <= set(probs)
+    assert chi_square(np.array([found[tables] for tables in probs]), np.array(list(probs.values())))[2] > 1e-6
 
 
 def test_static_derivations_make_arcs_as_soon_as_they_can() -> None:

@@ -8,21 +8,19 @@ import pytest
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.methods import expectations
-from tests.brute_itg import Derivations, Grammar
+from tests.brute_itg import Alignments, Grammar
 from tests.core.pruning.toy import Segmentations, enumerated, random_segmentations
 
 SCORES = 1.5 * np.eye(4) + 0.5 * np.random.default_rng(1).normal(size=(4, 4))
 GRAMMAR = Grammar(SCORES, np.full(4, -0.5), np.full(4, -0.5))
-BRANCHINGS = pytest.mark.parametrize("branching", [2, 3])
 
 
-def pair_of(branching: int = 2) -> AlignmentDistribution:
-    return AlignmentDistribution(SCORES, "log", -0.5, -0.5, branching)
+def pair_of() -> AlignmentDistribution:
+    return AlignmentDistribution(SCORES, "log", -0.5, -0.5)
 
 
-@BRANCHINGS
-def test_exact(branching: int) -> None:
-    pair = pair_of(branching)
+def test_exact() -> None:
+    pair = pair_of()
     found = expectations(pair.program(), "exact")
     assert np.array_equal(found.expectations, pair.marginals())
     assert found.log_partition == pair.log_partition
@@ -30,17 +28,15 @@ def test_exact(branching: int) -> None:
     assert repr(found).startswith("<Estimate of (4, 4): log_partition=")
 
 
-@BRANCHINGS
 @pytest.mark.parametrize("margin", [1e3, np.inf])
-def test_with_a_huge_margin_tic_tac_toe_is_exact(margin: float, branching: int) -> None:
-    found = expectations(pair_of(branching).program(), "tic-tac-toe", margin=margin)
-    assert found.expectations == pytest.approx(pair_of(branching).marginals(), rel=1e-12)
+def test_with_a_huge_margin_tic_tac_toe_is_exact(margin: float) -> None:
+    found = expectations(pair_of().program(), "tic-tac-toe", margin=margin)
+    assert found.expectations == pytest.approx(pair_of().marginals(), rel=1e-12)
 
 
-@BRANCHINGS
-def test_with_smaller_margins_it_is_biased(branching: int) -> None:
+def test_with_smaller_margins_it_is_biased() -> None:
     """More and more; with none at all only the best target span of every source span is left, and what is always."""
-    pair, errors = pair_of(branching), []
+    pair, errors = pair_of(), []
     for margin in (8.0, 4.0, 1.0, 0.0):
         found = expectations(pair.program(), "tic-tac-toe", margin=margin).expectations
         errors.append(float(np.abs(found - pair.marginals()).max()))
@@ -61,18 +57,17 @@ def test_what_tic_tac_toe_keeps() -> None:
         assert kept.tolist() == [merit == np.inf or merit >= best - 2.0 for merit in row]
 
 
-@BRANCHINGS
-def test_fixed(branching: int) -> None:
+def test_fixed() -> None:
     """All that is sure is pinned, if it goes together: expectations are those under that condition, and biased."""
-    program = pair_of(branching).program()
+    program = pair_of().program()
     confident = program.confident()
     assert len(confident)
     pins = {(int(k) // 4, int(k) % 4): True for k in confident}
-    under = Derivations(Grammar(SCORES, np.full(4, -0.5), np.full(4, -0.5), branching), pins).marginals()
+    under = Alignments(Grammar(SCORES, np.full(4, -0.5), np.full(4, -0.5)), pins).marginals()
     found = expectations(program, "fixed")
     assert found.expectations == pytest.approx(under, rel=1e-10)
     assert found.log_partition is None
-    assert np.abs(found.expectations - pair_of(branching).marginals()).max() > 0.1
+    assert np.abs(found.expectations - pair_of().marginals()).max() > 0.1
 
 
 def test_fixed_where_not_all_goes_together() -> None:

@@ -84,11 +84,11 @@ def test_a_tree_space_not_served_is_refused(sampler: Sampler, graphs) -> None:
 @pytest.mark.parametrize(
     ("name", "trees", "way"),
     [
-        ("wilson", SINGLE_ROOT, "or add --multi-root"),
-        ("wilson-reject", MULTI_ROOT, "or leave out --multi-root"),
-        ("elimination", PROJECTIVE, "or leave out --projective"),
-        ("wilson", PROJECTIVE, "or add --multi-root and leave out --projective"),
-        ("eisner", MULTI_ROOT, "or add --projective"),
+        ("wilson", SINGLE_ROOT, "or add `single_root=False`"),
+        ("wilson-reject", MULTI_ROOT, "or leave out `single_root=False`"),
+        ("elimination", PROJECTIVE, "or leave out `projective=True`"),
+        ("wilson", PROJECTIVE, "or add `single_root=False` and leave out `projective=True`"),
+        ("eisner", MULTI_ROOT, "or add `projective=True`"),
     ],
 )
 def test_the_way_to_a_tree_space_that_is_served(name: str, trees: TreeSpace, way: str) -> None:

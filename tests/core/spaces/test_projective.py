@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from itertools import product
+
 import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Bool, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import Oracle, all_trees
-from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace
+from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace, space
+from deptree_cli.core.spaces.crossing import crossed_by
 from deptree_cli.core.spaces.eisner import LONGEST, factorise
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
@@ -118,7 +124,7 @@ def test_sentences_too_long_for_float64_to_count_their_trees() -> None:
         (
             [(0, 1), (1, 3), (2, 4), (1, 2), (3, 2)],
             "x: no projective tree is possible: the arcs 1 -> 3 and 2 -> 4 cross, and words 3 and 4 have no other head."
-            " Allow more arcs, or leave out --projective.",
+            " Allow more arcs, or leave out `projective=True`.",
         ),
         ([(0, 1), (1, 2), (0, 3)], "x: no single-root tree is possible: words 1 and 3 can attach to ROOT only."),
     ],
@@ -139,8 +145,49 @@ def test_no_pair_of_arcs_alone_is_to_blame() -> None:
     scores = np.full((5, 5), -np.inf)
     for word, heads in {1: (3, 4), 2: (0,), 3: (0, 1), 4: (1, 2)}.items():
         scores[list(heads), word] = 0.0
-    with pytest.raises(DeptreeError, match="in every single-root tree of arcs with a finite score some cross"):
+    with pytest.raises(DeptreeError, match=r"in every tree .* some cross, such as 0 -> 2 and (3 -> 1|4 -> 1|1 -> 4)"):
+        TreeDistribution(scores, single_root=False, projective=True)
+    with pytest.raises(DeptreeError, match="the arcs 0 -> 2 and 1 -> 3 cross"):  # word 3 is no root beside word 2
         TreeDistribution(scores, projective=True)
+
+
+def test_a_head_that_nothing_else_can_have_is_named_too() -> None:
+    """Word 2 must be the root, for the others hang on it: its arc crosses a fixed one, whatever the scores allow."""
+    free = TreeDistribution(np.zeros((4, 4)), scale="log", projective=True)
+    with pytest.raises(DeptreeError, match="the arcs 0 -> 2 and 3 -> 1 cross, and words 1 and 2 have no other head"):
+        free.given([3, None, 2])
+
+
+ARCS_THAT_CROSS = re.compile(r"(\d+) -> (\d+) and (\d+) -> (\d+)")
+
+
+@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_every_refusal_of_fixed_heads_names_two_arcs_that_cross(n: int, single_root: bool) -> None:
+    """All partial assignments of heads that leave trees, but no projective one: the arcs are of one that is left."""
+    free = TreeDistribution(np.zeros((n + 1, n + 1)), scale="log", single_root=single_root, projective=True)
+    trees = {crossing: all_trees(n, space(single_root, not crossing)) for crossing in (True, False)}
+    refused = 0
+    for heads in product([None, *range(n + 1)], repeat=n):
+        if any(head == word for word, head in enumerate(heads, 1)):
+            continue
+        left = {crossing: rows[matching(rows, heads)] for crossing, rows in trees.items()}
+        if len(left[False]) or not len(left[True]):
+            continue
+        with pytest.raises(DeptreeError, match="no projective") as caught:
+            free.given(heads)
+        found = ARCS_THAT_CROSS.search(caught.value.problem)
+        assert found
+        head, word, other, below = map(int, found.groups())
+        assert crossed_by(head, word, n + 1)[other, below]
+        assert ((left[True][:, word - 1] == head) & (left[True][:, below - 1] == other)).any()
+        refused += 1
+    assert refused > 5
+
+
+def matching(trees: Heads, heads: Sequence[int | None]) -> Bool:
+    """The trees (k, n) that have the heads that are given."""
+    return np.all([trees[:, word] == head for word, head in enumerate(heads) if head is not None], axis=0)
 
 
 def test_going_between_spaces(graphs) -> None:

@@ -67,7 +67,7 @@ def test_masks_forbid() -> None:
         (PairLayout(null="last"), np.zeros((0, 3)), ["without a row and a column for NULL", "leave out --null last"]),
         (PairLayout(null="first"), np.zeros((1, 3)), ["no source words"]),
         (PairLayout(), np.zeros((3, 0)), ["no target words"]),
-        (PairLayout("weight"), np.array([[1.0, 1.0], [1.0, -0.25]]), ["link 2-2", "negative", "--scale log"]),
+        (PairLayout("weight"), np.array([[1.0, 1.0], [1.0, -0.25]]), ["link 2-2", "negative", 'scale="log"']),
         (PairLayout(), np.array([[1.0, np.nan]]), ["link 1-2 is NaN"]),
         (PairLayout(), np.array([[np.inf, 1.0]]), ["link 1-1 is too large"]),
         (PairLayout(null="first"), np.array([[0, np.nan], [1.0, 1.0]]), ["null score of target word 1 is NaN"]),

@@ -21,10 +21,7 @@ def test_pairs_have_words_and_distributions() -> None:
 
 
 def test_options_are_passed_on() -> None:
-    for plain, pair in zip(
-        read_pairs(SCORES), read_pairs(SCORES, null_score=-1.0, temperature=2.0, branching=3), strict=True
-    ):
-        assert pair.distribution.branching == 3
+    for plain, pair in zip(read_pairs(SCORES), read_pairs(SCORES, null_score=-1.0, temperature=2.0), strict=True):
         assert set(pair.distribution.source_nulls) == {-0.5}
         np.testing.assert_array_equal(pair.distribution.log_scores, plain.distribution.log_scores / 2)
 

@@ -21,18 +21,17 @@ def record(**changed: object) -> PairRecord:
     return PairRecord(**{**fields, **changed})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("branching", [2, 3])
-def test_the_distribution_of_a_record(branching: int) -> None:
-    found = PairInterpretation(2.0, branching)(record())
-    ours, theirs = found.distribution, AlignmentDistribution(SCORES / 2, "log", NULLS[0] / 2, NULLS[1] / 2, branching)
-    assert (found.id, ours.id, ours.branching) == ("x", "x", branching)
+def test_the_distribution_of_a_record() -> None:
+    found = PairInterpretation(2.0)(record())
+    ours, theirs = found.distribution, AlignmentDistribution(SCORES / 2, "log", NULLS[0] / 2, NULLS[1] / 2)
+    assert (found.id, ours.id) == ("x", "x")
     for name in ("log_scores", "source_nulls", "target_nulls"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 
 def test_it_travels() -> None:
     """The interpretation and the records go to worker processes, the result may come back."""
-    how, read = pickle.loads(pickle.dumps((PairInterpretation(0.5, 3), record())))
+    how, read = pickle.loads(pickle.dumps((PairInterpretation(0.5), record())))
     back: ScoredPair = pickle.loads(pickle.dumps(how(read)))
     assert (back.record.source, back.record.target) == (("a", "b"), ("c", "d", "e"))
     np.testing.assert_array_equal(back.distribution.log_scores, SCORES / 0.5)

@@ -8,7 +8,8 @@ import math
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.samples import DrawnTree, DrawnTrees, read_draws, read_samples
+from deptree_cli.io.conllu.draws import DrawnTrees, read_draws
+from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 
 
 def sentence(heads: str, comments: str) -> str:
@@ -39,7 +40,7 @@ def test_json_lines(scratch) -> None:
 def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
     path = scratch("a", b'{"sent_id": "a", "heads": [0], "log_prob": 3.5, "tau": "x"}\n')
     (tree,) = read_samples(path)
-    assert (tree.heads, tree.log_prob) == ((0,), 3.5)
+    assert (tree.heads, tree.notes.log_prob, tree.distinct) == ((0,), 3.5, False)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +64,12 @@ def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
 def test_what_is_not_a_sample(data: str, parts: list[str], scratch, says) -> None:
     path = scratch("a", data.encode())
     with says(*parts):
-        list(read_samples(path))
+        raise next(each for each in read_samples(path) if isinstance(each, DeptreeError))
 
 
 def drawn(sent_id: str, *heads: list[int], tau: float | None = 2.0, **last: object) -> str:
     """Trees of a sentence as `deptree swor` writes them, the time of the next with the last."""
-    rows = [{"sent_id": sent_id, "heads": each, "log_prob": -1.5} for each in heads]
+    rows = [{"sent_id": sent_id, "heads": each, "log_prob": 0.0 if tau is None else -1.5} for each in heads]
     rows[-1] |= {"tau": tau, "exhausted": tau is None, **last}
     return "".join(json.dumps(row) + "\n" for row in rows)
 

@@ -132,6 +132,34 @@ def test_what_a_file_says_of_itself(tmp_path: Path, data: bytes, changes: dict[s
     refused(tmp_path / "m.npz", saved(tmp_path / "x.npz", with_about(arrays_of(data, tmp_path), **changes)), says)
 
 
+@pytest.mark.parametrize("name", ["words", "tags", "labels"])
+@pytest.mark.parametrize("symbol", ["a\tb", "a\nb", "a\rb", "", "\0", "\x1b[2J", "\x85", "\u2028", "\ud800"], ids=repr)
+def test_symbols_that_would_forge_lines(tmp_path: Path, data: bytes, name: str, symbol: str) -> None:
+    """What is written into columns of CoNLL-U as it is; the entry is named."""
+    arrays = arrays_of(data, tmp_path)
+    symbols = json.loads(arrays[ABOUT].tobytes())[name]
+    symbols[2] = symbol
+    content = saved(tmp_path / "x.npz", with_about(arrays, **{name: symbols}))
+    refused(tmp_path / "m.npz", content, f"{name}[2] is ", "no column of CoNLL-U can hold it")
+
+
+def test_a_word_that_is_an_underscore_is_one(tmp_path: Path, data: bytes) -> None:
+    arrays = arrays_of(data, tmp_path)
+    words = json.loads(arrays[ABOUT].tobytes())["words"]
+    path = tmp_path / "m.npz"
+    path.write_bytes(saved(tmp_path / "x.npz", with_about(arrays, words=["_", *words[1:]])))
+    assert read_model(str(path))[0].symbols.lexicon.vocabulary.symbols[0] == "_"
+
+
+def test_a_signature_is_one_line(tmp_path: Path, data: bytes) -> None:
+    """It is a comment that anybody can write."""
+    path = tmp_path / "m.npz"
+    path.write_bytes(data)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b"deptree|x\n\x1b[2Jforged"
+    assert read_model(str(path))[1] == "deptree|x\\n\\x1b[2Jforged"
+
+
 @pytest.mark.parametrize(
     "change",
     [

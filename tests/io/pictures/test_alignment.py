@@ -20,7 +20,7 @@ def picture(p: int, q: int, words: tuple[list[str], list[str]] = ([], [])) -> Al
         targets[word] = word
         probabilities[word, word] = 0.25
         probabilities[word, (word + 1) % q] += 0.625
-    return alignment_picture("de-1", words, probabilities, targets, "best derivation")
+    return alignment_picture("de-1", words, probabilities, targets, "best alignment")
 
 
 def test_words_as_they_can_be_shown() -> None:
@@ -31,13 +31,6 @@ def test_words_as_they_can_be_shown() -> None:
 def test_numbers_count_from_0_as_in_links() -> None:
     drawn = picture(2, 3)
     assert (drawn.source, drawn.target) == (["0", "1"], ["0", "1", "2"])
-
-
-def test_probabilities_of_links_and_of_none() -> None:
-    """The last word's own column is the first: its probabilities of .875 and .125 are of one link and of none."""
-    assert picture(3, 2).of_targets.tolist() == [0.25, 0.25, 1.0]
-    rounded = alignment_picture("x", ([], []), np.array([[0.6, 0.4 + 1e-9]]), np.array([-1], np.int32), "")
-    assert rounded.of_targets.tolist() == [0.0]
 
 
 def test_the_heat_map_frames_links() -> None:

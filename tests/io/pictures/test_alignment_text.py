@@ -18,7 +18,7 @@ def picture(source: str, target: str, links: dict[tuple[int, int], float], targe
     probabilities = np.zeros((len(words[0]), len(words[1])))
     for link, probability in links.items():
         probabilities[link] = probability
-    return alignment_picture("de-1", words, probabilities, np.array(targets, np.int32), "best derivation")
+    return alignment_picture("de-1", words, probabilities, np.array(targets, np.int32), "best alignment")
 
 
 GOES = picture(
@@ -26,35 +26,35 @@ GOES = picture(
 )
 
 LEVEL = """\
-de-1: best derivation
+de-1: best alignment
 
-          she  takes  a   walk   p
+          she  takes  a   walk   p(link)
 sie       [██]  ··    ··   ··    0.9990
 geht       ··  [▓▓]   ▒▒   ··    0.5000
 spazieren  ··   ··    ··  [▓▓]   0.7000
 
 ░ from .01  ▒ .25  ▓ .5  █ .75
-[ ] best link, p its probability
+[ ] link of the best alignment
 """
 
 NARROW = """\
-de-1: best derivation
+de-1: best alignment
 
              t
              a   w
            s k   a
            h e   l
-           e s a k   p
+           e s a k   p(link)
 sie       [█]· · ·   0.9990
 geht       ·[▓]▒ ·   0.5000
 spazieren  · · ·[▓]  0.7000
 
 ░ from .01  ▒ .25  ▓ .5  █ .75
-[ ] best link, p its probability
+[ ] link of the best alignment
 """
 
 STRIPS = """\
-de-1: best derivation
+de-1: best alignment
 
             t
             a
@@ -68,13 +68,13 @@ spazier…  · · ·
           w
           a
           l
-          k   p
+          k   p(link)
 sie       ·   0.9990
 geht      ·   0.5000
 spazier… [▓]  0.7000
 
 ░ from .01  ▒ .25  ▓ .5  █ .75
-[ ] best link, p its probability
+[ ] link of the best alignment
 """
 
 
@@ -91,17 +91,17 @@ def test_a_matrix_in_strips_where_there_is_little_room() -> None:
 
 
 WIDE = """\
-de-1: best derivation
+de-1: best alignment
 
          图
        昨书
-     我天馆  p
+     我天馆  p(link)
 I   [█]· ·   1.0000
 yes  ·[▒]·   0.3000
-no   · · ·   1.0000
+no   · · ·
 
 ░ from .01  ▒ .25  ▓ .5  █ .75
-[ ] best link, p its probability
+[ ] link of the best alignment
 """
 
 
@@ -112,11 +112,12 @@ def test_wide_characters() -> None:
     assert {rows.index(row): cells(row[: row.index("[")]) for row in rows[1:]} == {1: 8, 2: 15}
 
 
-def test_a_word_that_is_not_linked_shows_how_likely_that_is() -> None:
+def test_only_a_link_has_a_number() -> None:
+    """That of the header: the probability of the link, of nothing where there is none."""
     lines = alignment_text(picture("a b", "c d", {(0, 0): 0.25, (0, 1): 0.25, (1, 1): 0.9}, [-1, 1]), 80).splitlines()
-    assert lines[3].endswith("0.5000")
-    assert "[" not in lines[3]
-    assert lines[4].endswith("0.9000")
+    assert lines[2].split() == ["c", "d", "p(link)"]
+    assert lines[3].split() == ["a", "▒▒", "▒▒"]
+    assert lines[4].split() == ["b", "··", "[██]", "0.9000"]
 
 
 @pytest.mark.parametrize(
@@ -131,11 +132,11 @@ def test_shades(probability: float, shade: str) -> None:
 def test_long_words_are_cut() -> None:
     long = picture("Donaudampfschifffahrtsgesellschaft", 2 * "Rechtsschutzversicherung ", {(0, 0): 1}, [0])
     lines = alignment_text(long, 80).splitlines()
-    assert lines[2].split() == 2 * ["Rechtsschutzversich…"] + ["p"]
+    assert lines[2].split() == 2 * ["Rechtsschutzversich…"] + ["p(link)"]
     assert lines[3].split()[0] == "Donaudampfschifffah…"
     upright = alignment_text(long, 50).splitlines()
     assert [line[17:].split() for line in upright[2:13]] == [2 * [char] for char in "Rechtsschut"]
-    assert upright[13].split() == ["…", "…", "p"]
+    assert upright[13].split() == ["…", "…", "p(link)"]
 
 
 def test_marks_stay_on_their_letters() -> None:
@@ -169,7 +170,7 @@ def test_any_pair_fits(p: int, q: int, width: int) -> None:
     targets = np.full(p, -1, np.int32)
     count = min(p, q) - min(p, q) // 4
     targets[rng.permutation(p)[:count]] = rng.permutation(q)[:count]
-    drawn = alignment_picture("x", ((), ()), rng.random((p, q)) ** 3, targets, "best derivation")
+    drawn = alignment_picture("x", ((), ()), rng.random((p, q)) ** 3, targets, "best alignment")
     text = alignment_text(drawn, width)
     assert max(map(cells, text.splitlines()[1:])) <= max(width, 33)
     matrix = text.split("\n\n", 1)[1].rpartition("\n\n")[0]

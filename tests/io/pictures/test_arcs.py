@@ -52,13 +52,20 @@ def test_samples_weigh_by_how_often_they_come():
         (Arc(2, 1, 0.654), ".65"),
         (Arc(2, 1, 0.654, "obj"), "obj .65"),
         (Arc(2, 1, 0.9951, "obj"), "obj"),
-        (Arc(2, 1, 0.0049), ""),
+        (Arc(2, 1, 0.99, "obj"), "obj"),
+        (Arc(2, 1, 0.9899), ".99"),
+        (Arc(2, 1, 0.01), ".01"),
+        (Arc(2, 1, 0.0049), "<.01"),
+        (Arc(2, 1, 1e-300, "obj"), "obj <.01"),
+        (Arc(2, 1, 0.0), "0"),
+        (Arc(0, 1, 1.0, "root", TREE, 0, 0.0), "root 0"),
         (Arc(0, 1, 1.0), "ROOT"),
         (Arc(0, 1, 0.5, "root"), "root .50"),
         (Arc(2, 1, 0.654, "obj", TREE, 1, 0.25), "obj .25"),
     ],
 )
 def test_what_is_written_on_an_arc(arc, tag):
+    """Without a number it is certain, never negligible."""
     assert arc.tag == tag
 
 

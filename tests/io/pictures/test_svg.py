@@ -54,7 +54,7 @@ def test_tooltips_and_labels(drawn):
     assert arcs(drawn, "other")[0, 4].find(f"{SVG}title").text == "ROOT -> man: 0.02"
     labels = sorted(text.text for text in drawn.iter(f"{SVG}text") if text.get("class").startswith("label"))
     assert labels == sorted(
-        ["nsubj", "root", "det", "obj .97", "case .88", "det", "obl .65", "punct", ".35", "ROOT .02", ".12"]
+        ["nsubj", "root", "det", "obj .97", "case .88", "det", "obl .65", "punct", ".35", "ROOT .02", ".01", ".12"]
     )
 
 

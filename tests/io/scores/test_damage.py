@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.samples import read_draws, read_samples
+from deptree_cli.io.conllu.draws import read_draws
+from deptree_cli.io.conllu.samples import read_samples
 from deptree_cli.io.scores import features
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import Layout
@@ -25,15 +26,16 @@ def header(shape: str) -> bytes:
 @pytest.mark.parametrize("head", [10**4000, {"a": "x" * 10_000}], ids=["large", "wide"])
 def test_what_is_no_head_is_not_shown_whole(head, scratch) -> None:
     path = scratch("s", json.dumps({"sent_id": "s", "heads": [head]}).encode())
-    with pytest.raises(DeptreeError, match="the head of word 1 is ") as caught:
-        list(read_samples(path))
-    assert len(str(caught.value)) < 200
+    (error,) = read_samples(path)
+    assert "the head of word 1 is " in str(error)
+    assert len(str(error)) < 200
 
 
 @pytest.mark.parametrize("count", [10**13, 10**400])
 def test_counts_that_do_not_add_up(count, scratch, says) -> None:
+    (error,) = read_samples(scratch("s", json.dumps({"sent_id": "s", "heads": [0], "count": count}).encode()))
     with says("s:1 (s): the count is 1000", "1000000000000"):
-        list(read_samples(scratch("s", json.dumps({"sent_id": "s", "heads": [0], "count": count}).encode())))
+        raise error
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_counts_that_do_not_add_up(count, scratch, says) -> None:
     [
         ({"log_prob": -1.0, "tau": 1e-320}, "tau is not a time"),
         ({"log_prob": -1.0, "tau": 1e-200}, "tau is not a time"),
-        ({"log_prob": -1e300, "exhausted": True}, "the probability of each is 0"),
+        ({"log_prob": -1e300, "exhausted": True}, "their probability is 0 in all"),
     ],
 )
 def test_draws_whose_weights_are_no_numbers(said, problem, scratch) -> None:

@@ -151,7 +151,7 @@ def test_names_of_ones_own() -> None:
 
 
 def test_trees_of_another_length(nasty) -> None:
-    with pytest.raises(DeptreeError, match="2 heads are given for a sentence of 3 words"):
+    with pytest.raises(DeptreeError, match="2 heads given for a sentence of 3 words"):
         nasty.apply([0, 1])
 
 

@@ -121,11 +121,10 @@ class Process:
         return franchise
 
     def sweep(self, times: int, state: NDArray[np.uint64]) -> None:
-        """Resample every customer so many times, one by one."""
-        number = len(self.events)
-        order = np.tile(np.arange(number), times)
-        arguments = self.restaurants, self.nodes, self.entries, np.arange(number + 1), order, 0
-        assert seating.sweep(*arguments, True, 0.0, state)[0] == len(order)
+        """Resample the customers so many times, as training does: all are events of the same sentence."""
+        order = np.zeros(times, dtype=np.int64)
+        arguments = self.restaurants, self.nodes, self.entries, np.array([0, len(self.events)]), order, 0
+        assert seating.sweep(*arguments, True, 0.0, state)[0] == times
 
     def bins_in_use(self) -> int:
         """How many bins hold tables, over all entries."""

@@ -12,13 +12,13 @@ from deptree_cli.kernels.hpyp.beam import find_tree_by_beam, has_place, keep
 from deptree_cli.kernels.hpyp.items import new_items
 from tests.core.hpyp.reference_parser import SHIFT, Configuration, Tree
 from tests.kernels.hpyp.test_search import CASES, case, enumerated, is_greedy_at_the_end
-from tests.kernels.hpyp.toy_models import FIRST, Toy, as_arrays
+from tests.kernels.hpyp.toy_models import Known, Toy, as_arrays
 
 
-def found_by(toy: Toy, words: list[int], tags: list[int], predicts: bool, size: int) -> tuple[float, Tree, list[int]]:
+def found_by(toy: Toy, words: list[int], tags: list[int], size: int) -> tuple[float, Tree, list[int]]:
     """The log-probability, the tree and the tags that the kernel finds."""
     heads, deprels, found_tags = np.full((3, len(words)), 77, dtype=np.int32)
-    log_prob = find_tree_by_beam(toy.model, *as_arrays(words, tags), predicts, size, heads, deprels, found_tags)
+    log_prob = find_tree_by_beam(toy.model, *as_arrays(words, tags), size, heads, deprels, found_tags)
     return log_prob, tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True)), found_tags.tolist()
 
 
@@ -38,8 +38,8 @@ def heaviest(items: list[Item], size: int) -> list[Item]:
 class Reference:
     """The same beam by lists, without leaving anything out because it is too light."""
 
-    def __init__(self, toy: Toy, words: list[int], tags: list[int], predicts: bool) -> None:
-        self.toy, self.words, self.given, self.predicts = toy, words, tags, predicts
+    def __init__(self, toy: Toy, words: list[int], tags: list[int]) -> None:
+        self.toy, self.words, self.candidates = toy, words, toy.candidates(tags)
 
     def best(self, size: int) -> Item:
         """The most probable item at the end."""
@@ -54,8 +54,7 @@ class Reference:
 
     def shifts(self, item: Item) -> list[Item]:
         """The next word with the given tag, or each of the three best."""
-        place = item.configuration.shifted
-        tags = range(FIRST, self.toy.tags) if self.predicts else [self.given[place]]
+        tags = self.candidates[item.configuration.shifted]
         return heaviest([self.after(item, SHIFT, (*item.tags, tag)) for tag in tags], 3)
 
     def reductions(self, item: Item) -> list[Item]:
@@ -78,24 +77,24 @@ class Reference:
         return item
 
 
-@pytest.mark.parametrize(("seed", "lexicalised", "predicts"), CASES)
-def test_with_room_for_all(seed: int, lexicalised: int, predicts: int) -> None:
+@pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
+def test_with_room_for_all(seed: int, lexicalised: bool, known: Known) -> None:
     """The best of the derivations that end greedily: of the labels of an arc only the best can be part of it."""
-    toy, words, tags, predicts = case(seed, lexicalised, predicts)
-    exact = enumerated(toy, words, tags, predicts)
+    toy, words, tags = case(seed, lexicalised, known)
+    exact = enumerated(toy, words, tags)
     best = max((one for one in exact.derivations if is_greedy_at_the_end(toy, words, one)), key=lambda one: one.prob)
-    log_prob, tree, found_tags = found_by(toy, words, tags, predicts, 10_000)
+    log_prob, tree, found_tags = found_by(toy, words, tags, 10_000)
     assert log_prob == pytest.approx(math.log(best.prob), abs=1e-9)
     assert (tree, tuple(found_tags)) == (best.tree, best.tags)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 20])
-@pytest.mark.parametrize(("seed", "lexicalised", "predicts"), CASES)
-def test_with_little_room(seed: int, lexicalised: int, predicts: int, size: int) -> None:
+@pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
+def test_with_little_room(seed: int, lexicalised: bool, known: Known, size: int) -> None:
     """Items are left out only where they would end outside of the beam."""
-    toy, words, tags, predicts = case(seed, lexicalised, predicts)
-    expected = Reference(toy, words, tags, predicts).best(size)
-    log_prob, tree, found_tags = found_by(toy, words, tags, predicts, size)
+    toy, words, tags = case(seed, lexicalised, known)
+    expected = Reference(toy, words, tags).best(size)
+    log_prob, tree, found_tags = found_by(toy, words, tags, size)
     assert log_prob == pytest.approx(math.log(expected.prob), abs=1e-9)
     assert (tree, tuple(found_tags)) == (expected.configuration.tree(), expected.tags)
 
@@ -107,12 +106,12 @@ def test_small_beams_find_less() -> None:
     assert len(set(totals)) == len(totals)
 
 
-@pytest.mark.parametrize("predicts", [False, True])
-def test_long_sentences(predicts: bool, draws: int) -> None:
+@pytest.mark.parametrize("known", Known)
+def test_long_sentences(known: Known, draws: int) -> None:
     """Records move to larger arrays; what is found has a single root."""
     toy = Toy(1)
-    words, tags = toy.sentence(150 if draws > 1000 else 10)
-    found = [found_by(toy, words, tags, predicts, size) for size in (1, 30)]
+    words, tags = toy.sentence(150 if draws > 1000 else 10, known)
+    found = [found_by(toy, words, tags, size) for size in (1, 30)]
     assert found[0][0] <= found[1][0] < 0
     for _, tree, _ in found:
         assert sum(head == 0 for head, _ in tree) == 1

@@ -44,8 +44,6 @@ def test_probabilities_along_a_derivation(seed: int, lexicalised: bool) -> None:
 
 def check_all_tags(toy, records, top, desk, configuration, words, tags) -> None:
     """The probability of every tag with the next word; those that no word can have are left out."""
-    if not toy.lexicalised:
-        return
     own, place = toy.reference, configuration.shifted
     shift_prob = own.action(configuration.context(own.action_elements, words, tags))[SHIFT]
     total = tags_with_word(toy.model, records, top, words[place], desk)

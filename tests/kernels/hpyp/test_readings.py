@@ -41,7 +41,7 @@ def test_readings_have_their_posterior(draws, state) -> None:
     toy = Toy(5)
     words, _ = toy.sentence(3)
     probs: defaultdict[Reading, float] = defaultdict(float)
-    for one in Enumeration(toy.reference, words, toy.candidates(3)).derivations:
+    for one in Enumeration(toy.reference, words, toy.candidates([0, 0, 0])).derivations:
         probs[one.tags, unlabelled(list(one.actions), toy.labels)] += one.prob
     found = Counter(read(toy, words, 3000, state) for _ in range(draws // 4))
     assert set(found) <= set(probs)
@@ -63,7 +63,7 @@ def test_the_best_reading_is_that_of_the_search(n: int) -> None:
     tags, actions = np.full(n, 77, np.int32), np.full(2 * n, 77, np.int32)
     read_best(toy.model, words, 50, tags, actions)
     heads, deprels, expected = np.empty((3, n), np.int32)
-    find_tree(toy.model, words, np.zeros(n, np.int32), True, 50, heads, deprels, expected)
+    find_tree(toy.model, words, np.zeros(n, np.int32), 50, heads, deprels, expected)
     configuration = Configuration(n, toy.labels)
     for action in actions.tolist():
         configuration = configuration.after(action)
@@ -79,24 +79,5 @@ def test_words_move_from_old_readings_to_new_ones(state) -> None:
         process.add(event, state)
     old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
     cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
-    done, _ = exchange(process.restaurants, *old, *new, cuts, order, 0, 0.0, state)
-    assert done == 6
+    assert exchange(process.restaurants, *old, *new, cuts, order, 0, state) == 6
     process.franchise(range(60, 120))
-
-
-def test_the_log_probability_is_added() -> None:
-    """What one call adds to nothing is what two calls for halves add to each other's."""
-    events, sums = random_events(40, 3, 3, 6, seed=4), []
-    for stops in ([4], [2, 4]):
-        process, state = Process(6, [0.5] * 3, [0.3] * 3, events), np.arange(1, 5, dtype=np.uint64)
-        for event in range(20):
-            process.add(event, state)
-        old, new = (process.nodes[:20], process.entries[:20]), (process.nodes[20:], process.entries[20:])
-        place, log_prob = 0, 0.0
-        for stop in stops:
-            order = np.arange(stop)
-            place, log_prob = exchange(
-                process.restaurants, *old, *new, np.arange(0, 21, 5), order, place, log_prob, state
-            )
-        sums.append(log_prob)
-    assert sums[0] == sums[1] < 0

@@ -28,7 +28,7 @@ TOYS = [
 
 @pytest.mark.parametrize(("events", "discounts", "strengths"), TOYS)
 def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draws, state) -> None:
-    """H0: seatings are draws from the posterior.
+    """H0: seatings are draws from the posterior, though all customers are events of one sentence.
 
     20,000 seatings (600 in plain Python), three sweeps apart; chi-square, seatings expected fewer than five times
     pooled; p < 1e-6 by chance.
@@ -78,8 +78,8 @@ def test_customers_come_and_go(state) -> None:
     assert process.bins_in_use() == 0
 
 
-def test_events_of_a_sentence_leave_before_any_returns(state) -> None:
-    """Sweeps over sentences keep invariants and return the log-probability of all events, one by one."""
+def test_events_leave_and_return_one_by_one(state) -> None:
+    """Sweeps over sentences keep invariants and return the sum of log-probabilities, each given all other events."""
     process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     cuts, order = np.array([0, 20, 20, 21, 50]), np.array([3, 0, 2, 1])
     arguments = process.restaurants, process.nodes, process.entries, cuts, order, 0
@@ -90,8 +90,13 @@ def test_events_of_a_sentence_leave_before_any_returns(state) -> None:
     assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
     assert process.seating() == copy.seating()
     for _ in range(20):
-        done, _ = sweep(*arguments, True, 0.0, state)
-        assert done == 4
+        done, log_prob = sweep(*arguments, True, 0.0, state)
+        expected = 0.0
+        for event in [*range(21, 50), *range(20), 20]:
+            copy.remove(event, same_state)
+            expected += np.log(copy.add(event, same_state))
+        assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
+        assert process.seating() == copy.seating()
         process.franchise()
 
 

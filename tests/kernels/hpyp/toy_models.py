@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,17 @@ from deptree_cli.kernels.hpyp.restaurants import NONE
 from tests.core.hpyp import reference_parser as reference
 from tests.core.hpyp.reference_hpyp import Event, Franchise
 from tests.kernels.hpyp.processes import prefixes_of, seating_of
+
+
+class Known(Enum):
+    """Which words have a tag that is known."""
+
+    ALL, NONE, SOME = "all tags", "no tags", "some tags"
+
+    def of(self, place: int) -> bool:
+        """Whether the word in this place has."""
+        return self is Known.ALL or (self is Known.SOME and place % 2 == 0)
+
 
 FIRST = 2  # 0 and 1 stand for what is missing and for the root
 
@@ -60,14 +72,14 @@ class Toy:
         all_roots = np.array([*roots, NONE][:3], dtype=np.int64)
         return Model(tables, all_roots, codes, lengths, self.labels, self.tags)
 
-    def sentence(self, n: int) -> tuple[list[int], list[int]]:
-        """Random words and tags."""
+    def sentence(self, n: int, known: Known = Known.ALL) -> tuple[list[int], list[int]]:
+        """Random words and tags, null for those that are not known."""
         words, tags = (self.rng.integers(FIRST, high, n).tolist() for high in (self.words, self.tags))
-        return words, tags
+        return words, [tag if known.of(place) else 0 for place, tag in enumerate(tags)]
 
-    def candidates(self, n: int) -> list[list[int]]:
-        """All tags for each word."""
-        return [list(range(FIRST, self.tags))] * n
+    def candidates(self, tags: list[int]) -> list[list[int]]:
+        """All tags for each word whose own is not known."""
+        return [[tag] if tag else list(range(FIRST, self.tags)) for tag in tags]
 
     def _events(self) -> Iterator[tuple[str, Event]]:
         """Those of a random derivation of a random sentence; half of its actions are the first that are legal."""

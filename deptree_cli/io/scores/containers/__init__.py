@@ -11,13 +11,24 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import PurePath
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register
 from deptree_cli.io.output import suffix_of
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
+from deptree_cli.io.scores.own_layout import PROJECTIVE, options_to_read
 from deptree_cli.io.streams import Input, open_input
 
-__all__ = ["CONTAINERS", "Container", "ScoreFile", "Write", "container_for", "open_scores", "write_scores"]
+__all__ = [
+    "CONTAINERS",
+    "Container",
+    "ScoreFile",
+    "Write",
+    "container_for",
+    "container_to_write",
+    "open_scores",
+    "write_scores",
+]
 
 CONTAINERS = Register(
     "container",
@@ -77,21 +88,47 @@ def container_for(path: str | None) -> Container:
     found = next((container for container in written if suffix in container.suffixes), None)
     if found is None:
         suffixes = sorted(suffix for container in written for suffix in container.suffixes)
-        remedy = f"Choose one of {', '.join(suffixes)}, with .gz behind it to compress"
+        remedy = f"{one_of(suffixes)}, with .gz behind it to compress"
         raise DeptreeError(f"scores are not written as {suffix}", remedy, place=path or "")
     return found
 
 
-def write_scores(path: str | None, signature: str = "", header: bool = False) -> AbstractContextManager[Write]:
+def container_to_write(path: str | None, signature: str, header: bool = True, asked: bool = False) -> Container:
+    """Return `container_for` a path if it keeps all that a reader of scores of this signature has to know.
+
+    Args:
+        header: whether JSON Lines begin with the signature.
+        asked: whether the user asked for this layout, and so can tell it to a reader.
+
+    Raises:
+        DeptreeError: as `container_for`; or the scores would be read as others.
+    """
+    container = container_for(path)
+    if container.keeps_signature(header):
+        return container
+    bare = container.keeps_signature(True)  # the user left out the header, and so knows that it is not there
+    needed = [each for each in options_to_read(signature) if each == PROJECTIVE or not (asked or bare)]
+    if needed:
+        what = container.suffixes[0] + " without its header" * bare
+        problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
+        keeping = [each.suffixes[0] for each in CONTAINERS if each.write and each.keeps_signature(True)]
+        remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
+        raise DeptreeError(problem, remedy, place=path or "")
+    return container
+
+
+def write_scores(
+    path: str | None, signature: str = "", header: bool = False, asked: bool = False
+) -> AbstractContextManager[Write]:
     """Open a file for scores in the container that its suffix asks for; None is standard output.
 
     Args:
         signature: how the scores are made; kept where the container has a place for it.
-        header: whether JSON Lines begin with it.
+        header, asked: as of `container_to_write`.
 
     Raises:
-        DeptreeError: as `container_for`; later, what cannot be written.
+        DeptreeError: as `container_to_write`; later, what cannot be written.
     """
-    write = container_for(path).write
+    write = container_to_write(path, signature, header, asked).write
     assert write is not None
     return write(path, signature, header)

@@ -16,7 +16,7 @@ class ScoreFile(Protocol):
     """A score file that was opened for reading.
 
     One that may have sorted the sentences by name has an attribute `ordered` that is False: nothing is paired with it
-    by order then.
+    by order then. One whose sentences come with their words has an attribute `words` that is True.
     """
 
     @property
@@ -32,6 +32,9 @@ class Write(Protocol):
 
     def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None: ...
 
+
+# Whether a container keeps the signature.
+ALWAYS, WITH_HEADER, NEVER = "always", "with header", "never"
 
 # Opens an input whose first bytes or name are those of the container.
 Open = Callable[[Input], AbstractContextManager[ScoreFile]]
@@ -51,6 +54,8 @@ class Container:
         open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
         write: None for a container that is only read.
         named: whether it keeps the names of sentences.
+        signed: whether it keeps the signature, which says how its scores are to be read: always, never, or if it is
+            shown on a line of its own.
         refused: whether it is known only to say why it is not read; any other container may take its files over.
     """
 
@@ -61,6 +66,11 @@ class Container:
     write: Create | None = None
     refused: bool = False
     named: bool = True
+    signed: str = ALWAYS
+
+    def keeps_signature(self, shown: bool) -> bool:
+        """Whether a file has the signature, if it is shown on a line of its own or not."""
+        return self.signed == ALWAYS or (self.signed == WITH_HEADER and shown)
 
 
 def starting(*magics: bytes) -> Callable[[bytes], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
 from deptree_cli.io.output import Output
-from deptree_cli.io.scores.containers.base import Container, Write
+from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 from deptree_cli.io.streams import Input, lines_of
 
@@ -27,14 +27,20 @@ def _looks_like_json(head: bytes) -> bool:
 
 
 class Lines:
-    """An opened file of JSON Lines; its first line may be ``{"signature": ...}``."""
+    """An opened file of JSON Lines; its first line may be ``{"signature": ...}``.
+
+    Attributes:
+        words: whether the first sentence comes with its words, as far as it can be read.
+    """
 
     def __init__(self, file: Input) -> None:
         rows = objects(lines_of(file.stream, file.place), file.place)
-        # The first is read to see the signature, and is a sentence if it holds none.
-        first = [row for row in (next(rows, None),) if row is not None]
-        self._rows = chain(first, rows)
-        self.signature = _signature(first[0][1]) if first else ""
+        ahead = list(islice(rows, 1))
+        self.signature = _signature(ahead[0][1]) if ahead else ""
+        if self.signature:
+            ahead = list(islice(rows, 1))
+        self.words = all(isinstance(value, DeptreeError) or bool(value.get("forms")) for _, value in ahead)
+        self._rows = chain(ahead, rows)
 
     def read(self, matrices: Matrices) -> Iterator[Raw]:
         """Yield the scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is forbidden.
@@ -132,10 +138,10 @@ def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
 
 
 def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
-    """Open a file of JSON Lines; waits for its first line.
+    """Open a file of JSON Lines; waits for its first sentence.
 
     Raises:
-        DeptreeError: that line has no end.
+        DeptreeError: a line has no end.
     """
     return nullcontext(Lines(file))
 
@@ -167,4 +173,4 @@ def _nested(scores: Array) -> Any:
 
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
-CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl)
+CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl, signed=WITH_HEADER)

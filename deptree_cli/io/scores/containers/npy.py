@@ -18,7 +18,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
-from deptree_cli.io.scores.containers.base import Container, Write, starting
+from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
 from deptree_cli.io.scores.raw import Matrices, RawScores
 from deptree_cli.io.streams import Input
 
@@ -82,4 +82,4 @@ def write_npy(path: str | None, signature: str, header: bool) -> Iterator[Write]
         yield write
 
 
-CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False)
+CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False, signed=NEVER)

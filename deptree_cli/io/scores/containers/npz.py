@@ -15,18 +15,16 @@ from typing import BinaryIO
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.parts import PARTS
-from deptree_cli.io.output import NpzOutput
 from deptree_cli.io.scores.arrays import read_array
 from deptree_cli.io.scores.containers.base import Container, Write, starting
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.refused import TORCH
+from deptree_cli.io.scores.keys import BATCH, SentenceArrays, owner_of
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, SecondOrderParts, Source
-from deptree_cli.io.scores.second_order import owner_of
 from deptree_cli.io.streams import Input, seekable
 
 _SUFFIX = ".npy"
-_BATCH = {"scores", "lengths"}
 
 # What zipfile raises for a damaged, an encrypted or an exotically compressed entry.
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
@@ -41,7 +39,7 @@ class NpzFile:
 
     def read(self, matrices: Matrices) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
-        return _batch(self.entries, matrices) if set(self.entries) == _BATCH else Sentences(self.entries)
+        return _batch(self.entries, matrices) if set(self.entries) == BATCH else Sentences(self.entries)
 
 
 @contextmanager
@@ -159,7 +157,7 @@ def _batch(entries: Archive, matrices: Matrices) -> Iterator[Raw]:
 @contextmanager
 def write_npz(path: str | None, signature: str, header: bool) -> Iterator[Write]:
     """Write each matrix under its sentence's name."""
-    with NpzOutput(path, signature) as out:
+    with SentenceArrays(path, signature) as out:
         yield lambda sent_id, scores, forms=None: out.write(sent_id, scores)
 
 

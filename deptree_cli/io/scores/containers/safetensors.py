@@ -27,6 +27,9 @@ _SAVE_AGAIN = "Write or copy it again"
 # The key of the metadata under which the names of the sentences stand in their order.
 _ORDER = "order"
 
+# The key of the header under which the metadata stand, between those of tensors.
+_METADATA = "__metadata__"
+
 # The types of the format that are real numbers in NumPy too; bfloat16 is widened here.
 _NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U64", "I64", "F64"}
 
@@ -171,6 +174,9 @@ def write_safetensors(path: str | None, signature: str, header: bool) -> Iterato
     tensors: dict[str, Array] = {}
 
     def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+        if sent_id == _METADATA:
+            remedy = "Write JSON Lines, or give the sentence another sent_id"
+            raise DeptreeError("the name is reserved in safetensors", remedy, sent_id=sent_id)
         if sent_id in tensors:
             remedy = "Write JSON Lines, or give every sentence its own sent_id"
             raise DeptreeError("safetensors cannot hold two sentences of one name", remedy, sent_id=sent_id)
@@ -187,7 +193,7 @@ def _sorted(data: bytes) -> tuple[bytes, bytes]:
     """The header of a file with its metadata sorted, which the library writes in any order, and what follows it."""
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    header[_METADATA] = dict(sorted(header[_METADATA].items()))
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # tensors stay aligned
     return len(text).to_bytes(8, "little") + text, data[8 + size :]

@@ -1,0 +1,81 @@
+"""What is told of kernels: that they are being compiled, whenever it takes a while, and that they cannot be kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from select import select
+from threading import Thread
+from time import monotonic
+
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.status_line import StatusLine
+from deptree_cli.kernels.cache import tell_if_not_kept, watch_compiling
+
+# Seconds: of compiling before it is told, and between two lines.
+PATIENCE, INTERVAL = 0.5, 0.2
+
+BEGINS, ENDS = b"+", b"-"
+
+
+@contextmanager
+def kernels_told(output: str | None, quiet: bool) -> Iterator[None]:
+    """Tell within the block what there is to tell of kernels, whichever of the processes forked from this one knows it.
+
+    Args:
+        output: where results go; None is standard output.
+    """
+    if not quiet:
+        _tell_if_not_kept()
+    with StatusLine(output, quiet).in_place() as line:
+        if line.is_closed or not hasattr(os, "fork"):  # elsewhere nobody can wait for a pipe
+            yield
+            return
+        events, pocket = os.pipe()
+        watch_compiling(lambda begins: _send(pocket, BEGINS if begins else ENDS))
+        Thread(target=_keep_drawing, args=(line, events), name="deptree-compiling", daemon=True).start()
+        try:
+            yield
+        finally:
+            watch_compiling(None)
+            os.close(pocket)
+
+
+def _send(pocket: int, event: bytes) -> None:
+    os.write(pocket, event)
+
+
+def _keep_drawing(line: StatusLine, events: int) -> None:
+    """Draw the line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`."""
+    at_work = done = 0
+    spent = 0.0
+    while True:
+        before = monotonic()
+        ready, _, _ = select([events], [], [], INTERVAL if at_work else None)
+        happened = os.read(events, 1 << 10) if ready else b""
+        if ready and not happened:
+            os.close(events)
+            return
+        spent += monotonic() - before if at_work else 0.0
+        done += happened.count(ENDS)
+        at_work += happened.count(BEGINS) - happened.count(ENDS)
+        if not at_work:
+            line.clear()
+        elif spent > PATIENCE:
+            line.show(f"compiling kernels: {done} done, {spent:.0f} s")
+
+
+def _tell_if_not_kept() -> None:
+    """Say once, whichever of the processes to be forked from this one notices, that kernels are compiled every time."""
+    token, pocket = os.pipe()
+    os.write(pocket, b".")
+    os.close(pocket)
+
+    def tell(reason: str) -> None:
+        if os.read(token, 1):  # nothing where another process has taken it
+            talk(
+                f"the machine code of kernels cannot be kept ({reason}): every run compiles anew. Set NUMBA_CACHE_DIR."
+            )
+
+    tell_if_not_kept(tell)

@@ -1,0 +1,61 @@
+"""Whether there is memory for what is to be allocated: asked beforehand, for a system may promise more than it has.
+
+Linux hands out addresses freely and ends a process that uses too many of them, without a word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from deptree_cli.core.errors import DeptreeError
+
+_MACHINE, _GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
+
+
+@contextmanager
+def memory_for(size: float, what: str, remedy: str) -> Iterator[None]:
+    """Allocate so many bytes within the block.
+
+    Raises:
+        DeptreeError: there are not as many, before or within the block.
+    """
+    try:
+        if size > (free := available()):
+            problem = f"there is not enough memory for {what}: it takes {_shown(size)}, {_shown(free)} are free"
+            raise DeptreeError(problem, remedy)
+        yield
+    except MemoryError:
+        raise DeptreeError(f"there is not enough memory for {what}", remedy) from None
+
+
+def available() -> float:
+    """The number of bytes that are free for this process, infinite where the system does not tell."""
+    return min(_of_machine(), _of_group())
+
+
+def _of_machine() -> float:
+    """What can be used without swapping."""
+    with suppress(OSError, ValueError):
+        return 1024.0 * _field(_MACHINE, "MemAvailable:")
+    return math.inf
+
+
+def _of_group() -> float:
+    """What the processes of a container may use beside what they do already."""
+    with suppress(OSError, ValueError):
+        return float((_GROUP / "memory.max").read_text()) - _field(_GROUP / "memory.stat", "anon")
+    return math.inf
+
+
+def _field(path: Path, name: str) -> float:
+    for line in path.read_text().splitlines():
+        if line.split()[0] == name:
+            return float(line.split()[1])
+    raise ValueError(name)
+
+
+def _shown(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e8 else f"{size / 1e6:.0f} MB"

@@ -1,0 +1,160 @@
+"""The output of `deptree swor`, read to estimate from: whatever its ranks, weights and mass tell is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.estimate import check_draws, weights
+from deptree_cli.core.swor.draws import window_of
+from deptree_cli.io.conllu.samples import DrawnTree, read_samples
+
+# Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
+_SHORTEST = 1e-100
+
+# CoNLL-U has six decimals of a log-probability and of the mass.
+_TOLERANCE = 1e-5
+
+_REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
+
+
+class DrawnTrees(NamedTuple):
+    """All distinct trees drawn of one sentence: heads (k, n), log_probs (k,), and what else `estimate` needs.
+
+    tau: when the next would have come; certain: how many of the first reached the mass that was asked for; window: the
+    time from the last of these to tau; arrivals: (k,), None in a file without them.
+    """
+
+    sent_id: str
+    heads: Heads
+    log_probs: Float
+    tau: float
+    place: str
+    certain: int
+    window: float
+    arrivals: Float | None = None
+    notice: str = ""
+
+
+def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
+    """The output of `deptree swor`, sentence by sentence, or with ``file:line`` what is wrong with a sentence's trees.
+
+    What is no tree makes the sentence useless that it stands in: nobody knows what it was.
+
+    Raises:
+        DeptreeError: reading cannot begin or go on.
+    """
+    trees: list[DrawnTree | DeptreeError] = []
+    for tree in read_samples(path):
+        if trees and _apart(trees[-1], tree):
+            yield _together(trees)
+            trees = []
+        trees.append(tree)
+        if isinstance(tree, DrawnTree) and tree.notes.tau is not None:
+            yield _together(trees)
+            trees = []
+    if trees:
+        yield _together(trees)
+
+
+def _apart(one: DrawnTree | DeptreeError, other: DrawnTree | DeptreeError) -> bool:
+    """Whether two trees that follow each other are of two sentences."""
+    if isinstance(one, DrawnTree) and isinstance(other, DrawnTree):
+        return (one.names[-1], len(one.heads)) != (other.names[-1], len(other.heads))
+    return bool(one.sent_id and other.sent_id) and _name(one) != _name(other)
+
+
+def _name(tree: DrawnTree | DeptreeError) -> str:
+    return DrawnTree(tree.sent_id, (), 1, "").names[-1]
+
+
+def _together(found: Sequence[DrawnTree | DeptreeError]) -> DrawnTrees | DeptreeError:
+    """The trees of a sentence, or what is wrong with them."""
+    trees: list[DrawnTree] = []
+    for tree in found:
+        if isinstance(tree, DeptreeError):
+            return tree
+        trees.append(tree)
+    try:
+        for tree in trees:
+            _check_numbers(tree)
+        if trees[-1].notes.tau is None:
+            raise _refused("the sentence's last tree, which carries tau, is missing", trees[-1])
+        _check_order(trees)
+        return _checked(trees)
+    except DeptreeError as error:
+        error.remedy = _REMEDY
+        return error.at(trees[0].place, trees[0].sent_id)
+
+
+def _refused(problem: str, tree: DrawnTree) -> DeptreeError:
+    return DeptreeError(problem, place=tree.place, sent_id=tree.sent_id)
+
+
+def _check_numbers(tree: DrawnTree) -> None:
+    """Raise for numbers of a tree that no tree has."""
+    log_prob, tau, since = tree.notes.log_prob, tree.notes.tau, tree.notes.since or 0.0
+    if log_prob is None:
+        raise _refused("log_prob is missing", tree)
+    if not log_prob <= 0:
+        raise _refused("log_prob is not the logarithm of a probability", tree)
+    if tau is not None and not tau > _SHORTEST:
+        raise _refused("tau is not a time", tree)
+    if tau is not None and not 0 <= since < tau:
+        raise _refused("since is not a time before tau", tree)
+
+
+def _check_order(trees: Sequence[DrawnTree]) -> None:
+    """Raise where a tree is missing, out of order or there twice."""
+    ranked = any(tree.notes.rank is not None for tree in trees)
+    seen: dict[tuple[object, ...], str] = {}
+    for number, tree in enumerate(trees, 1):
+        if ranked and tree.notes.rank != number:
+            rank = "none" if tree.notes.rank is None else f"{tree.notes.rank:g}"
+            raise _refused(f"tree {number} of the sentence has rank {rank}: one is missing or out of order", tree)
+        before = seen.setdefault((tree.heads, tree.labels), tree.place)
+        if before != tree.place:
+            raise _refused(f"the same tree stands at {before}", tree)
+
+
+def _checked(trees: Sequence[DrawnTree]) -> DrawnTrees:
+    """The trees, if they are what the numbers beside them say."""
+    heads = np.array([tree.heads for tree in trees], dtype=np.int32)
+    log_probs, last = _noted("log_prob", trees), trees[-1].notes
+    tau, certain, since = float(last.tau or 0.0), last.certain or 0.0, last.since or 0.0
+    if not (certain.is_integer() and 0 <= certain <= len(trees) and (certain > 0) == (since > 0)):
+        what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
+        raise _refused(what, trees[-1])
+    times = _noted("arrival", trees)
+    arrivals = None if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond all numbers
+    place, window = trees[0].place, window_of(since, tau)
+    draws = DrawnTrees(trees[0].names[-1], heads, log_probs, tau, place, int(certain), window, arrivals)
+    check_draws(draws)
+    if arrivals is not None and arrivals[-1] > tau:
+        raise _refused("the tree came after tau", trees[-1])
+    weight = weights(log_probs, window, draws.certain)
+    _compare("weight", weight, trees, "log_prob and tau")
+    _compare("weight_normalised", weight / weight.sum(), trees, "all weights")
+    _compare("mass", np.array([np.exp(log_probs).sum()]), trees[-1:], "log_prob of all trees")
+    return draws
+
+
+def _noted(name: str, trees: Sequence[DrawnTree]) -> Float:
+    """A number of each tree, NaN where it is missing or none."""
+    return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
+
+
+def _compare(name: str, expected: Array, trees: Sequence[DrawnTree], source: str) -> None:
+    """Raise where a number that the trees carry is not what it should be, if they carry it."""
+    if all(getattr(tree.notes, name) is None for tree in trees):
+        return
+    found = _noted(name, trees)
+    wrong = ~np.isclose(found, expected, rtol=_TOLERANCE, atol=_TOLERANCE if name == "mass" else 1e-300)
+    if wrong.any():
+        first = int(wrong.argmax())
+        problem = f"{name} is {found[first]:.6g}, not {expected[first]:.6g}, which follows from {source}"
+        raise _refused(problem, trees[first])

@@ -1,0 +1,100 @@
+"""Compiling is told on a terminal whenever it happens, by whichever process, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from tests.on_terminal import as_it_reads, on_terminal
+
+DATA = Path(__file__).parents[2] / "sample_data"
+LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
+
+IMPATIENT = "import deptree_cli.cli.compiling as told; told.PATIENCE = 0.0"
+MAIN = f"from deptree_cli.cli.app import main; {IMPATIENT}; main()"
+OTHER = "import numpy as np; from deptree_cli.kernels.xoshiro import uniform; uniform(np.ones(4, dtype=np.uint64))"
+
+# Sentences are scanned by few kernels: some two seconds.
+CONVERT = ("convert", DATA / "scores.npz", "--from", "natasha", "--conllu", DATA / "sentences.conllu")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> dict[str, str]:
+    """The environment for a folder that has machine code, but not of the kernels that are wanted."""
+    folder = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", OTHER], env={**os.environ, **folder}, check=True)
+    assert list(tmp_path.rglob("*.nbi"))
+    return folder
+
+
+def test_a_cold_kernel_is_told_though_others_are_there(tmp_path: Path, cache: dict[str, str]) -> None:
+    """The count grows, the line is gone in the end, and what has been compiled is told no more."""
+    command = [sys.executable, "-c", MAIN, *CONVERT, "-o", "x.jsonl"]
+    code, shown = on_terminal(command, tmp_path, **cache)
+    counts = [int(count) for count in LINE.findall(shown)]
+    assert code == 0
+    assert counts == sorted(counts)
+    assert counts[-1] > 3
+    rest = LINE.sub("", shown)
+    assert rest.startswith("\r\x1b[K")
+    assert as_it_reads(rest).strip("\r") == ""
+    assert not LINE.search(on_terminal(command, tmp_path, **cache)[1])
+
+
+def test_it_is_gone_before_data(tmp_path: Path, cache: dict[str, str]) -> None:
+    _, shown = on_terminal([sys.executable, "-c", MAIN, *CONVERT], tmp_path, **cache)
+    before, brace, after = shown.partition("{")
+    assert LINE.search(before)
+    assert brace
+    assert before.endswith("\r\x1b[K")
+    assert "compiling" not in after
+
+
+@pytest.mark.parametrize("how", ["-q", "2>err"])
+def test_not_with_quiet_nor_where_nobody_sees_it(tmp_path: Path, cache: dict[str, str], how: str) -> None:
+    line = f'exec "$0" -c "$@" -o x.jsonl {how}'
+    code, shown = on_terminal(["bash", "-c", line, sys.executable, MAIN, *CONVERT], tmp_path, **cache)
+    assert (code, as_it_reads(shown)) == (0, "")
+    assert not (tmp_path / "err").exists() or not (tmp_path / "err").read_bytes()
+
+
+# Two workers, each with a kernel within another.
+FORKED = f"""
+import os, time
+{IMPATIENT}
+from deptree_cli.kernels.cache import compiling
+with told.kernels_told("file", quiet=False):
+    for _ in range(2):
+        if not os.fork():
+            for begins, seconds in ((True, 0.3), (True, 0.3), (False, 0.3), (False, 0)):
+                compiling(begins)
+                time.sleep(seconds)
+            os._exit(0)
+    for _ in range(2):
+        os.wait()
+    time.sleep(0.5)
+    print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are not forked here")
+def test_workers_tell_too(tmp_path: Path) -> None:
+    shown = on_terminal([sys.executable, "-c", FORKED], tmp_path)[1]
+    counts = [int(count) for count in LINE.findall(shown)]
+    assert counts[0] == 0
+    assert 2 <= counts[-1] <= 3
+    assert LINE.sub("", shown) == "\r\x1b[Kdone\r\n"
+
+
+def test_a_moment_is_not_told() -> None:
+    from deptree_cli.cli import compiling
+
+    assert compiling.PATIENCE >= 0.5

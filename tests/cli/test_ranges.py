@@ -1,0 +1,44 @@
+"""Numbers within bounds: every option says in plain English what it takes, and no NaN slips between the bounds."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from deptree_cli.cli.ranges import FloatRange, IntRange
+from tests.every_command import COMMANDS, command
+
+OPTIONS = [(name, each) for name in COMMANDS for each in command(name).params]
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name} {option.name}" for name, option in OPTIONS])
+def test_every_range_of_an_option_is_ours(name: str, option: click.Parameter) -> None:
+    assert not isinstance(option.type, click.IntRange | click.FloatRange) or isinstance(
+        option.type, IntRange | FloatRange
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        (IntRange(1), "0", "a whole number, 1 or more, found '0'"),
+        (IntRange(1, 2**31 - 1), "0", "a whole number, 1 or more, found '0'"),
+        (IntRange(1, 2**31 - 1), "2147483648", "a whole number, at most 2147483647, found '2147483648'"),
+        (IntRange(1, 2**31 - 1), "1.5", "a whole number, 1 or more, found '1.5'"),
+        (IntRange(1, 1000), "1001", "a whole number, from 1 to 1000, found '1001'"),
+        (FloatRange(0, 1), "1.5", "a number, from 0 to 1, found '1.5'"),
+        (FloatRange(0, 1), "nan", "a number, from 0 to 1, found 'nan'"),
+        (FloatRange(0, min_open=True), "0", "a number, above 0, found '0'"),
+        (FloatRange(0, 1, min_open=True), "many", "a number, above 0 and at most 1, found 'many'"),
+        (FloatRange(0, 1, True, True), "1", "a number, above 0 and below 1, found '1'"),
+    ],
+)
+def test_what_it_says(kind: click.ParamType, text: str, said: str) -> None:
+    with pytest.raises(click.BadParameter) as caught:
+        kind.convert(text, None, None)
+    assert caught.value.message == f"Expected {said}."
+
+
+def test_what_is_within() -> None:
+    assert IntRange(1, 10).convert("10", None, None) == 10
+    assert FloatRange(0, 1).convert("0.5", None, None) == 0.5

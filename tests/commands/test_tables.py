@@ -1,0 +1,107 @@
+"""Tables of every command on terminals of 80 and 60 columns, with ids as treebanks have them: numbers are never cut."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.hpyp import Parser
+from tests.every_command import COMMANDS, command
+
+DATA = Path(__file__).parents[2] / "sample_data"
+
+# As in UD_English-EWT, UD_English-GUM and UD_Czech-PDT.
+IDS = {
+    "en-1": "weblog-blogspot.com_rigorousintuition_20060511134300_ENG_20060511_134300-0003",
+    "en-2": "weblog-blogspot.com_rigorousintuition_20060511134300_ENG_20060511_134300-0004",
+    "en-3": "reviews-048363-0004",
+    "en-4": "GUM_academic_librarians-12",
+    "cs-1": "newsgroup-groups.google.com_FOOLED_1bf9cc736b66efd4_ENG_20050904_130400-0006",
+    "cs-2": "cmpr9410-001-p2s1",
+    "ru-1": "email-enronsent00_01-0077",
+    "ru-2": "ru-2",
+}
+
+SCORES = ("s.npz", "--from", "natasha")
+GOLD = ("--gold", "gold.conllu")
+
+# What a table is shown for: a command with an option, if that makes another table, and its arguments.
+TABLES = {
+    "partition": SCORES,
+    "partition --summary": SCORES,
+    "check-bias": (*SCORES, "-k", 50, "--seed", 1),
+    "inspect": (*SCORES, *GOLD),
+    "expect": ("entropy", *SCORES),
+    "estimate": ("swor.jsonl",),
+    "decode": (*SCORES, *GOLD, "-o", "out.jsonl"),
+    "hpyp parse": ("m.npz", "gold.conllu", *GOLD, "-o", "out.conllu", "--scores", "out.npz", "--seed", 1),
+    "hpyp perplexity": ("m.npz", "gold.conllu", "--seed", 1),
+    "hpyp describe": ("m.npz",),
+    "bitext align": (DATA / "bitext.npz", "--gold", DATA / "bitext_gold.align", "-o", "out.jsonl"),
+}
+
+
+def options(name: str) -> set[str]:
+    return {opt for each in command(name).params for opt in each.opts}
+
+
+def test_every_command_with_a_table_is_here() -> None:
+    """Those whose rows may be --tsv get one on a terminal, and comparisons with --gold are tables."""
+    found = {name for name in COMMANDS if "--tsv" in options(name) or "--json" in options(name)}
+    assert found <= {name.partition(" --")[0] for name in TABLES}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with scores, gold heads and a model."""
+    folder = tmp_path_factory.mktemp("tables")
+    with np.load(DATA / "scores.npz") as scores:
+        np.savez(folder / "s.npz", **{IDS[key]: scores[key] for key in scores})
+    text = (DATA / "gold.conllu").read_text(encoding="utf-8")
+    for short, name in IDS.items():
+        text = text.replace(f"# sent_id = {short}\n", f"# sent_id = {name}\n")
+    (folder / "gold.conllu").write_text(text, encoding="utf-8")
+    Parser.train(DATA / "treebank.conllu", iterations=2, seed=1).save(folder / "m.npz")
+    return folder
+
+
+@pytest.fixture
+def work(files: Path, put, done, tmp_path: Path) -> None:
+    """Those files in the folder of the test."""
+    for path in files.iterdir():
+        put(path.name, path.read_bytes())
+    put("swor.jsonl", done("swor", *SCORES, "-k", 20, "--seed", 1, "-q").out)
+
+
+def table(text: str) -> str:
+    """What comes to the terminal without talk, which is not fitted to it, and without the line on compiling."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("deptree: ") and "compiling" not in line)
+
+
+def is_cut_id(text: str) -> bool:
+    """Whether it is the beginning and the end of an id around an ellipsis."""
+    ahead, _, behind = text.partition("…")
+    return any(
+        len(ahead) > 2 < len(behind) and each.startswith(ahead) and each.endswith(behind) for each in IDS.values()
+    )
+
+
+def texts(table: str) -> set[str]:
+    """All that stands in a table but for ids; names of fields part by part, for narrow ones break them."""
+    parts = [part for word in table.split() for part in (word.split("_") if re.fullmatch("[a-z_]+", word) else [word])]
+    return {part for part in parts if part not in IDS.values() and not is_cut_id(part) and part.strip("─")}
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+@pytest.mark.parametrize("name", TABLES)
+def test_it_fits_and_nothing_but_ids_is_cut(terminal, work, name: str, columns: int) -> None:
+    words, dashes, option = name.partition(" --")
+    args = (*words.split(), *TABLES[name], *([f"--{option}"] if dashes else []))
+    found, wide = (table(terminal(*args, columns=each)[1]) for each in (columns, 400))
+    assert len(wide.split()) > 10
+    assert max(map(len, found.splitlines())) <= columns
+    assert "…" not in "".join(texts(found))
+    assert texts(found) == texts(wide)

@@ -1,0 +1,43 @@
+"""Modules that import their names when first used list them all the same."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import deptree_cli
+
+ROOT = Path(deptree_cli.__file__).parent
+
+
+def lazy_modules() -> list[str]:
+    """The modules that define `__getattr__` (PEP 562)."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body):
+            parts = path.relative_to(ROOT.parent).with_suffix("").parts
+            found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return found
+
+
+def test_there_are_some() -> None:
+    assert {"deptree_cli", "deptree_cli.jax"} <= set(lazy_modules())
+
+
+@pytest.mark.parametrize("name", [*lazy_modules(), "deptree_cli.torch", "deptree_cli.hpyp"])
+def test_public_names_are_listed(name: str) -> None:
+    pytest.importorskip({"deptree_cli.jax": "jax", "deptree_cli.torch": "torch"}.get(name, "numpy"))
+    module = import_module(name)
+    assert set(module.__all__) <= set(dir(module))
+    assert all(hasattr(module, each) for each in dir(module))
+
+
+@pytest.mark.parametrize("name", lazy_modules())
+def test_nothing_else_is_listed_of_lazy_ones(name: str) -> None:
+    pytest.importorskip({"deptree_cli.jax": "jax"}.get(name, "numpy"))
+    module = import_module(name)
+    assert dir(module) == sorted(module.__all__)
