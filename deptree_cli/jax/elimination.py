@@ -69,10 +69,8 @@ def relative_sums(batch: Batch) -> tuple[Array, Array]:
     """Return the same and the marginals of arcs, (..., n+1, n), which are 0 where there is no tree."""
     factors = eliminate(batch.log_scores, batch.single_root)
     relative = _log_z(factors, batch)
-    found = flows(factors) * factors.direct
-    found = jnp.where(
-        (relative > -jnp.inf)[..., None, None], found, jnp.where(jnp.isnan(relative), jnp.nan, 0)[..., None, None]
-    )
+    known = jnp.where(jnp.isnan(relative), jnp.nan, 1)[..., None, None]
+    found = jnp.where((relative == -jnp.inf)[..., None, None], 0, flows(factors) * factors.direct * known)
     return relative, found - lax.stop_gradient(jnp.minimum(found, 0))  # what is below 0 is rounding
 
 

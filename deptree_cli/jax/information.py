@@ -51,7 +51,7 @@ def log_prob(
 def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
     relative = relative_log_partition(batch)
     extra = (1,) * (trees.ndim - batch.words.ndim)
-    scores = _shifted_scores(batch, -jnp.inf).reshape(extra + batch.log_scores.shape)
+    scores = _shifted_scores(batch).reshape(extra + batch.log_scores.shape)
     chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
     allowed = (~batch.words | (chosen != -jnp.inf)).all(-1)
     possible = allowed & are_trees(trees, batch.words, batch.single_root)
@@ -124,7 +124,7 @@ def _require_numbers(value: Array) -> None:
 @jax.jit
 def _entropy(batch: Batch) -> tuple[Array, Array]:
     relative, found = relative_sums(batch)
-    value = _at_least_zero(relative - (found * _shifted_scores(batch, 0)).sum((-2, -1)))
+    value = _at_least_zero(relative - (found * _expected_scores(batch)).sum((-2, -1)))
     return relative, jnp.where(relative == -jnp.inf, jnp.nan, _unless(_has_light(found, batch), value))
 
 
@@ -132,7 +132,7 @@ def _entropy(batch: Batch) -> tuple[Array, Array]:
 def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
-    value = relative - (found * _shifted_scores(theirs, 0)).sum((-2, -1))
+    value = relative - (found * _expected_scores(theirs)).sum((-2, -1))
     value = _unless(_has_light(found, theirs), value)
     return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
@@ -141,24 +141,35 @@ def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
 def _kl(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
-    differences = _shifted_scores(ours, 0) - _shifted_scores(theirs, 0)
+    differences = _expected_scores(ours) - _expected_scores(theirs)
     value = _at_least_zero((found * differences).sum((-2, -1)) - (our_relative - relative))
     value = _unless(_has_light(found, ours) | _has_light(found, theirs), value)
     return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
 
 
-def _shifted_scores(batch: Batch, forbidden: float) -> Array:
-    """Shifted log-scores, (..., n+1, n), with the derivatives of those that are not; `forbidden` for arcs that are."""
+def _shifted_scores(batch: Batch) -> Array:
+    """Shifted log-scores, (..., n+1, n), with the derivatives of those that are not; -inf where arcs are forbidden."""
     possible = batch.log_scores != -jnp.inf
     given = jnp.where(possible, batch.log_scores, 0)
     high, low, _ = lax.stop_gradient(shift(batch.log_scores, batch.single_root))
-    return jnp.where(possible, (high + low) + (given - lax.stop_gradient(given)), forbidden)
+    return jnp.where(possible, (high + low) + (given - lax.stop_gradient(given)), -jnp.inf)
+
+
+def _expected_scores(batch: Batch) -> Array:
+    """The same for those whose marginals are summed up with them: 0 for forbidden arcs and light ones, which have none.
+
+    Else what rounding leaves of a covariance would be multiplied by a mask.
+    """
+    scores = _shifted_scores(batch)
+    return jnp.where(is_light(scores), 0, scores)
 
 
 def _has_light(found: Array, batch: Batch) -> Array:
-    """Whether arcs with these marginals (..., n+1, n), if only by rounding, have scores that no digits are left of."""
-    light = is_light(shift(batch.log_scores, batch.single_root).high) & (batch.log_scores > -jnp.inf)
-    return ((found > 0) & light).any((-2, -1))
+    """Whether light arcs count with these marginals (..., n+1, n), which may be rounding: what they add is unknown."""
+    high = shift(batch.log_scores, batch.single_root).high
+    counted = is_light(high) & (batch.log_scores > -jnp.inf) & (found > 0)
+    sums = jnp.where(counted, found * -high, 0).sum((-2, -1))
+    return lax.stop_gradient(sums) > ROUNDINGS * float(np.finfo(found.dtype).eps)
 
 
 def _unless(unknown: Array, value: Array) -> Array:
@@ -175,7 +186,7 @@ def _goes_beyond(found: Array, other: Batch) -> Array:
 def _where_defined(value: Array, our_relative: Array, relative: Array, goes_beyond: Array) -> Array:
     """Compare distributions that may have no tree or go beyond each other, (...,): NaN, infinity or the value."""
     value = jnp.where(goes_beyond | (relative == -jnp.inf), jnp.inf, value)
-    return jnp.where((our_relative > -jnp.inf) & ~jnp.isnan(relative), value, jnp.nan)
+    return jnp.where(our_relative == -jnp.inf, jnp.nan, _unless(jnp.isnan(our_relative + relative), value))
 
 
 def _at_least_zero(values: Array) -> Array:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 
+from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.expectations.features import expected_features
 from deptree_cli.core.scores import SCALES, arc, checked_log_scores, checked_temperature, to_weights
+from deptree_cli.core.second_order import SecondOrder
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -84,3 +93,57 @@ def test_a_mask_is_one_in_every_type(mask: float) -> None:
     assert checked_log_scores(scores, "log")[1, 2] == -np.inf
     scores[1, 2] = mask * 0.5 if mask > -1e16 else -1e14
     assert checked_log_scores(scores, "log")[1, 2] == scores[1, 2]
+
+
+NO_NUMBERS = {
+    "complex": (np.zeros((3, 3), complex), "of type complex128, not real numbers"),
+    "complex in a list": ([[0, 1j, 0]] * 3, "of type complex128, not real numbers"),
+    "text": ([["1", "2", "3"]] * 3, "of type <U1, not real numbers"),
+    "dates": (np.zeros((3, 3), "M8[D]"), "of type datetime64"),
+    "durations": (np.zeros((3, 3), "m8[s]"), "of type timedelta64"),
+    "objects": (np.array([["1", 2, 3]] * 3, object), "of type object, not real numbers"),
+    "nothing": ([[None, 1.0, 2.0]] * 3, "of type object, not real numbers"),
+    "masked": (np.ma.masked_less(np.zeros((3, 3)), 1), "some of the .* are masked"),
+    "ragged": ([[1.0], [1.0, 2.0]], "are not an array of numbers"),
+    "too large": ([[10**400] * 3] * 3, "are not an array of numbers"),
+}
+
+ENTRANCES: dict[str, Callable[[Any], object]] = {
+    "scores": lambda x: TreeDistribution(x),
+    "weights": lambda x: TreeDistribution(x, "weight"),
+    "labelled": lambda x: TreeDistribution(x, labels=["a"]),
+    "scores of labels": lambda x: TreeDistribution(np.zeros((3, 3))).labelled(["a"], x),
+    "second order": lambda x: SecondOrder(x),
+    "grandparent": lambda x: SecondOrder(np.zeros((3, 3)), x),
+    "sibling": lambda x: SecondOrder(np.zeros((3, 3)), None, x),
+    "links": lambda x: AlignmentDistribution(x),
+    "nulls": lambda x: AlignmentDistribution(np.zeros((3, 3)), source_nulls=x),
+    "features": lambda x: expected_features(TreeDistribution(np.zeros((3, 3))), x),
+}
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_what_is_no_real_number_is_refused_at_every_entrance(entrance: str, kind: str) -> None:
+    """Nothing is dropped (imaginary parts, masks) or guessed (numbers in texts), and nothing is warned of instead."""
+    values, problem = NO_NUMBERS[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeptreeError, match=problem):
+            ENTRANCES[entrance](values)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.float16, np.longdouble, object, Fraction, Decimal])
+def test_real_numbers_of_any_type_are_taken(kind: Any) -> None:
+    weights = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
+    scores = [[kind(x) for x in row] for row in weights] if kind in (Fraction, Decimal) else np.array(weights, kind)
+    assert TreeDistribution(scores, "weight").log_partition == pytest.approx(np.log(2))
+
+
+def test_all_weights_of_0_may_be_log_scores() -> None:
+    """Those would be a uniform distribution, these forbid every arc: an error that says so."""
+    with pytest.raises(
+        DeptreeError, match=r"all weights are 0.*\. If these are log-scores \(logits\), all alike, pass --sc"
+    ):
+        TreeDistribution(np.zeros((3, 3)), "weight")
+    assert TreeDistribution(np.zeros((3, 3))).log_partition == pytest.approx(np.log(2))

@@ -178,7 +178,9 @@ class TestWithoutATree:
 
     def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
         batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True)
-        with pytest.raises(DeptreeError, match=r"^sentence 3 of the batch: there are trees, but .* -inf\. Raise"):
+        with pytest.raises(
+            DeptreeError, match=r"^sentence 3 of the batch: every tree has a score 180,000 or more .*\. Raise"
+        ):
             require_trees(jnp.zeros(6).at[3].set(-jnp.inf), batch)
 
     def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:

@@ -136,14 +136,14 @@ def needing_a_mask(graphs: Any, mask: float) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("mask", [-1e9, -1e12])
 def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None:
-    """In float32 to the resolution of 180,000 nats, 1 / 64 for each of a few terms; in float64 to 1e-9."""
+    """The mask is that of ROOT as a whole, and is shifted away."""
     plain, scores = needing_a_mask(graphs, mask)
     heads = np.stack([[-1, *TreeDistribution(own).argmax()] for own in plain])
     assert np.isfinite(log_partition(scores)).all()
     np.testing.assert_allclose(marginals(scores), marginals(plain), atol=2e-6)
-    np.testing.assert_allclose(entropy(scores), entropy(plain), atol=0.1)
-    np.testing.assert_allclose(log_prob(scores, heads), log_prob(plain, heads), atol=0.05)
-    np.testing.assert_allclose(kl(scores, scores[::-1]), kl(plain, plain[::-1]), rtol=1e-3, atol=0.1)
+    np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-5)
+    np.testing.assert_allclose(log_prob(scores, heads), log_prob(plain, heads), atol=1e-5)
+    np.testing.assert_allclose(kl(scores, scores[::-1]), kl(plain, plain[::-1]), rtol=1e-5, atol=1e-5)
     with jax.enable_x64(True):
         scores, plain = scores.astype(np.float64), plain.astype(np.float64)
         np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
@@ -151,18 +151,22 @@ def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None
         np.testing.assert_allclose(slope(scores, *how)[:, 1:], slope(plain, *how)[:, 1:], atol=1e-9)
 
 
-def test_a_mask_on_what_has_no_probability_costs_almost_nothing(graphs: Any) -> None:
+def test_a_mask_on_what_has_no_probability_costs_nothing_or_is_refused(graphs: Any) -> None:
     """Probabilities that are 1e-7 by rounding times a mask of -1e9 would be hundreds of nats."""
     scores = np.stack([graphs.gaussian(4, 50.0, seed=b) for b in range(60)])
     other = np.stack([graphs.gaussian(4, seed=b) for b in range(60)])
     exact = [TreeDistribution(own) for own in scores]
     other[np.stack([own.marginals() for own in exact]) < 1e-12] = -1e9
     expected = [p.kl(TreeDistribution(q)) for p, q in zip(exact, other, strict=True)]
-    np.testing.assert_allclose(kl(scores, other), expected, atol=0.15)
+    found = jax.jit(kl)(scores, other)
+    known = ~np.isnan(found)
+    assert known.sum() > 30
+    np.testing.assert_allclose(found[known], np.array(expected)[known], atol=1e-3)
     # Forbidden, they are not seen to have any: what is there is rounding.
     np.testing.assert_allclose(kl(scores, np.where(other == -1e9, -np.inf, other)), expected, atol=1e-3)
     entropies = [p.entropy() for p in exact]
-    np.testing.assert_allclose(cross_entropy(scores, other), np.add(expected, entropies), atol=0.15)
+    found = jax.jit(cross_entropy)(scores, other)
+    np.testing.assert_allclose(found[known], np.add(expected, entropies)[known], atol=1e-3)
 
 
 def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:

@@ -11,7 +11,7 @@ jax = pytest.importorskip("jax")
 
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax import log_prob, marginals, sample
+from deptree_cli.jax import log_prob, marginals, sample, sample_without_replacement, stochastic_beam_search
 
 BOTH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 SIZE = 20_000
@@ -60,6 +60,17 @@ def test_longer_sentences_have_their_marginals_on_the_device(graphs: Any) -> Non
     allowed = 5.5 * np.sqrt(4000 * probs * (1 - probs).clip(0)) + 1
     assert (np.abs(counts - 4000 * probs) <= allowed).all()
     assert np.isfinite(log_prob(scores, heads)).all()
+
+
+@pytest.mark.parametrize("draw", ["kernels", "device", "distinct", "beam"])
+def test_equal_sentences_of_a_batch_draw_trees_of_their_own(draw: str) -> None:
+    """From the one key each has its own random numbers: 6 of 16,807 trees are the same by chance once in 1e25 seeds."""
+    key, scores = jax.random.key(4), np.zeros((2, 7, 7), dtype=np.float32)
+    if draw in ("kernels", "device"):
+        heads = sample(key, scores, 6, implementation=draw)
+    else:
+        heads = {"distinct": sample_without_replacement, "beam": stochastic_beam_search}[draw](key, scores, 6).heads
+    assert not np.array_equal(heads[:, 0], heads[:, 1])
 
 
 @BOTH

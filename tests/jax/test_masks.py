@@ -1,0 +1,187 @@
+"""Masks of -1e6 to -9e14: values and gradients are right, or refused, which is NaN in compiled code; 350 digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import mpmath as mp
+import numpy as np
+import pytest
+
+from deptree_cli.core.batches.sums import relative_log_partition
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import SPACES
+from deptree_cli.jax import (
+    cross_entropy,
+    entropy,
+    kl,
+    log_partition,
+    log_prob,
+    marginals,
+    sample,
+    stochastic_beam_search,
+)
+from tests.masks import DIGITS, Exact, Graph, Worst, pairs
+
+GRAPHS = 100  # 500 were looked at once
+NODES = 6
+WITHIN = {np.float64: 1e-10, np.float32: 1e-5}
+
+Numbers = np.ndarray[Any, Any]
+
+
+def padded(arrays: list[Numbers]) -> Numbers:
+    """Matrices with -inf around them."""
+    return np.stack([np.pad(a, (0, NODES - len(a)), constant_values=-np.inf) for a in arrays])
+
+
+@jax.jit
+def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any) -> dict[str, Any]:
+    """Every question of each sentence, with gradients."""
+
+    def of_one(scores: Any, other: Any, heads: Any, n: Any, single_root: Any) -> dict[str, Any]:
+        how = {"lengths": n, "single_root": single_root}
+        questions: dict[str, Callable[[Any, Any], Any]] = {
+            "log_partition": lambda x, y: log_partition(x, **how),
+            "log_prob": lambda x, y: log_prob(x, heads, **how),
+            "entropy": lambda x, y: entropy(x, **how),
+            "cross-entropy": lambda x, y: cross_entropy(x, y, **how),
+            "kl": lambda x, y: kl(x, y, **how),
+        }
+        found = {name: jax.value_and_grad(ask, (0, 1))(scores, other) for name, ask in questions.items()}
+        return {**found, "marginals": marginals(scores, **how)}
+
+    return jax.vmap(of_one)(scores, other, heads, lengths, single_root)
+
+
+def expected(graph: Graph, exact: Exact, other: Exact, tree: int) -> dict[str, Any]:
+    """The same, with gradients in both scores or None; infinite divergences have none."""
+    one_hot = np.zeros_like(graph.log_scores)
+    one_hot[exact.trees[tree], np.arange(1, graph.n + 1)] = 1.0
+    nothing, log_q = np.zeros_like(one_hot), exact.under(other)
+    found: dict[str, Any] = {
+        "log_partition": (exact.log_z, exact.marginals, nothing),
+        "log_prob": (exact.log_probs[tree], one_hot - exact.marginals, nothing),
+        "entropy": (exact.entropy, -exact.covariances(exact.log_probs), nothing),
+    }
+    if log_q is None:
+        return found
+    with mp.workdps(DIGITS):
+        ratios = [x - y for x, y in zip(exact.log_probs, log_q, strict=True)]
+    moved = other.marginals - exact.marginals
+    found["kl"] = exact.expectation(ratios), exact.covariances(ratios), moved
+    found["cross-entropy"] = -exact.expectation(log_q), -exact.covariances(log_q), moved
+    return found
+
+
+def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool]]:
+    """The errors of what is not refused, what is, and which sentences' trees all need masks."""
+    both = list(pairs(count, spaces=[each for each in SPACES if not each.projective], dtype=dtype))
+    exact = [(Exact.of(graph), Exact.of(other)) for graph, other in both]
+    trees = [len(ours.trees) // 2 for ours, _ in exact]
+    heads = np.stack(
+        [np.pad(ours.trees[t], (1, NODES - 1 - ours.trees.shape[1])) for (ours, _), t in zip(exact, trees, strict=True)]
+    )
+    given = [padded([each[i].log_scores for each in both]).astype(dtype) for i in range(2)]
+    spaces = np.array([graph.space.single_root for graph, _ in both])
+    found = jax.tree.map(np.asarray, answers(*given, heads, np.array([g.n for g, _ in both]), spaces))
+    worst, refused, needed = Worst(), {}, []
+    for b, ((graph, _), (ours, theirs)) in enumerate(zip(both, exact, strict=True)):
+        inside = slice(graph.n + 1)
+        d = TreeDistribution(graph.log_scores, single_root=graph.space.single_root)
+        needed.append(relative_log_partition(d) < -1e5)
+        if not np.isnan(found["marginals"][b]).any():
+            worst.see("marginals", found["marginals"][b, inside, inside], ours.marginals)
+        for question, (value, *gradients) in expected(graph, ours, theirs, trees[b]).items():
+            answer, slopes = found[question][0][b], found[question][1]
+            if np.isnan(answer):
+                refused.setdefault(question, []).append(b)
+            else:
+                worst.see(question, answer, value)
+            for name, slope, gradient in zip(("scores", "other"), slopes, gradients, strict=True):
+                if not np.isnan(slope[b]).any():  # of log Z it may be known where the value is not
+                    worst.see(f"{question} by {name}", slope[b, inside, inside], gradient)
+    return worst, refused, needed
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_question_is_answered_right_or_refused(dtype: Any) -> None:
+    """Refused are sentences that need a mask in every tree, and divergences from those that mask likely arcs."""
+    with jax.enable_x64(dtype == np.float64):
+        worst, refused, needed = look(GRAPHS, dtype)
+    worst.check(WITHIN[dtype])
+    for question in ("log_prob", "entropy"):
+        assert all(needed[b] for b in refused[question])
+        assert len(refused[question]) > GRAPHS // 20
+
+
+CYCLE = np.array([[0, -1e9, -1e9, 0.3], [0, 0, 0.7, -1e9], [0, -0.4, 0, -1e9], [0, -1e9, -1e9, 0]], dtype=np.float32)
+
+
+def test_what_needs_masks_is_refused_in_a_line() -> None:
+    """Words 1 and 2 govern each other best, and nothing else governs them without a mask."""
+    batch = np.stack([np.zeros((4, 4), np.float32), CYCLE])
+    for ask in (log_partition, marginals, entropy, lambda x: kl(x, x), lambda x: log_prob(x, [[-1, 0, 1, 1]] * 2)):
+        with pytest.raises(
+            DeptreeError, match=r"^sentence 1 of the batch: every tree has a score 180,000 or more below"
+        ):
+            ask(batch)
+        found = np.asarray(jax.jit(ask)(batch))
+        assert np.isfinite(found[0]).all()
+        assert np.isnan(found[1, ..., 1:] if found.ndim > 1 else found[1]).all()
+    key = jax.random.key(1)
+    with pytest.raises(DeptreeError, match="sentence 1 of the batch: every tree has a score"):
+        stochastic_beam_search(key, batch, 2)
+    draws = jax.jit(stochastic_beam_search, static_argnums=2)(key, batch, 2)
+    assert np.isnan(draws.log_probs[:, 1]).all()
+    assert (draws.weights[:, 1] == 0).all()
+    assert (draws.heads[:, 1] == -1).all()
+    with pytest.raises(
+        DeptreeError, match="sentence 0 of the batch: an arc that may have a probability scores 180,000"
+    ):
+        kl(batch[:1], np.where(np.arange(4) == 2, np.float32(-1e9), 0) * np.tri(4, dtype=np.float32)[None])
+
+
+def test_a_root_that_is_masked_as_a_whole_costs_nothing() -> None:
+    """Every tree has one arc from ROOT: the mask is shifted away, as that of a word is."""
+    scores = np.random.default_rng(1).normal(size=(3, 5, 5)).astype(np.float32)
+    masked = scores.copy()
+    masked[:, 0], scores[:, 0] = -1e9, 0.0
+    masked[:, :, 2] -= np.float32(1e8)
+    scores[:, :, 2] = np.round(scores[:, :, 2] / 8) * 8
+    masked[:, 1:, 2] = scores[:, 1:, 2] - np.float32(1e8)
+    for ask in (marginals, entropy):
+        np.testing.assert_allclose(ask(masked), ask(scores), atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [9, 5, 0, -1])
+def test_lengths_that_are_none(bad: int) -> None:
+    """Of four words: an error in a line, or NaN for that sentence alone where lengths are traced."""
+    scores = np.random.default_rng(1).normal(size=(2, 5, 5)).astype(np.float32)
+    lengths, heads = np.array([4, bad]), np.array([[-1, 0, 1, 1, 1]] * 2)
+    asked: list[Callable[[Any, Any], Any]] = [
+        log_partition,
+        marginals,
+        entropy,
+        lambda x, n: kl(x, x + 1.0, n),
+        lambda x, n: log_prob(x, heads, n),
+        lambda x, n: stochastic_beam_search(jax.random.key(1), x, 2, n).log_probs[0],
+    ]
+    for ask in asked:
+        with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: the length is {bad}, not from 1 to 4"):
+            ask(scores, lengths)
+        found = np.asarray(jax.jit(ask)(scores, lengths))
+        assert np.isfinite(found[0]).all()
+        assert np.isnan(found[1][..., 1:] if found.ndim > 1 else found[1]).all()
+    drawn = jax.jit(lambda x, n: sample(jax.random.key(1), x, 2, n, implementation="device"))(scores, lengths)
+    assert (drawn[:, 1] == -1).all()
+
+
+def test_numbers_that_are_not_real() -> None:
+    with pytest.raises(DeptreeError, match="the log-scores are complex64, not real numbers"):
+        log_partition(np.zeros((3, 3), np.complex64))
+    with pytest.raises(DeptreeError, match="the log-scores are not an array of numbers"):
+        log_partition([["1", "2"], ["3", "4"]])
