@@ -80,7 +80,7 @@ oldest:  ## tests of the command line with the oldest versions that pyproject.to
 	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
 	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
 	  hypothesis mpmath pytest pytest-xdist udapi udtools
-	.oldest/bin/python -m pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
+	.oldest/bin/pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed

@@ -196,45 +196,6 @@ def test_skipped_sentences_are_no_success(deptree, done, put, argument):
     assert ran.code == 3
 
 
-@pytest.mark.parametrize("errors", ["fail", "skip"])
-@pytest.mark.parametrize("fmt", ["jsonl", "conllu"])
-@pytest.mark.parametrize("mass", [(), ("--mass", 0.5)])
-def test_distinct_trees_are_not_what_is_audited(deptree, done, put, fmt, mass, errors):
-    """They are biased by design; one line says so and what is audited."""
-    drawn = ("swor", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 20, *mass, "--format", fmt)
-    put("s", done(*drawn).out)
-    ran = deptree("check-bias", *SCORES, "--samples", "s", "--on-error", errors)
-    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert "s:1 (en-1" in ran.err
-    assert "without replacement (swor)" in ran.err
-    assert "as `sample` draws them" in ran.err
-
-
-UNUSABLE = {"a cycle": "[2, 1, 0]", "no number": '["x", 0, 1]', "too long": "[0, 1, 2, 3]", "cut off": "[0, 1"}
-
-
-@pytest.mark.parametrize("heads", UNUSABLE.values(), ids=UNUSABLE)
-def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
-    """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
-    drawn = done("sample", *FIGURE1, "-k", 2000, "--seed", 7).out.decode().splitlines(keepends=True)
-    bad = f'{{"sent_id": "1", "heads": {heads}}}\n'
-    put("s.jsonl", "".join([*drawn[:2], bad, *drawn[2:], bad]))
-    put("good.jsonl", "".join(drawn))
-    assert deptree("check-bias", *FIGURE1, "--samples", "s.jsonl").code == 2
-    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
-    assert ran.code == 3
-    assert ran.out == done("check-bias", *FIGURE1, "--samples", "good.jsonl").out
-    assert [f"s.jsonl:{number}" in line for number, line in zip((3, 2002), ran.said, strict=False)] == [True, True]
-    assert "2 samples skipped" in ran.err
-
-
-def test_samples_of_no_sentence_are_skipped_too(deptree, put):
-    put("s.jsonl", samples([0, 1, 1], sent_id="nowhere") + samples([0, 0, 1]))
-    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
-    assert (ran.code, ran.rows[0]["impossible"]) == (1, 1)
-    assert "1 sample skipped" in ran.err
-
-
 def test_samples_of_a_skipped_sentence_are_no_error(deptree, done, put):
     lines = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     put("s.jsonl", done("sample", *SCORES, "-k", 10, "--seed", 7).out)

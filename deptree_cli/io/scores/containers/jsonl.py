@@ -37,7 +37,7 @@ class Lines:
         rows = objects(lines_of(file.stream, file.place), file.place)
         ahead = list(islice(rows, 1))
         self.signature = _signature(ahead[0][1]) if ahead else ""
-        if self.signature:
+        if self.signature:  # the first sentence stands behind it
             ahead = list(islice(rows, 1))
         self.words = all(isinstance(value, DeptreeError) or bool(value.get("forms")) for _, value in ahead)
         self._rows = chain(ahead, rows)

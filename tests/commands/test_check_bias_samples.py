@@ -1,0 +1,52 @@
+"""``deptree check-bias --samples``: what is refused as a whole, and what is skipped and counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
+
+
+@pytest.mark.parametrize("errors", ["fail", "skip"])
+@pytest.mark.parametrize("fmt", ["jsonl", "conllu"])
+@pytest.mark.parametrize("mass", [(), ("--mass", 0.5)])
+def test_distinct_trees_are_not_what_is_audited(deptree, done, put, fmt, mass, errors):
+    """They are biased by design; one line says so and what is audited."""
+    drawn = ("swor", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 20, *mass, "--format", fmt)
+    put("s", done(*drawn).out)
+    ran = deptree("check-bias", *SCORES, "--samples", "s", "--on-error", errors)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "s:1 (en-1" in ran.err
+    assert "without replacement (swor)" in ran.err
+    assert "as `sample` draws them" in ran.err
+
+
+UNUSABLE = {"a cycle": "[2, 1, 0]", "no number": '["x", 0, 1]', "too long": "[0, 1, 2, 3]", "cut off": "[0, 1"}
+
+
+@pytest.mark.parametrize("heads", UNUSABLE.values(), ids=UNUSABLE)
+def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
+    """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
+    drawn = done("sample", *FIGURE1, "-k", 2000, "--seed", 7).out.decode().splitlines(keepends=True)
+    bad = f'{{"sent_id": "1", "heads": {heads}}}\n'
+    put("s.jsonl", "".join([*drawn[:2], bad, *drawn[2:], bad]))
+    put("good.jsonl", "".join(drawn))
+    assert deptree("check-bias", *FIGURE1, "--samples", "s.jsonl").code == 2
+    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
+    assert ran.code == 3
+    assert ran.out == done("check-bias", *FIGURE1, "--samples", "good.jsonl").out
+    assert [f"s.jsonl:{number}" in line for number, line in zip((3, 2002), ran.said, strict=False)] == [True, True]
+    assert "2 samples skipped" in ran.err
+
+
+def test_samples_of_no_sentence_are_skipped_too(deptree, put):
+    lines = [json.dumps({"sent_id": name, "heads": [0, 0, 1]}) + "\n" for name in ("nowhere", "1")]
+    put("s.jsonl", "".join(lines))
+    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
+    assert (ran.code, ran.rows[0]["impossible"]) == (1, 1)
+    assert "1 sample skipped" in ran.err
