@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mpmath as mp
@@ -48,13 +49,6 @@ def decoding(worst: Worst, d: TreeDistribution, exact: Exact) -> None:
 
 def expectations(worst: Worst, d: TreeDistribution, exact: Exact, other: Graph) -> None:
     """The register of quantities, values and gradients."""
-    rng = np.random.default_rng(d.n)
-    gold, features, target = exact.trees[0].copy(), rng.normal(size=(d.n + 1, d.n + 1, 2)), np.array([0.5, -1.0])
-    gold[d.n // 2] = -1 if d.n > 1 else gold[0]
-    wrong = ((exact.trees != gold) & (gold >= 0)).sum(axis=1).tolist()
-    by_feature = [exact.sums(features[..., r]) for r in range(2)]
-    means = [exact.expectation(values) for values in by_feature]
-    known = max(int((gold >= 0).sum()), 1)
 
     def see(name: str, given: list[Any], value: Any, gradient: Any, of_other: Any = None) -> None:
         quantity = QUANTITIES.get(name)
@@ -64,6 +58,12 @@ def expectations(worst: Worst, d: TreeDistribution, exact: Exact, other: Graph) 
         if of_other is not None:
             worst.see(f"{name} gradient of the other", quantity.gradient_other(d, *given), of_other)
 
+    of_log_scores(see, d, exact, other)
+    of_values(see, exact, np.random.default_rng(d.n))
+
+
+def of_log_scores(see: Callable[..., None], d: TreeDistribution, exact: Exact, other: Graph) -> None:
+    """Entropies and divergences."""
     see("entropy", [], exact.entropy, -exact.covariances(exact.log_probs))
     for order in (0.5, 0.999, 3.0):
         power = exact.powered(order)
@@ -79,6 +79,17 @@ def expectations(worst: Worst, d: TreeDistribution, exact: Exact, other: Graph) 
         moved = their.marginals - exact.marginals
         see("kl", [q], exact.expectation(log_ratios), exact.covariances(log_ratios), moved)
         see("cross-entropy", [q], -exact.expectation(log_q), -exact.covariances(log_q), moved)
+
+
+def of_values(see: Callable[..., None], exact: Exact, rng: np.random.Generator) -> None:
+    """Risks and features."""
+    n = exact.trees.shape[1]
+    gold, features, target = exact.trees[0].copy(), rng.normal(size=(n + 1, n + 1, 2)), np.array([0.5, -1.0])
+    gold[n // 2] = -1 if n > 1 else gold[0]
+    wrong = ((exact.trees != gold) & (gold >= 0)).sum(axis=1).tolist()
+    by_feature = [exact.sums(features[..., r]) for r in range(2)]
+    means = [exact.expectation(values) for values in by_feature]
+    known = max(int((gold >= 0).sum()), 1)
     see("risk", [gold], exact.expectation(wrong), exact.covariances(wrong))
     see("attachment", [gold], 1 - exact.expectation(wrong) / known, -exact.covariances(wrong) / known)
     see("features", [features], means, np.array([exact.covariances(values) for values in by_feature]))
