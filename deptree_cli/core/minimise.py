@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float
 
 # Pairs of steps and differences of gradients that are kept; the largest change of a variable in one step.
-MEMORY = 15
+MEMORY = 10
 LARGEST_STEP = 2.0
 
 # A step is halved until the function falls by this share of what the slope promises, so many times at most.

@@ -114,6 +114,13 @@ def require_trees(log_z: Array, batch: Batch) -> None:
     raise DeptreeError(problem, remedy, sent_id=name_of(b))
 
 
+def require_numbers(values: Array, problem: str, remedy: str) -> None:
+    """Raise a DeptreeError that names the first sentence whose result (...,) is NaN, where that can be looked at."""
+    found = seen(values)
+    if found is not None and np.isnan(found).any():
+        raise DeptreeError(problem, remedy, sent_id=name_of(int(np.flatnonzero(np.isnan(found))[0])))
+
+
 def matrix_at(log_scores: Float, b: int) -> Float:
     """Return the scores of sentence b of a batch, counted through its shape, (N, N)."""
     rolled = np.roll(log_scores.reshape(-1, *log_scores.shape[-2:])[b], 1, axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_trees
+from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
 from deptree_cli.jax.factors import APART, Factors, eliminate, flows, needs_light, shift, two_sum
 from deptree_cli.jax.wide import Wide, constant, log_ratio
 
@@ -36,6 +36,8 @@ def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, singl
     batch = batch_of(log_scores, lengths, single_root)
     relative, log_z = _log_partition(batch)
     require_trees(relative, batch)
+    problem = f"the best scores of words cancel, and leave no digits of {log_z.dtype}"
+    require_numbers(log_z, problem, "Give float64, or scores without such offsets")
     return log_z
 
 
@@ -81,7 +83,8 @@ def _log_partition(batch: Batch) -> tuple[Array, Array]:
     (total, rest), _ = lax.scan(_add, (jnp.zeros_like(relative), relative), jnp.moveaxis(constants, -1, 0))
     found = total + rest
     lost = jnp.abs(constants).sum(-1) * constants.shape[-1] * eps  # in units of the last place of 1
-    return relative, jnp.where(lost > ROUNDINGS / eps * jnp.maximum(1, jnp.abs(found)), jnp.nan, found)
+    unknown = lost > ROUNDINGS / eps * jnp.maximum(1, jnp.abs(found))
+    return relative, found + jnp.where(unknown, jnp.nan, 0)  # its gradient is known
 
 
 def _add(pair: tuple[Array, Array], constant: Array) -> tuple[tuple[Array, Array], None]:

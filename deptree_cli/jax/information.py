@@ -11,7 +11,7 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax.batches import Batch, batch_of, name_of, require_trees, seen
+from deptree_cli.jax.batches import Batch, batch_of, require_numbers, require_trees
 from deptree_cli.jax.elimination import relative_log_partition, relative_sums
 from deptree_cli.jax.factors import is_light, shift
 from deptree_cli.jax.trees import are_trees, positions_of
@@ -108,17 +108,9 @@ def _compared(
     our_relative, their_relative, value = measure(ours, theirs)
     require_trees(our_relative, ours)
     require_trees(their_relative, theirs)
-    _require_numbers(value)
+    problem = "an arc that may have a probability scores 180,000 or more below the best of its word"
+    require_numbers(value, problem, "Forbid such arcs by -inf, or ask TreeDistribution of deptree_cli")
     return value
-
-
-def _require_numbers(value: Array) -> None:
-    """Look at divergences (...,), where they are numbers yet, of sentences that have trees."""
-    values = seen(value)
-    if values is not None and np.isnan(values).any():
-        problem = "an arc that may have a probability scores 180,000 or more below the best of its word"
-        remedy = "Forbid such arcs by -inf, or ask TreeDistribution of deptree_cli"
-        raise DeptreeError(problem, remedy, sent_id=name_of(int(np.flatnonzero(np.isnan(values))[0])))
 
 
 @jax.jit

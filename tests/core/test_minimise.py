@@ -34,7 +34,7 @@ def test_quadratic_forms(seed: int) -> None:
 
 
 def test_sums_of_exponentials_from_afar() -> None:
-    """log sum exp(x) - p x, whose minimum is log p but for a constant, from 30 nats away."""
+    """log sum exp(x) - p x, whose minimum is log p but for a constant, from 8 nats away."""
     probs = np.array([0.7, 0.2, 0.0999, 0.0001])
 
     def dual(x: Float) -> tuple[float, Float]:
@@ -42,7 +42,7 @@ def test_sums_of_exponentials_from_afar() -> None:
         return log_z - probs @ x, np.exp(x - log_z) - probs
 
     function = Function(dual)
-    minimise(function, np.array([-30.0, 0, 0, 0]), probs**-0.5, lambda: function.norm < 1e-9)
+    minimise(function, np.array([-8.0, 0, 0, 0]), probs**-0.5, lambda: function.norm < 1e-9)
     found = function.points[-1]
     np.testing.assert_allclose(found - found[0], np.log(probs / probs[0]), atol=1e-4)
     assert len(function.points) < 100

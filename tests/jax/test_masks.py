@@ -157,6 +157,17 @@ def test_a_root_that_is_masked_as_a_whole_costs_nothing() -> None:
         np.testing.assert_allclose(ask(masked), ask(scores), atol=1e-6)
 
 
+def test_offsets_that_cancel() -> None:
+    """9e14 + 0.3 - 9e14: two numbers of float32 do not hold the sum; marginals do not mind."""
+    scores = np.zeros((2, 3, 3), dtype=np.float32)
+    scores[1, :, 1:] = [[9e14, -9e14], [0.3, -9e14], [9e14, 0.3]]
+    with pytest.raises(DeptreeError, match="sentence 1 of the batch: the best scores of words cancel"):
+        log_partition(scores)
+    assert np.isnan(jax.jit(log_partition)(scores)).tolist() == [False, True]
+    slopes = jax.jit(jax.grad(lambda x: log_partition(x)[1]))(scores)
+    np.testing.assert_allclose(slopes[1], marginals(scores)[1], atol=1e-6)
+
+
 @pytest.mark.parametrize("bad", [9, 5, 0, -1])
 def test_lengths_that_are_none(bad: int) -> None:
     """Of four words: an error in a line, or NaN for that sentence alone where lengths are traced."""
