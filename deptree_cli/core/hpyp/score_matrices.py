@@ -146,7 +146,8 @@ class _Dual:
         scores[self._arcs] = values
         # What log Z is more than the average tree's score is the value itself, and that is much the same as before.
         average = np.bincount(self._arcs[1], values * self._target, self._size)[1:]
-        sums = factorise_near(scores, average + self._value / len(average))
+        typical = np.asarray(average + self._value / len(average), dtype=np.float64)
+        sums = factorise_near(scores, typical)
         self._value = value = sums.log_z - float(values @ self._target)
         if value < -SUMS_WITHIN * (1.0 + float(np.abs(values) @ self._target)):
             raise DeptreeError("no distribution over projective single-root trees has these marginals", REMEDY)
