@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.report import talk
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.trained import Trained
@@ -43,5 +43,7 @@ def check_overwriting(path: str, training: Training) -> None:
         if is_of(trained, training.symbols, training.progress):
             return
         had = trained.progress
-        problem = f"the file exists, and is a model of other data ({had.sentences} sentences, --tags {had.tagset})"
+        problem = (
+            f"the file exists, and is a model of other data ({counted(had.sentences, 'sentence')}, --tags {had.tagset})"
+        )
     raise DeptreeError(problem, "Name another file with -m, or pass --force to overwrite this one", place=path)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.io.conllu.blocks import Block
 
@@ -102,7 +102,7 @@ class UnknownTags:
             parts.append(f"with a tag that the model does not know: {found.unseen.total()} ({named(found.unseen)})")
         if not parts:
             return ""
-        start = f"of {found.words} words in {self._column.upper()}, "
+        start = f"of {counted(found.words, 'word')} in {self._column.upper()}, "
         return f"{start}{'; '.join(parts)}. These tags were predicted or summed out"
 
     def _count(self, block: Block) -> Counts:
@@ -122,7 +122,7 @@ class UnknownTags:
             raise DeptreeError(f"no word has a tag in {column}", f"Tag the words, or {predict}", place=place)
         if unseen < FEWEST or unseen <= MOST * counts.words:
             return
-        problem = f"the model does not know the tags of {unseen} of {counts.words} words in {column}"
+        problem = f"the model does not know the tags of {unseen} of {counted(counts.words, 'word')} in {column}"
         if 2 * counts.known_elsewhere > unseen:
             guess = f"{other} holds tags that it knows: exchange the columns, or {predict}"
         else:

@@ -134,7 +134,7 @@ def _check_numbers(matrix: Float, scale: str) -> None:
         raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")
     if scale == "weight" and not matrix.any():
         problem = "all weights are 0, and an arc of weight 0 is forbidden"
-        raise DeptreeError(problem, "If these are log-scores (logits), all alike, pass --scale log")
+        raise DeptreeError(problem, 'If these are log-scores (logits), all alike, pass `scale="log"`')
     if scale == "weight" and (matrix < 0).any():
         raise DeptreeError(
             f"the weight of {arc(matrix, matrix < 0)} is negative",

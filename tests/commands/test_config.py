@@ -97,7 +97,7 @@ def train(deptree, config):
 
     def run(text: str, *args: object):
         config(text)
-        return deptree("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", *args)
+        return deptree("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", "--force", *args)
 
     return run
 

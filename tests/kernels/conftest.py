@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.trees import elimination
 
 Float = NDArray[np.float64]
@@ -44,7 +45,7 @@ class Factors(NamedTuple):
 def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL) -> Factors:
     """Shift, exponentiate and eliminate."""
     high, low, n = np.empty_like(log_scores), np.empty_like(log_scores), len(log_scores) - 1
-    constant = elimination.shift_columns(log_scores, single_root, high, low)[0]
+    constant = elimination.shift_columns(paired(log_scores), single_root, Paired(high, low))[0]
     weights = kind.exp(*(np.concatenate((part[1:, 1:], part[:1, 1:])) for part in (high, low)))
     A, S, order = kind.each(np.copy, weights), kind.zeros(n), np.arange(n)
     log_z, depth = elimination.eliminate(A, S, order, single_root)

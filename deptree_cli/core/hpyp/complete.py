@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 
 # The largest share of sentences that may be left out.
@@ -54,11 +54,11 @@ class Complete:
     def _found(self) -> str:
         counts = (self.untagged, f"tag in {self._column.upper()}"), (self.unlabelled, "DEPREL")
         return " and ".join(
-            f"in {count} of {self.sentences} sentences a word has no {what}" for count, what in counts if count
+            f"in {count} of {counted(self.sentences, 'sentence')} a word has no {what}" for count, what in counts if count
         )
 
     def _remedy(self) -> str:
         if self.untagged < self.unlabelled:
             return "Fill in DEPREL; trees without labels may have one for all words, such as dep"
         other = "xpos" if self._column == "upos" else "upos"
-        return f"Tag the words, or take tags from {other.upper()} with --tags {other}"
+        return f"Tag the words, or take tags from {other.upper()} with `tags="{other}"`"

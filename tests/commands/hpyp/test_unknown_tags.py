@@ -247,7 +247,7 @@ def test_gold_tags_that_the_model_does_not_know(done, model, put) -> None:
 
 def test_perplexity_counts_trees_without_a_joint_probability(done, model, put) -> None:
     name = put("some.conllu", changed(GOLD.read_bytes(), tagged(b"_", 50)))
-    (row,) = done("hpyp", "perplexity", model, name, "--particles", 50, "--seed", 1).rows
-    (clean,) = done("hpyp", "perplexity", model, GOLD, "--particles", 50, "--seed", 1).rows
+    (row,) = done("hpyp", "perplexity", model, name, "--particles", 1000, "--seed", 1).rows
+    (clean,) = done("hpyp", "perplexity", model, GOLD, "--particles", 1000, "--seed", 1).rows
     assert (row["unknown_tag"], row["trees"]) == (2, 10)
     assert row["evidence_bits"] < clean["evidence_bits"]  # two tags less to be surprised by
