@@ -53,12 +53,11 @@ class Complete:
 
     def _found(self) -> str:
         counts = (self.untagged, f"tag in {self._column.upper()}"), (self.unlabelled, "DEPREL")
-        return " and ".join(
-            f"in {count} of {counted(self.sentences, 'sentence')} a word has no {what}" for count, what in counts if count
-        )
+        of_all = counted(self.sentences, "sentence")
+        return " and ".join(f"in {count} of {of_all} a word has no {what}" for count, what in counts if count)
 
     def _remedy(self) -> str:
         if self.untagged < self.unlabelled:
             return "Fill in DEPREL; trees without labels may have one for all words, such as dep"
         other = "xpos" if self._column == "upos" else "upos"
-        return f"Tag the words, or take tags from {other.upper()} with `tags="{other}"`"
+        return f'Tag the words, or take tags from {other.upper()} with `tags="{other}"`'
