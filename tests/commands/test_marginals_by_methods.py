@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli import SecondOrder, expectations, read
+from deptree_cli import SecondOrder, read
 from deptree_cli.core.pruning.arcs import arc_program
+from deptree_cli.core.pruning.estimate import Settings
+from deptree_cli.core.pruning.methods import METHODS
 from deptree_cli.core.streams import sentence_stream
 from tests.commands.conftest import DATA
 
@@ -28,7 +30,8 @@ def test_numbers_are_the_librarys(done) -> None:
     (row,) = done("marginals", *SECOND_ORDER, *RANDOMIZED).rows
     (sentence,) = read(SECOND_ORDER[0], scale="log", orient="head-dep", projective=True)
     program = arc_program(sentence.scored)
-    found = expectations(program, "randomized", sentence_stream(7, sentence.id), iterations=50, chains=2)
+    settings = Settings(iterations=50, chains=2)
+    found = METHODS.get("randomized").estimate(program, sentence_stream(7, sentence.id), settings)
     np.testing.assert_array_equal(row["marginals"], found.expectations)
     np.testing.assert_array_equal(row["standard_errors"], found.standard_errors)
     assert (row["iterations"], row["r_hat"]) == (50, found.r_hat)

@@ -72,10 +72,14 @@ SHAPES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a number": (3.0, {}, "the scores have shape (), not (n+1, n+1)."),
     "no words": (np.ones((1, 1)), {}, "s: the sentence has no words (n = 0). Leave it out or give at least one word"),
     "nothing": (np.ones((0, 0)), {}, "the sentence has no words (n = 0)."),
-    "text": ([["a", "b"], ["c", "d"]], {}, "the scores are not a matrix of numbers. Give a rectangle of real numbers."),
-    "a ragged list": ([[1, 2], [3]], {}, "the scores are not a matrix of numbers."),
-    "an object": ({"scores": 1}, {}, "the scores are not a matrix of numbers."),
-    "complex numbers": ([[0, 1j], [0, 0]], {}, "the scores are not a matrix of numbers."),
+    "text": (
+        [["a", "b"], ["c", "d"]],
+        {},
+        "the scores are of type <U1, not real numbers. Give them as float32 or float64.",
+    ),
+    "a ragged list": ([[1, 2], [3]], {}, "the scores are not an array of numbers."),
+    "an object": ({"scores": 1}, {}, "the scores are of type object, not real numbers."),
+    "complex numbers": ([[0, 1j], [0, 0]], {}, "the scores are of type complex128, not real numbers."),
 }
 
 TREES: dict[str, tuple[Any, dict[str, Any], str]] = {

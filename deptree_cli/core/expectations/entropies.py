@@ -43,7 +43,7 @@ def renyi(distribution: ArcFactored, order: float) -> float:
         powered = distribution.powered(order)
         times = order * distribution.factorisation.shifted_log_z[0]
         difference = powered.log_partition - times
-        if not (cancels(difference, powered.log_partition, times) or is_large(powered.log_scores, powered.marginals())):
+        if not (cancels(difference, powered.log_partition, times) or _masks_count(powered)):
             return difference / (1.0 - order)
     if _is_certain(distribution):
         return 0.0
@@ -51,6 +51,12 @@ def renyi(distribution: ArcFactored, order: float) -> float:
 
     found = cancelling.renyi(distribution, order)
     return near_certain.renyi(distribution, order) if found * abs(order - 1.0) < near_certain.LEAST else found
+
+
+def _masks_count(distribution: ArcFactored) -> bool:
+    """Whether an arc of positive probability has a large score; marginals are computed only if some arc has one."""
+    scores = distribution.log_scores
+    return is_large(scores) and is_large(scores, distribution.marginals())
 
 
 def renyi_gradient(distribution: ArcFactored, order: float) -> Float:
