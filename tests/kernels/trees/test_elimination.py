@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.numbers.wide import SAFE_LOG
 from deptree_cli.kernels.trees.elimination import (
     arc_products,
@@ -111,8 +112,8 @@ def test_columns_are_shifted_to_a_maximum_of_zero(single_root: bool, graphs) -> 
     """Over the arcs from words, where there is a single root; ROOT's row then has a maximum of its own."""
     log_scores = graphs.gaussian(6, 4)
     log_scores[1:, 3] = -np.inf  # a word that only ROOT may govern
-    shifted, rest = np.empty_like(log_scores), np.empty_like(log_scores)
-    constant = shift_columns(log_scores, single_root, shifted, rest)[0]
+    shifted, rest = paired(np.empty_like(log_scores))
+    constant = shift_columns(paired(log_scores), single_root, Paired(shifted, rest))[0]
     others = [1, 2, 4, 5, 6]
     first = 1 if single_root else 0
     np.testing.assert_allclose(shifted[first:, others].max(axis=0), 0.0, atol=1e-14)
@@ -130,11 +131,12 @@ def test_shifts_round_nothing_off(single_root: bool, offset: float, graphs) -> N
     log_scores = graphs.gaussian(5, 3)
     log_scores[0] += offset
     log_scores[:, 2] += offset / 3
-    high, low = np.empty_like(log_scores), np.empty_like(log_scores)
-    constant = shift_columns(log_scores, single_root, high, low)
+    given = Paired(log_scores, np.where(np.isfinite(log_scores), log_scores * 2.0**-54, 0.0))
+    high, low = paired(np.empty_like(log_scores))
+    constant = shift_columns(given, single_root, Paired(high, low))
     for tree in ([0, 1, 2, 3, 4], [2, 0, 2, 2, 4], [5, 3, 4, 5, 0]):
         arcs = [(head, word) for word, head in enumerate(tree, 1)]
-        before = sum(Fraction(log_scores[arc]) for arc in arcs)
+        before = sum(Fraction(given.high[arc]) + Fraction(given.low[arc]) for arc in arcs)
         after = sum(Fraction(high[arc]) + Fraction(low[arc]) for arc in arcs) + sum(map(Fraction, constant))
         assert abs(after - before) <= abs(Fraction(offset) + 100) * Fraction(1, 2**98)
 

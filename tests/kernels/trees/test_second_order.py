@@ -9,8 +9,9 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.parts import checked_part
 from deptree_cli.core.scores import checked_log_scores
 from deptree_cli.core.spaces.second_order import Shifted, shift
+from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, tree_log_weights
+from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, tree_log_probs
 from deptree_cli.kernels.trees.second_order_best_tree import follow
 from deptree_cli.kernels.trees.second_order_outside import outside
 from deptree_cli.kernels.trees.second_order_sampler import sample_trees
@@ -45,7 +46,7 @@ def filled(shifted: Shifted, kind: Kind):
     """Weights, their chart and its log Z."""
     weights, chart = Weights(*map(kind.exp, shifted.log_weights)), zeros(shifted, kind)
     total = kind.floats(inside(weights, shifted.everything, shifted.single_root, chart))
-    return weights, chart, np.log(total) + shifted.constant
+    return weights, chart, np.log(total) + shifted.constant[0]
 
 
 @BOTH
@@ -82,15 +83,20 @@ def test_trees_follow_the_distribution(
 def test_the_best_tree_and_what_trees_weigh(single_root: bool, scores, part_sums) -> None:
     exact, shifted = part_sums(*scores, single_root), checked(scores, single_root)
     found = np.empty(len(exact.trees))
-    tree_log_weights(*shifted.log_weights, exact.trees.astype(np.int64), found)
-    np.testing.assert_allclose(found + shifted.constant, exact.log_weights, rtol=0, atol=1e-12)
-    chart = Chart(*(np.full(shifted.log_weights.arcs.shape, -np.inf) for _ in Chart._fields))
-    weights, items = Weights(*map(Tropical, shifted.log_weights)), Chart(*map(Tropical, chart))
-    best = inside(weights, shifted.everything, single_root, items)
-    assert best.log + shifted.constant == pytest.approx(exact.log_weights.max(), abs=1e-12)
-    heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
-    follow(shifted.log_weights, chart, single_root, heads)
-    np.testing.assert_array_equal(heads, exact.trees[exact.log_weights.argmax()])
+    less = -shifted.constant[0], -shifted.constant[1]
+    tree_log_probs(shifted.log_weights, shifted.rest, less, exact.trees.astype(np.int64), found)
+    np.testing.assert_allclose(found, exact.log_weights, rtol=0, atol=1e-12)
+    for pairs in (False, True):
+        parts = zip(shifted.log_weights, shifted.rest, strict=True)
+        weights = Weights(*(Tropical(Paired(*each) if pairs else each[0]) for each in parts))
+        nothing = np.full(shifted.log_weights.arcs.shape, -np.inf)
+        chart = Chart(*(Tropical(paired(nothing.copy()) if pairs else nothing.copy()) for _ in Chart._fields))
+        best = inside(weights, shifted.everything, single_root, chart).log
+        highest = best.high if pairs else best
+        assert highest + shifted.constant[0] == pytest.approx(exact.log_weights.max(), abs=1e-12)
+        heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
+        follow(weights, chart, single_root, heads)
+        np.testing.assert_array_equal(heads, exact.trees[exact.log_weights.argmax()])
 
 
 @GRANDPARENTS
