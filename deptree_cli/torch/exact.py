@@ -82,10 +82,11 @@ def divergence(name: str, found: Tensor, values: Tensor, ours: Sums, theirs: Sum
         theirs: ours again, if there is no other.
     """
     large = values.detach().abs() > LARGE
-    if not _may_be_some(large):
+    of_log_z = (ours.log_z.abs() > LARGE) | (theirs.log_z.abs() > LARGE)
+    if not (_may_be_some(large) or _may_be_some(of_log_z)):
         return found
     counts = (ours.marginals > 0) | (ours.shifted.scores > LEAST) | (ours.log_z < SAFE_LOG)[:, None, None]
-    suspicious = (counts & large).any(-1).any(-1)
+    suspicious = of_log_z | (counts & large).any(-1).any(-1)
     if not _may_be_some(suspicious):
         return found
     function = divergence_op if torch.compiler.is_compiling() else _Divergence.apply

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from deptree_cli.core.distribution import TreeDistribution as CoreDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch import TreeDistribution, log_partition, losses, marginals
@@ -137,6 +138,17 @@ def test_compiled() -> None:
         (gradient,) = torch.autograd.grad(value, scores)
         torch.testing.assert_close(gradient, torch.autograd.grad(loss(scores), scores)[0], rtol=1e-12, atol=1e-14)
     assert TreeDistribution(scores).entropy()[0].item() == pytest.approx(ENTROPY, abs=1e-14)
+
+
+@pytest.mark.parametrize("mask", [-1e6, -1e12, -9e14])
+def test_divergence_where_both_need_the_same_mask(mask: float) -> None:
+    """The masks leave the differences of scores, but not the two log Z, whose difference core has with pairs."""
+    ours, theirs = (np.where(np.array(CYCLE) == -9e14, mask, CYCLE) for _ in range(2))
+    theirs[1, 2] = -0.9
+    expected = CoreDistribution(ours).kl(CoreDistribution(theirs))
+    assert expected > 0.1
+    found = TreeDistribution(torch.tensor(ours)).kl(TreeDistribution(torch.tensor(theirs)))
+    assert found.item() == pytest.approx(expected, abs=1e-14)
 
 
 @pytest.mark.parametrize("mask", [-5.1e14, -9e14, -9.97e14])
