@@ -70,7 +70,7 @@ def test_what_cannot_be_trained_on() -> None:
         ("no word has a HEAD", lambda: Parser.train(DATA / "raw.conllu")),
         ("without words", lambda: Parser.train(TREEBANK, lexicalised=False, unlabelled=TREEBANK)),
         (
-            "in 1 of 1 sentences a word has no tag in UPOS, too many",
+            "in 1 of 1 sentence a word has no tag in UPOS, too many",
             lambda: Parser.train([replace(sentence, tags=("_",) * sentence.n)]),
         ),
         ("the form of word 1 is 'a", lambda: Parser.train([replace(sentence, forms=("a\n",) * sentence.n)])),

@@ -142,8 +142,7 @@ def test_real_numbers_of_any_type_are_taken(kind: Any) -> None:
 
 def test_all_weights_of_0_may_be_log_scores() -> None:
     """Those would be a uniform distribution, these forbid every arc: an error that says so."""
-    with pytest.raises(
-        DeptreeError, match=r"all weights are 0.*\. If these are log-scores \(logits\), all alike, pass --sc"
-    ):
+    remedy = r'If these are log-scores \(logits\), all alike, pass `scale="log"`'
+    with pytest.raises(DeptreeError, match=rf"all weights are 0.*\. {remedy}"):
         TreeDistribution(np.zeros((3, 3)), "weight")
     assert TreeDistribution(np.zeros((3, 3))).log_partition == pytest.approx(np.log(2))

@@ -51,8 +51,9 @@ def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...
 
 
 def drawn(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = AUTO, mass: float = 1.0):
-    draws, labels = draw(algorithm, given, size, sentence_stream(seed, "s"), mass)
-    trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), labels.tolist(), strict=True)]
+    draws = draw(algorithm, given, size, sentence_stream(seed, "s"), mass)
+    assert draws.labels is not None
+    trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), draws.labels.tolist(), strict=True)]
     return draws, trees
 
 

@@ -31,6 +31,6 @@ def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple
         return
     done, joins = 0, max((p**3 - p) // 6, 1)
     for size in range(p, 0, -1) if backwards else range(1, p + 1):
+        tell(f"{what} of {p:,} by {q:,} words: {done / joins:.0%}")
         yield size, size + 1
         done += (p + 1 - size) * (size - 1)
-        tell(f"{what} of {p:,} by {q:,} words: {done / joins:.0%}")

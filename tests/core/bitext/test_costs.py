@@ -21,17 +21,16 @@ def test_short_pairs_are_done_in_one_piece() -> None:
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("p", [1, 2, 7])
 def test_long_pairs_are_done_length_by_length(p: int, backwards: bool) -> None:
-    """Whoever watches is told how far it is, until all is done; whoever has watched is not."""
+    """Whoever watches is told how far it is before each of them, the first too; whoever has watched is not."""
     told: list[str] = []
     with watched(told.append):
         found = [*pieces(p, 10_000, "sums", backwards)]
     assert sorted(found) == [(size, size + 1) for size in range(1, p + 1)]
     assert found == sorted(found, reverse=backwards)
     shares = [int(each.rpartition(" ")[2].rstrip("%")) for each in told]
+    assert len(shares) == p
     assert shares == sorted(shares)
-    if p > 1:
-        assert shares[-1] == 100
-        assert told[-1] == f"sums of {p} by 10,000 words: 100%"
+    assert told[0] == f"sums of {p} by 10,000 words: 0%"
     count = len(told)
     assert [*pieces(p, 10_000, "sums")]
     assert len(told) == count
