@@ -36,20 +36,41 @@ class Shifted(NamedTuple):
 
 
 def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:
-    """Shift checked log-scores: of what a word may have the best is 0, for target words first.
+    """Shift checked log-scores: of what a word may have the best is 0, for words of the longer side first.
 
     bispans: (p+1, p+1, q+1, q+1) log-weights, ``[s, t, u, v]``, or None.
     """
-    of_targets = _finite(np.maximum(target_nulls, links.max(axis=0)))
-    below = links - of_targets
-    of_sources = _finite(np.maximum(source_nulls, below.max(axis=1)))
+    p, q = links.shape
+    if p > q:
+        of_sources, of_targets = _constants(links.T, target_nulls, source_nulls)
+    else:
+        of_targets, of_sources = _constants(links, source_nulls, target_nulls)
     return Shifted(
-        below - of_sources[:, None],
+        links - of_targets - of_sources[:, None],
         source_nulls - of_sources,
         target_nulls - of_targets,
         NO_TABLE if bispans is None else _table(bispans),
         math.fsum((*of_targets, *of_sources)),
     )
+
+
+def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Float]:
+    """What words of the longer side, and of the shorter side, lose.
+
+    However they are linked, some words of the longer side stay unlinked. Those that lose least by it get 0 for that,
+    not for their best link, or their losses would add up to what float64 cannot hold.
+
+    Args:
+        links: (shorter, longer).
+        shorter, longer: scores of leaving words unlinked.
+    """
+    of_longer = np.maximum(longer, links.max(axis=0))
+    possible = np.isfinite(longer)
+    losses = np.subtract(of_longer, longer, out=np.full(len(longer), np.inf), where=possible)
+    unlinked = losses.argsort(kind="stable")[: min(len(longer) - len(shorter), possible.sum())]
+    of_longer[unlinked] = longer[unlinked]
+    of_longer = _finite(of_longer)
+    return of_longer, _finite(np.maximum(shorter, (links - of_longer).max(axis=1)))
 
 
 def no_alignment(scores: Shifted) -> DeptreeError:

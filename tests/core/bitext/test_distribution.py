@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.audit import chi_square
+from deptree_cli.core.bitext.chart import Charts
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
+from deptree_cli.core.bitext.masks import nothing_pinned
+from deptree_cli.core.bitext.shifted import shift
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
 from tests.brute_itg import Alignments, Grammar, targets_of
 
@@ -215,3 +219,19 @@ def test_a_link_is_as_probable_as_it_weighs_whatever_stands_around_it(n: int) ->
 def test_flat_scores_count_alignments() -> None:
     """8 x 8 words: 843,527 alignments, each once."""
     assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(843_527, rel=1e-12)
+
+
+@pytest.mark.parametrize(("p", "q"), [(2, 900), (60, 2)])
+def test_words_that_must_stay_unlinked_do_not_leave_float64(p: int, q: int) -> None:
+    """Each of them prefers its best link by 20 nats or more, and most of them cannot have it."""
+    links = np.random.default_rng(7).uniform(20.0, 25.0, size=(p, q))
+    chart = Charts(shift(links, np.zeros(p), np.zeros(q), None)).filled(nothing_pinned(p, q))
+    assert chart._kind is REAL
+    assert chart.log_z == pytest.approx(_two_words(links if p == 2 else links.T), rel=1e-13)
+
+
+def _two_words(links: Float) -> float:
+    """Log Z of two words beside many: at most two links, of any two words."""
+    weights = np.exp(links)
+    sums = weights.sum(axis=1)
+    return float(np.log(1.0 + sums.sum() + sums.prod() - weights.prod(axis=0).sum()))
