@@ -157,7 +157,7 @@ def own_layout(found: Sequence[ScoreFiles]) -> Layout:
     for each, own in zip(found, layouts, strict=True):
         if own != layouts[0]:
             problem = f"says another layout than {found[0].source.place}"
-            raise DeptreeError(problem, "Read them one by one, or say --from for all", place=each.source.place)
+            raise DeptreeError(problem, "Read them one by one, or pass --from for all", place=each.source.place)
     if layouts[0] is None:
         return Layout()
     mark_unsaid(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")

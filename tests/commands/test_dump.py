@@ -111,7 +111,7 @@ def test_what_the_input_is_can_be_said(done, deptree):
     ran = deptree("dump", "natasha", stdin=heading)
     assert ran.code == 2
     assert len(ran.said) == 1
-    assert "If this is text, say --input text." in ran.err
+    assert "If this is text, pass --input text." in ran.err
     rows = done("dump", "natasha", "--input", "text", "--no-header", stdin=heading).rows
     assert [row["forms"] for row in rows] == [["#", "Утро"], ["Туман", "над", "рекой", "."]]
 

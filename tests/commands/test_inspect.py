@@ -146,7 +146,7 @@ def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
         ran = deptree("inspect", f"{right}.npz", "--orient", wrong, *options)
         assert ran.code == 1
         assert TURNED.format(right) in ran.err
-        assert f"say --orient {right}" in ran.err
+        assert f"pass --orient {right}" in ran.err
         fits = ran.rows[0]
         one, other = (fits[f"log_prob_per_word_{name.replace('-', '_')}"] for name in (right, wrong))
         assert one > other + 2

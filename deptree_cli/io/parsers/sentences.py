@@ -88,7 +88,7 @@ def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sent
 def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
     for number, block in enumerate(read_blocks_or_errors(file.stream, file.place), 1):
         if isinstance(block, DeptreeError):
-            block.remedy += ". If this is text, say --input text"
+            block.remedy += ". If this is text, pass --input text"
             yield block
         else:
             yield Sentence(block.sent_id or str(number), _words(block), block.raw)

@@ -91,7 +91,7 @@ def words_in(shape: tuple[int, ...], layout: Layout) -> int:
     if layout.root == "diagonal" and not square:
         raise DeptreeError(
             f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}",
-            "A rectangle has a row or column for ROOT: say --root first or --root last",
+            "A rectangle has a row or column for ROOT: pass --root first or --root last",
         )
     n = min(rows, columns) - (square and layout.root != "diagonal")
     if n < 1:
