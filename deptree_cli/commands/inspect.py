@@ -36,7 +36,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
 
     With --gold, or --conllu whose words have heads, also how well these fit under each orientation and place of ROOT
     that the matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that
-    is another one than was read, a line on stderr tells what to say instead, and the exit code is 1. A table on a
+    is another one than was read, a line on stderr tells what to pass instead, and the exit code is 1. A table on a
     terminal, else JSON.
     """
     fmt = flat.form(run.output, single=True)

@@ -66,7 +66,7 @@ def mean_fits(found: Sequence[Fits]) -> Fits:
 
 
 def better_layout(means: Fits, read: Layout) -> str:
-    """What to say instead, where known heads fit another layout far better than the one read; else nothing."""
+    """What to pass instead, where known heads fit another layout far better than the one read; else nothing."""
     if not means:
         return ""
     layouts = _candidates(read, square=True) | _candidates(read, square=False)
@@ -78,4 +78,4 @@ def better_layout(means: Fits, read: Layout) -> str:
     orient = f" --orient {better.orient}" * turned
     options = orient + f" --root {better.root}" * (better.root != read.root)
     gain = f"{means[best]:.2f} against {means[used]:.2f} a word"
-    return f"the known heads fit{options} far better ({gain}): say{options}"
+    return f"the known heads fit{options} far better ({gain}): pass{options}"
