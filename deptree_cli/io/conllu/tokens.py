@@ -12,7 +12,7 @@ from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.conllu.notes import MISC, is_note, is_signature
 
 if TYPE_CHECKING:
-    from conllu import TokenList
+    from conllu.models import TokenList
 
 
 def tokens_of(block: Block) -> TokenList:
@@ -31,7 +31,7 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
     Raises:
         DeptreeError: there are not as many heads as words.
     """
-    from conllu import TokenList
+    from conllu.models import TokenList
     from conllu.models import Metadata
 
     kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]

@@ -28,7 +28,7 @@ from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.usable import usable
 
 if TYPE_CHECKING:
-    from conllu import TokenList
+    from conllu.models import TokenList
 
 
 @dataclass(frozen=True)
