@@ -31,8 +31,7 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
     Raises:
         DeptreeError: there are not as many heads as words.
     """
-    from conllu.models import TokenList
-    from conllu.models import Metadata
+    from conllu.models import Metadata, TokenList
 
     kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
     words = [token for token in kept if isinstance(token["id"], int)]
