@@ -60,7 +60,7 @@ class Oracle:
 
 def _less(log_scores: Float, trees: Heads, pair: tuple[float, float]) -> Float:
     """Log-weights of trees (k, n) less a pair of numbers, (k,): rounded once, however large the scores are."""
-    from deptree_cli.kernels.trees.elimination import tree_log_probs  # loads kernels: when there is work
+    from deptree_cli.kernels.trees.tree_scores import tree_log_probs  # loads kernels: when there is work
 
     out = np.empty(len(trees))
     tree_log_probs(log_scores, np.zeros_like(log_scores), pair, trees.astype(np.int64), out)

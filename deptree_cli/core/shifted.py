@@ -38,13 +38,16 @@ def shift(log_scores: Float, single_root: bool, rest: Float | None = None) -> Sh
     Args:
         rest: what the log-scores round off, if they are not as they were given; ignored beside ``-inf``.
     """
-    from deptree_cli.kernels.numbers.paired import Paired  # load kernels: when there is work
-    from deptree_cli.kernels.trees.elimination import shift_columns
+    from deptree_cli.kernels.batches.packing import shift_sentence  # loads kernels: when there is work
 
-    low = np.zeros_like(log_scores) if rest is None else np.where(log_scores > -np.inf, rest, 0.0)
-    scores = Paired(log_scores, low)
-    shifted = Paired(np.empty_like(log_scores), np.empty_like(log_scores))
-    return Shifted(*shifted, shift_columns(scores, single_root, shifted))
+    high, low, peaks = np.empty_like(log_scores), np.empty_like(log_scores), np.empty(len(log_scores))
+    constant = shift_sentence(log_scores, np.inf, single_root, peaks, high, low)[0]
+    if rest is None:
+        return Shifted(high, low, constant)
+    from deptree_cli.kernels.numbers.paired import Paired, paired_sums
+
+    rests = np.where(high > -np.inf, rest, 0.0)
+    return Shifted(*paired_sums(Paired(high, low), Paired(rests, np.zeros_like(rests))), constant)
 
 
 def is_large(scores: Float, probs: Float | float = 1.0) -> bool:

@@ -127,7 +127,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
     for found in iter_modules(trees.__path__):  # what is imported later would take what is put here for a kernel
         import_module(f"{trees.__name__}.{found.name}")
-    for module, forth, back in ((elimination.kernel, "eliminate", "reverse"), (eisner, "inside", "outside")):
+    for module, forth, back in ((elimination.kernel, "factorise", "arc_marginals"), (eisner, "inside", "outside")):
         monkeypatch.setattr(module, forth, counted("forth", getattr(module, forth)))
         monkeypatch.setattr(module, back, counted("back", getattr(module, back)))
     return counts

@@ -83,8 +83,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(module, name, counting)
 
-    watch(elimination.kernel, "eliminate", "forth")
-    watch(elimination.kernel, "reverse", "back")
+    watch(elimination.kernel, "factorise", "forth")
+    watch(elimination.kernel, "arc_marginals", "back")
     watch(eisner, "inside", "forth")
     watch(eisner, "outside", "back")
     return counted

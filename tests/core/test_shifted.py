@@ -1,8 +1,11 @@
-"""Log-scores shifted; that nothing is rounded off is tested with the kernel."""
+"""Log-scores shifted, and nothing rounded off."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,3 +48,19 @@ def test_scores_are_left_as_they_were(graphs) -> None:
     before = log_scores.copy()
     shift(log_scores, single_root=True)
     assert np.array_equal(log_scores, before)
+
+
+@pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+@pytest.mark.parametrize("offset", [0.0, 1e4, -1e9, -9e14])
+def test_shifts_round_nothing_off(single_root: bool, offset: float, graphs) -> None:
+    """A tree's shifted scores, their rests and the constant add up to its scores: exact fractions, twice 53 bits."""
+    log_scores = graphs.gaussian(5, 3)
+    log_scores[0] += offset
+    log_scores[:, 2] += offset / 3
+    for rest in (None, np.where(np.isfinite(log_scores), log_scores * 2.0**-54, 0.0)):
+        high, low, constant = shift(log_scores, single_root, rest)
+        for tree in ([0, 1, 2, 3, 4], [2, 0, 2, 2, 4], [5, 3, 4, 5, 0]):
+            arcs = [(head, word) for word, head in enumerate(tree, 1)]
+            before = sum(Fraction(log_scores[arc]) + Fraction(0 if rest is None else rest[arc]) for arc in arcs)
+            after = sum(Fraction(high[arc]) + Fraction(low[arc]) for arc in arcs) + sum(map(Fraction, constant))
+            assert abs(after - before) <= abs(Fraction(offset) + 100) * Fraction(1, 2**98)

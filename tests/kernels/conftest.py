@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.kernels.numbers.paired import Paired, paired
-from deptree_cli.kernels.trees import elimination
+from deptree_cli.core.shifted import shift
+from deptree_cli.kernels.trees.best_tree import best_tree
+from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.marginals import factorise
 
 Float = NDArray[np.float64]
 
@@ -28,28 +30,40 @@ LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 
 
 class Factors(NamedTuple):
-    """What goes into `elimination.eliminate` and comes out of it; constant: what the shift of columns took off."""
+    """What goes into `marginals.factorise` and comes out of it; constant: what the shift of columns took off."""
 
     kind: Kind
     single_root: bool
     shifted: Float
     weights: Any
+    last: int
     A: Any
     S: Any
-    order: NDArray[np.int64]
     log_z: float
     depth: float
     constant: float
 
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.shifted) - 1
 
-def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL) -> Factors:
-    """Shift, exponentiate and eliminate."""
-    high, low, n = np.empty_like(log_scores), np.empty_like(log_scores), len(log_scores) - 1
-    constant = elimination.shift_columns(paired(log_scores), single_root, Paired(high, low))[0]
-    weights = kind.exp(*(np.concatenate((part[1:, 1:], part[:1, 1:])) for part in (high, low)))
-    A, S, order = kind.each(np.copy, weights), kind.zeros(n), np.arange(n)
-    log_z, depth = elimination.eliminate(A, S, order, single_root)
-    return Factors(kind, single_root, high, weights, A, S, order, log_z, depth, constant)
+    def room(self, *shape: int) -> Any:
+        """Numbers that nobody may read: not zeros."""
+        return self.kind.each(lambda part: np.full_like(part, 77), self.kind.zeros(shape))
+
+
+def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL, last: int | None = None) -> Factors:
+    """Shift, exponentiate and eliminate; the root of the best tree is eliminated last unless it is said."""
+    shifted, nodes = shift(log_scores, single_root), len(log_scores)
+    if last is None:
+        heads = np.empty(nodes - 1, dtype=np.int32)
+        best_tree(shifted.high, single_root, heads)
+        last = int(heads.argmin()) + 1
+    weights = kind.exp(*shifted[:2])
+    A, S, workspace = map(kind.zeros, ((nodes, nodes), nodes, (3, WIDTH, nodes)))
+    log_z, depth = factorise(weights, last, A, S, workspace, single_root)
+    return Factors(kind, single_root, shifted.high, weights, last, A, S, log_z, depth, shifted.constant[0])
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ class ByElimination:
     def log_partitions(self, p: Packed) -> Float:
         """See `BatchSums`."""
         log_z = np.empty(len(p.lengths))
-        elimination.log_partitions(p.weights, p.lengths, p.offsets, self.single_root, log_z, p.sound)
+        elimination.log_partitions(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, p.sound)
         return log_z
 
     def marginals(self, p: Packed, out: Array) -> Float:

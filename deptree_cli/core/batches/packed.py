@@ -53,23 +53,11 @@ class Packed:
 
 def pack(batch: Batch) -> Packed:
     """Return the weights of a batch: exp of shifted log-scores."""
-    size, by_node = len(batch.lengths), batch.space.projective
-    sizes = (batch.lengths + 1) * (batch.lengths + by_node)
+    size, sizes = len(batch.lengths), (batch.lengths + 1) ** 2
     ends = np.cumsum(sizes)
-    weights, last = np.empty(int(ends[-1])), np.empty(size, dtype=np.int64)
-    packed = Packed(batch.lengths, weights, ends - sizes, last, np.empty(size), np.empty(size, dtype=np.bool_))
-    single_root = batch.space.single_root
-    shift_sentences(
-        batch.log_scores,
-        batch.lengths,
-        packed.offsets,
-        MASK,
-        single_root,
-        by_node,
-        weights,
-        last,
-        packed.constants,
-        packed.sound,
-    )
+    weights, last, constants = np.empty(int(ends[-1])), np.empty(size, dtype=np.int64), np.empty(size)
+    packed = Packed(batch.lengths, weights, ends - sizes, last, constants, np.empty(size, dtype=np.bool_))
+    layout = batch.log_scores, batch.lengths, packed.offsets, MASK, batch.space.single_root
+    shift_sentences(*layout, weights, last, constants, packed.sound)
     np.exp(weights, out=weights)
     return packed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
@@ -9,7 +11,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.trees.colbourn import draw_ancestral
+from deptree_cli.kernels.trees.head_path import LEVELS, Room, draw_ancestral
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
@@ -22,10 +24,9 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
     elimination = elimination_of(distribution.factorisation)
     kind = WIDE if elimination.is_wide else REAL
     weights = kind.exp(elimination.shifted.high, elimination.shifted.low)
-    levels = 2 + n.bit_length()
     heads = np.empty((size, n), dtype=np.int32)
-    workspace = kind.zeros((levels, n, n)), kind.zeros((levels, n)), kind.zeros(n + 1)
-    draw_ancestral(weights, roots, kernel_state(rng), *workspace, heads)
+    room: Any = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+    draw_ancestral(weights, roots, kernel_state(rng), room, kind.zeros(n + 1), heads)
     return heads
 
 

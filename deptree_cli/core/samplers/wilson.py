@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.numbers import REAL
-from deptree_cli.core.samplers.elimination import Tables as EliminationTables
 from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.elimination import Tables as EliminationTables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
 from deptree_cli.core.streams import kernel_state

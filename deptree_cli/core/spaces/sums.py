@@ -9,7 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Integers
 from deptree_cli.core.shifted import Shifted
 from deptree_cli.kernels.numbers.pairs import pair_add
-from deptree_cli.kernels.trees.elimination import tree_log_probs
+from deptree_cli.kernels.trees.tree_scores import tree_log_probs
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
-from deptree_cli.core.samplers.elimination import Tables
-from deptree_cli.core.spaces.elimination import Elimination
+from deptree_cli.core.spaces.elimination import Elimination, Tables
 from deptree_cli.kernels.trees import cell_sampler as kernel
 from deptree_cli.kernels.trees.cells import Cells
+from deptree_cli.kernels.trees.elimination import WIDTH
 from deptree_cli.kernels.trees.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 
 BY_CELL = ("share", "left", "total")  # those that hold numbers
@@ -66,11 +66,11 @@ class Inside:
         n = whole.n
         self._cell: Any = kernel.Cell(
             size=np.zeros(1, dtype=np.int64),
-            free=np.empty(n, dtype=np.int64),
+            free=np.empty(n + 1, dtype=np.int64),
             first=np.empty(n + 1, dtype=np.int64),
             next=np.empty(n + 1, dtype=np.int64),
-            places=np.empty((4, n), dtype=np.int64),
-            drawn=np.empty(n, dtype=np.int32),
+            places=np.empty((3, n + 1), dtype=np.int64),
+            drawn=np.empty(n + 1, dtype=np.int64),
         )
 
     def draw(self, at: Int, work: Any, state: Any) -> None:
@@ -105,6 +105,7 @@ class Inside:
         if kind not in self._factors:
             n = self._whole.n
             weights = self._weights if kind is self._kind else kind.exp(*self.shifted[:2])
-            arrays = kind.zeros((n + 1, n)), kind.zeros(n), kind.zeros((n, n + 1)), kind.zeros((n + 1, n))
-            self._factors[kind] = weights, kernel.Factors(*arrays, np.empty(n, dtype=np.int64))
+            square = (n + 1, n + 1)
+            arrays = (kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1)))
+            self._factors[kind] = weights, kernel.Factors(*arrays)
         return self._factors[kind]

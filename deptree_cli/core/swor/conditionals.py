@@ -15,7 +15,9 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
-from deptree_cli.kernels.trees.head_distribution import FREE, Workspace, log_head_probs_of_each
+from deptree_cli.kernels.trees.contraction import FREE
+from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.head_distribution import log_head_probs_of_each
 from deptree_cli.kernels.trees.head_path import LEVELS, Room, log_heads_along
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
@@ -37,7 +39,7 @@ class Conditionals:
         high, low, _ = self._elimination.shifted
         self._weights, self._wide_weights = REAL.exp(high, low), WIDE.exp(high, low)
         self._lossless = is_lossless(high)
-        self._workspace = head_workspace(distribution.n)
+        self._workspaces: dict[Kind, Any] = {}
         self._rooms: dict[Kind, Any] = {}
         self.depth = distribution.n
 
@@ -52,9 +54,14 @@ class Conditionals:
         heads, words = self._heads_and_words(prefixes)
         done = prefixes.shape[1] - (1 if self._distribution.single_root else 0)
         roots = prefixes[:, 0] if self._distribution.single_root else np.zeros(len(prefixes), dtype=np.int64)
-        out = np.empty((len(prefixes), self._distribution.n + 1))
-        weights = self._weights, self._wide_weights, self._lossless
-        log_head_probs_of_each(*weights, roots, heads, words[:, done].copy(), self._workspace, out)
+        out, accurate = np.empty((len(prefixes), self._distribution.n + 1)), np.full(len(prefixes), self._lossless)
+        for kind, weights in ((REAL, self._weights), (WIDE, self._wide_weights)):
+            if kind not in self._workspaces:
+                self._workspaces[kind] = head_workspace(self._distribution.n, kind)
+            log_head_probs_of_each(weights, roots, heads, words[:, done].copy(), *self._workspaces[kind], out, accurate)
+            if accurate.all():
+                break
+            accurate = ~accurate
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
@@ -115,10 +122,9 @@ def path_room(n: int, kind: Kind) -> Any:
     return Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
 
 
-def head_workspace(n: int) -> Any:
+def head_workspace(n: int, kind: Kind) -> Any:
     """Memory for the head distributions of a sentence's words."""
-    arrays = (array for kind in (REAL, WIDE) for array in (kind.zeros((n, n)), kind.zeros(n), kind.zeros(n + 1)))
-    return Workspace(*arrays)
+    return [kind.zeros(shape) for shape in ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1), n + 1)]
 
 
 def pick(log_weights: Float, rng: np.random.Generator) -> int:

@@ -1,4 +1,4 @@
-"""Sums over the non-projective trees of many sentences, by elimination in panels, and their derivatives."""
+"""Sums over the non-projective trees of many sentences, by elimination, and their derivatives."""
 
 from __future__ import annotations
 
@@ -6,69 +6,44 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.batches.packing import swap_words
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import SAFE_LOG
-from deptree_cli.kernels.trees.blocked_elimination import WIDTH, factorise, reverse
-from deptree_cli.kernels.xoshiro import U64
-
-CLOSE = 1e-9  # by how much the probabilities of a word's heads may fail to sum to 1
+from deptree_cli.kernels.trees.elimination import WIDTH, eliminate
+from deptree_cli.kernels.trees.marginals import arc_marginals, factorise, swap_words
 
 
 @kernel
-def log_partitions(weights, lengths, offsets, single_root, log_z, sound):
+def log_partitions(weights, lengths, offsets, last, single_root, log_z, sound):
     """Fill log_z (B,) from packed weights, which are overwritten; sound (B,): unset where float64 may not suffice."""
-    longest = lengths.max()
-    pivots, room = np.empty(longest), np.empty((3, WIDTH, longest + 1))
+    nodes = lengths.max() + 1
+    pivots, workspace = np.empty(nodes), np.empty((3, WIDTH, nodes))
     for b in range(lengths.shape[0]):
-        n = lengths[b]
-        A = weights[offsets[b] : offsets[b] + (n + 1) * n].reshape(n + 1, n)
-        log_z[b], depth = factorise(A, pivots[:n], room, single_root)
+        W = sentence(weights, offsets[b], lengths[b])
+        swap_words(W, max(1, last[b]), 1)
+        log_z[b], depth = eliminate(W, pivots[: lengths[b] + 1], workspace, single_root)
         sound[b] = sound[b] and depth > SAFE_LOG
+
+
+@kernel
+def sentence(numbers, offset, n):
+    """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
+    return numbers[offset : offset + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
 
 
 @kernel
 def sums(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
     """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights; sound as in `log_partitions`."""
-    longest = lengths.max()
-    factors, adjoints = np.empty((longest + 1) * longest), np.empty((longest + 1) * longest)
-    pivots, room = np.empty(longest), np.empty((3, WIDTH, longest + 1))
+    nodes = lengths.max() + 1
+    matrices, pivots, workspace = np.empty((2, nodes * nodes)), np.empty(nodes), np.empty((3, WIDTH, nodes))
     for b in range(lengths.shape[0]):
-        n = lengths[b]
-        size = (n + 1) * n
-        packed = weights[offsets[b] : offsets[b] + size]
-        factors[:size] = packed
-        A, J = factors[:size].reshape(n + 1, n), adjoints[:size].reshape(n + 1, n)
-        log_z[b], depth = factorise(A, pivots[:n], room, single_root)
-        if not (sound[b] and depth > SAFE_LOG):
-            sound[b] = False
-            continue
-        reverse(A, pivots[:n], J, room, single_root)
-        sound[b] = put_products(packed.reshape(n + 1, n), J, last[b], marginals[b])
-
-
-@kernel
-def put_products(W, J, last, out):
-    """Put weights times adjoints (n+1, n), where they are positive, at their nodes; return whether they sum to 1."""
-    n = W.shape[1]
-    totals = np.zeros(n)
-    for i in range(n + 1):
-        put_row(W[i], J[i], n, totals, out[i + 1 if i < n else 0])
-    swap_words(out, last, n)
-    usable = True
-    for j in range(n):
-        usable = usable and abs(totals[j] - 1.0) < CLOSE
-    return usable
-
-
-@kernel(forceinline=True)
-def put_row(weights, adjoints, n, totals, out):
-    """Put a row's products behind column 0, and add them to the totals (n,)."""
-    for j in range(U64(n)):
-        product = weights[j] * adjoints[j] if weights[j] > 0.0 else 0.0
-        totals[j] += product
-        out[j + U64(1)] = product if product > 0.0 else 0.0  # -1e-17 where the subtraction rounded
+        n, first = lengths[b], max(1, last[b])
+        W, S = sentence(weights, offsets[b], n), pivots[: n + 1]
+        A, J = sentence(matrices[0], 0, n), sentence(matrices[1], 0, n)
+        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+        sound[b] = (
+            sound[b] and depth > SAFE_LOG and arc_marginals(W, first, A, S, J, workspace, single_root, marginals[b])
+        )
 
 
 @kernel
@@ -78,56 +53,28 @@ def covariances(weights, lengths, offsets, last, values, single_root, out, sound
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
     where an arc's weight is 0. sound as in `log_partitions`.
     """
-    longest = lengths.max()
-    matrices, pivots = np.empty((5, (longest + 1) * longest)), np.empty((2, longest))
-    room = Dual(np.empty((3, WIDTH, longest + 1)), np.empty((3, WIDTH, longest + 1)))
+    nodes = lengths.max() + 1
+    matrices, pivots = np.empty((6, nodes * nodes)), np.empty((2, nodes))
+    workspace = Dual(np.empty((3, WIDTH, nodes)), np.empty((3, WIDTH, nodes)))
     for b in range(lengths.shape[0]):
-        n = lengths[b]
-        size = (n + 1) * n
-        W = weights[offsets[b] : offsets[b] + size].reshape(n + 1, n)
-        A = Dual(matrices[0, :size].reshape(n + 1, n), matrices[1, :size].reshape(n + 1, n))
-        J = Dual(matrices[2, :size].reshape(n + 1, n), matrices[3, :size].reshape(n + 1, n))
-        directions = matrices[4, :size].reshape(n + 1, n)
-        S = Dual(pivots[0, :n], pivots[1, :n])
-        fill_directions(values[b], last[b], W, directions, A)
-        depth = factorise(A, S, room, single_root)[1]
-        if not (sound[b] and depth > SAFE_LOG):
-            sound[b] = False
-            continue
-        reverse(A, S, J, room, single_root)
-        sound[b] = put_derivatives(W, directions, J, last[b], out[b])
+        n, first = lengths[b], max(1, last[b])
+        W = Dual(sentence(weights, offsets[b], n), sentence(matrices[0], 0, n))
+        A = Dual(sentence(matrices[1], 0, n), sentence(matrices[2], 0, n))
+        J = Dual(sentence(matrices[3], 0, n), sentence(matrices[4], 0, n))
+        S, found = Dual(pivots[0, : n + 1], pivots[1, : n + 1]), Dual(sentence(matrices[5], 0, n), out[b])
+        fill_tangents(W, values[b])
+        depth = factorise(W, first, A, S, workspace, single_root)[1]
+        sound[b] = (
+            sound[b]
+            and depth > SAFE_LOG
+            and arc_marginals(W, first, A, S, J, workspace, single_root, found)
+            and math.isfinite(workspace.tangent[0, 0, 1 : n + 1].sum())
+        )
 
 
 @kernel
-def fill_directions(values, last, W, directions, A):
-    """Fill directions (n+1, n) with values (N, N) by position, and A with weights and their derivatives."""
-    n = W.shape[1]
-    for i in range(n + 1):
-        own, given = directions[i], values[i + 1 if i < n else 0]
-        for j in range(n):
-            own[j] = given[j + 1]
-    swap_words(directions, last - 1, n - 1)
-    for i in range(n + 1):
-        for j in range(n):
-            A.value[i, j] = W[i, j]
-            A.tangent[i, j] = W[i, j] * directions[i, j] if W[i, j] > 0.0 else 0.0
-
-
-@kernel
-def put_derivatives(W, directions, J, last, out):
-    """Put the derivatives of weights times adjoints at their nodes; return whether the products sum to 1."""
-    n = W.shape[1]
-    totals, slopes = np.zeros(n), np.zeros(n)
-    for i in range(n + 1):
-        target = out[i + 1 if i < n else 0]
-        for j in range(n):
-            weight = W[i, j]
-            slope = weight * (directions[i, j] * J.value[i, j] + J.tangent[i, j]) if weight > 0.0 else 0.0
-            target[j + 1] = slope
-            totals[j] += weight * J.value[i, j] if weight > 0.0 else 0.0
-            slopes[j] += slope
-    swap_words(out, last, n)
-    usable = True
-    for j in range(n):
-        usable = usable and abs(totals[j] - 1.0) < CLOSE and math.isfinite(slopes[j])
-    return usable
+def fill_tangents(W, values):
+    """Fill the tangents of weights (n+1, n+1) with weights times values (N, N), 0 where a weight is 0."""
+    for i in range(W.value.shape[0]):
+        for j in range(W.value.shape[0]):
+            W.tangent[i, j] = W.value[i, j] * values[i, j] if W.value[i, j] > 0.0 else 0.0

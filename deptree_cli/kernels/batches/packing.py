@@ -1,9 +1,8 @@
-"""From padded log-scores to shifted ones, packed sentence after sentence without padding.
+"""From log-scores to shifted ones: of one sentence, and of a padded batch, packed one after another without padding.
 
 A batch has shape (B, N, N), ``[head, dependent]``, node 0 is ROOT; a sentence of n words takes the first n+1 rows and
-columns, and of the packed array as many places as the matrix has that a sum wants: (n+1, n), words first and ROOT last,
-for elimination, or (n+1, n+1) by node for Eisner's chart. Elimination wants a word last that reaches all others: the
-one that only ROOT may govern, else the one with the best arc from ROOT, changes places with the sentence's last word.
+columns, and (n+1)^2 places of the packed array. Elimination wants a word first that reaches all others: mostly that is
+the one that only ROOT may govern, or else the one with the best arc from ROOT.
 """
 
 from __future__ import annotations
@@ -18,30 +17,37 @@ from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel
-def shift_sentences(log_scores, lengths, offsets, mask, single_root, by_node, packed, last, constants, sound):
-    """Fill packed with the scores less a constant for each word, as `shift_columns` of one sentence does.
+def shift_sentences(log_scores, lengths, offsets, mask, single_root, packed, last, constants, sound):
+    """Fill packed with the scores less a constant for each word.
 
     offsets: (B,) where each sentence begins in packed. mask: scores down from -mask forbid, those above it are none.
-    by_node: the layout. Fills last (B,) with the word to take last, 0 if ROOT has no arc, constants (B,) with what log
-    Z loses, and sound (B,) with whether there are neither NaN nor scores too large, and some arc from ROOT.
+    Fills last (B,) with the word to eliminate last, 0 if ROOT has no arc, constants (B,) with what log Z loses, and
+    sound (B,) with whether there are neither NaN nor scores too large, and some arc from ROOT.
     """
     peaks = np.empty(log_scores.shape[1])
     for b in range(lengths.shape[0]):
-        n, scores = lengths[b], log_scores[b]
-        columns = n + 1 if by_node else n
-        target = packed[offsets[b] : offsets[b] + (n + 1) * columns].reshape(n + 1, columns)
-        usable, only_root = find_peaks(scores, n, mask, single_root, peaks)
-        best, highest = best_root(scores, n, mask, single_root, peaks)
-        last[b] = only_root if only_root > 0 else best
-        sound[b] = usable and best > 0
-        constants[b] = sum_of_shifts(peaks, n, highest)
-        for i in range(n + 1):
-            out = target[i if by_node else (i - 1 if i > 0 else n)]
-            fill_row(scores[i], i, n, mask, peaks, out, 1 if by_node else 0)
-            if i == 0 and single_root:
-                shift_root(scores, n, mask, peaks, highest, out, 1 if by_node else 0)
-        if not by_node and best > 0:
-            swap_words(target, last[b] - 1, n - 1)
+        n = lengths[b]
+        target = packed[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+        constant, last[b], sound[b] = shift_sentence(log_scores[b], mask, single_root, peaks, target, None)
+        constants[b] = constant[0]
+
+
+@kernel
+def shift_sentence(scores, mask, single_root, peaks, high, low):
+    """Fill high (n+1, n+1) with the scores less each word's maximum, and low with what that rounds off, if it is given.
+
+    Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
+    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Returns the sum of what was subtracted, a pair,
+    and what `shift_sentences` says of the last word and of scores that are sound.
+    """
+    n = high.shape[0] - 1
+    usable, only_root = find_peaks(scores, n, mask, single_root, peaks)
+    best, highest = best_root(scores, n, mask, single_root, peaks)
+    for i in range(n + 1):
+        fill_row(scores[i], i, n, mask, peaks, high[i], None if low is None else low[i])
+    if single_root:
+        shift_root(scores[0], n, mask, peaks, highest, high[0], None if low is None else low[0])
+    return sum_of_shifts(peaks, n, highest), only_root if only_root > 0 else best, usable and best > 0
 
 
 @kernel
@@ -87,43 +93,37 @@ def best_root(scores, n, mask, single_root, peaks):
             shifted = two_sum(score, -peaks[j])
             if shifted > highest:
                 best, highest = j, shifted
-    return best, highest if single_root else (0.0, 0.0)
+    return best, highest if single_root and best > 0 else (0.0, 0.0)
 
 
 @kernel
 def sum_of_shifts(peaks, n, highest):
-    """Return the sum of what each word's scores lose and what all arcs from ROOT lose, rounded once."""
+    """Return the sum of what each word's scores lose and what all arcs from ROOT lose, a pair."""
     total = highest
     for j in range(1, n + 1):
         total = pair_add(total, (peaks[j], 0.0))
-    return total[0]
+    return total
 
 
 @kernel(forceinline=True)
-def fill_row(scores, own, n, mask, peaks, out, first):
-    """Fill a row, whose column `first` is word 1's, with the shifted scores (N,) of a head, node `own`."""
-    for j in range(first):
-        out[j] = -math.inf
-    for j in range(U64(n)):
-        score = np.float64(scores[j + U64(1)])
-        out[j + U64(first)] = score - peaks[j + U64(1)] if score > -mask else -math.inf
-    if own > 0:
-        out[own - 1 + first] = -math.inf
+def fill_row(scores, own, n, mask, peaks, high, low):
+    """Fill a row with the shifted scores (n+1,) of a head, node `own`; neither it nor ROOT is its dependent."""
+    for j in range(U64(1), U64(n + 1)):
+        score = np.float64(scores[j])
+        high[j] = score - peaks[j] if score > -mask else -math.inf
+    high[0] = high[own] = -math.inf
+    if low is not None:
+        for j in range(U64(n + 1)):
+            rest = two_sum(np.float64(scores[j]), -peaks[j])[1]
+            low[j] = rest if high[j] > -math.inf else 0.0
 
 
 @kernel
-def shift_root(scores, n, mask, peaks, highest, out, first):
+def shift_root(scores, n, mask, peaks, highest, high, low):
     """Fill ROOT's row once more, less its highest score: without rounding twice, however large they are."""
-    for j in range(n):
-        score = np.float64(scores[0, j + 1])
+    for j in range(1, n + 1):
+        score = np.float64(scores[j])
         if score > -mask:
-            out[j + first] = pair_add(two_sum(score, -peaks[j + 1]), (-highest[0], -highest[1]))[0]
-
-
-@kernel
-def swap_words(arcs, a, b):
-    """Exchange the rows a and b of a matrix and its columns a and b."""
-    for j in range(arcs.shape[1]):
-        arcs[a, j], arcs[b, j] = arcs[b, j], arcs[a, j]
-    for i in range(arcs.shape[0]):
-        arcs[i, a], arcs[i, b] = arcs[i, b], arcs[i, a]
+            high[j], rest = pair_add(two_sum(score, -peaks[j]), (-highest[0], -highest[1]))
+            if low is not None:
+                low[j] = rest

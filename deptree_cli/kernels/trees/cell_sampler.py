@@ -8,39 +8,36 @@ root costs O(n^2).
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import add, get, length, put, row, zero
+from deptree_cli.kernels.numbers.operations import add, get, part, put, row, zero
+from deptree_cli.kernels.trees.contraction import FREE, NONE, find_tops, gather_arcs
 from deptree_cli.kernels.trees.elimination import eliminate
-from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_tree
-from deptree_cli.kernels.trees.head_distribution import FREE, top_of_tree
-
-NONE = -1
+from deptree_cli.kernels.trees.elimination_sampler import sample_tree, transpose
 
 
 class Factors(NamedTuple):
-    """The factors of a cell with m free words, in arrays of numbers with room for n, as of `elimination_sampler.py`.
+    """The factors of a cell with m free words, in arrays of numbers that hold n, as of `elimination_sampler.py`.
 
-    A, W: (n+1, n); S: (n,); B: (n, n+1). order: (n,) int64.
+    A, across, W: (n+1, n+1); S: (n+1,); workspace: (3, WIDTH, n+1).
     """
 
     A: object
     S: object
-    B: object
+    across: object
     W: object
-    order: object
+    workspace: object
 
 
 class Cell(NamedTuple):
-    """The nodes of a cell's graph; all int64 but the last.
+    """The nodes of a cell's graph; all int64.
 
-    size: (1,) how many words are free; free: (n,) these words by position. first (n+1,), next (n+1,): the nodes of
-    each tree as lists, the root's last. places (4, n) and drawn (n,), int32: to compute in.
+    size: (1,) how many words are free; free: (n+1,) these words by position, from 1 on. first (n+1,), next (n+1,): the
+    nodes of each tree as lists, the root's first. places (3, n+1) and drawn (n+1,): to compute in.
     """
 
     size: object
@@ -53,47 +50,21 @@ class Cell(NamedTuple):
 
 @kernel
 def merge(cell, root, fixed):
-    """Fill `cell` for a root and the heads (n+1,) given by node; return the number of free words."""
+    """Fill `cell` for a root and the heads (n+1,) given by node."""
     nodes = fixed.shape[0]
     count = 0
     for u in range(1, nodes):
         if u != root and fixed[u] == FREE:
-            cell.free[count] = u
             count += 1
-    locate(cell, root, fixed, count)
-    return count
-
-
-@kernel
-def locate(cell, root, fixed, count):
-    """Fill cell.first and cell.next by the order of the words in cell.free."""
-    nodes = fixed.shape[0]
-    position = np.full(nodes, NONE, np.int64)
-    for x in range(count):
-        position[cell.free[x]] = x
+            cell.free[count] = u
+    cell.size[0] = count
+    tops = cell.drawn  # not in use before a tree is drawn
+    find_tops(root, fixed, cell.free[: count + 1], tops)
     cell.first[: count + 1] = NONE
     for u in range(nodes - 1, -1, -1):
-        if u == 0 and root > 0:
-            continue
-        top = position[top_of_tree(u, root, fixed)]
-        cell.next[u] = cell.first[top if top >= 0 else count]
-        cell.first[top if top >= 0 else count] = u
-
-
-@kernel
-def gather_arcs(weights, cell, count, target):
-    """Fill target (count+1, count), dependents in columns, with the weights of arcs from each tree to free words."""
-    for y in range(count + 1):
-        arcs = row(target, y)
-        for x in range(count):
-            put(arcs, x, zero(target))
-        h = cell.first[y]
-        while h != NONE:
-            given = row(weights, h)
-            for x in range(count):
-                if x != y:
-                    put(arcs, x, add(get(arcs, x), get(given, cell.free[x])))
-            h = cell.next[h]
+        if tops[u] != NONE:
+            cell.next[u] = cell.first[tops[u]]
+            cell.first[tops[u]] = u
 
 
 @kernel
@@ -102,38 +73,28 @@ def factorise_cell(weights, root, fixed, cell, factors):
 
     Returns the second result of `eliminate`: if it is below SAFE_LOG, float64 does not do.
     """
-    count = merge(cell, root, fixed)
-    cell.size[0] = count
-    order = factors.order[:count]
-    for x in range(count):
-        order[x] = x
-    gather_arcs(weights, cell, count, factors.A)
-    _, depth = eliminate(factors.A, factors.S, order, False)
-    words = cell.free[:count].copy()
-    for x in range(count):
-        cell.free[x] = words[order[x]]
-    locate(cell, root, fixed, count)
-    gather_arcs(weights, cell, count, factors.W)
-    for x in range(count):
-        order[x] = x
-    if depth > -math.inf:
-        normalise(factors.A, factors.S, order, factors.B)
+    merge(cell, root, fixed)
+    nodes = cell.size[0] + 1
+    gather_arcs(weights, cell.free[:nodes], cell.drawn, factors.A)
+    for i in range(nodes):
+        for j in range(nodes):
+            put(factors.W, (i, j), get(factors.A, (i, j)))
+    depth = eliminate(factors.A, part(factors.S, 0, nodes), factors.workspace, False)[1]
+    transpose(factors.A, factors.across, nodes)
     return depth
 
 
 @kernel
 def draw_from(weights, root, fixed, cell, factors, state, out):
     """Fill out (n,), int32, with a tree of a cell from its factors, given its root and heads as before."""
-    count = cell.size[0]
-    tree = cell.drawn[:count]
-    sample_tree(factors.A, factors.B, factors.W, factors.order[:count], False, state, cell.places, tree)
+    nodes, tree = cell.size[0] + 1, cell.drawn
+    sample_tree(factors.A, part(factors.S, 0, nodes), factors.across, factors.W, False, state, cell.places, tree)
     for u in range(1, fixed.shape[0]):
         out[u - 1] = 0 if u == root else fixed[u]
-    pick = row(factors.B, length(factors.S) - 1)  # not in use: fewer words than that are free
-    for x in range(count):
-        y = tree[x] - 1 if tree[x] > 0 else count
+    pick = row(row(factors.workspace, 0), 0)
+    for x in range(1, nodes):
         word = cell.free[x]
-        h = cell.first[y]
+        h = cell.first[tree[x]]
         heads = 0
         total = zero(factors.S)
         while h != NONE:
@@ -142,7 +103,7 @@ def draw_from(weights, root, fixed, cell, factors, state, out):
             heads += 1
             h = cell.next[h]
         chosen = draw_categorical(pick, 0, heads, total, state) if heads > 1 else np.int64(0)
-        h = cell.first[y]
+        h = cell.first[tree[x]]
         for _ in range(chosen):
             h = cell.next[h]
         out[word - 1] = h

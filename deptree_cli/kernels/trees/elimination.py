@@ -1,10 +1,16 @@
-"""Elimination of words one by one (Grassmann-Taksar-Heyman): the factors behind log Z, marginals and exact samples.
+"""Elimination of words in panels of four (Grassmann-Taksar-Heyman): the factors behind log Z, marginals and samples.
 
-All arrays hold numbers of one kind (`kernels/numbers`). The arc matrix `A` has shape (n+1, n): rows are heads, the
-words first and ROOT last; columns are dependents; the diagonal is 0. `eliminate` reorders it in place so that the m-th
-eliminated word is at position m; row m and column m keep the values they had when that word was eliminated, and `S[m]`
-is its pivot: these are the factors. Numbers are added, multiplied and divided, never subtracted (except once, in
-`reverse`, where it does no harm).
+All arrays hold numbers of one kind (`kernels/numbers`). The arc matrix `A` has shape (n+1, n+1), ``[head, dependent]``;
+node 0 is ROOT, column 0 is 0. Words are eliminated from the last to the second. `eliminate` leaves the factors:
+in row m, before the diagonal, the arcs from word m as they were when it was eliminated; in column m, before the
+diagonal, those into it divided by their sum, its pivot `S[m]`, which leaves out ROOT's arc under the single-root
+constraint. Then no pivot is 0 if word 1 reaches every other word along arcs between words; with several roots, if ROOT
+does: so there is no search for pivots. Numbers are added, multiplied and divided, never subtracted (except once, in
+`eliminate_backward`, where it does no harm). The panels are those of a right-looking LU factorisation (Golub and Van
+Loan 2013, section 3.2).
+
+A `workspace` has shape (3, WIDTH, n+1) or more: columns of a panel stand in its rows while they are worked on, as loops
+over columns are not vectorised.
 """
 
 from __future__ import annotations
@@ -14,252 +20,233 @@ import math
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
-    as_float,
     divide,
     get,
-    inner,
-    is_less,
     is_positive,
     length,
     logarithm,
-    lowest,
     multiply,
+    multiply_add,
     one,
-    part,
     put,
     row,
     subtract,
     zero,
 )
-from deptree_cli.kernels.numbers.pairs import pair_add
+from deptree_cli.kernels.xoshiro import U64
+
+WIDTH = 4  # words in a panel; `add_products` and `pull_adjoints` name them one by one
 
 
 @kernel
-def shift_columns(scores, single_root, shifted):
-    """Fill shifted (n+1, n+1) with scores less each column's maximum; both are pairs (`numbers/paired.py`).
-
-    Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs. Returns the sum of what was subtracted, a pair.
-    """
-    nodes, none = length(scores), lowest(scores)
-    constant, of_root = zero(scores), none
-    for j in range(nodes):
-        peak = none
-        for i in range(1 if single_root else 0, nodes):
-            peak = get(scores, (i, j)) if is_less(peak, get(scores, (i, j))) else peak
-        if not is_less(none, peak):  # a word that only ROOT may govern
-            peak = get(scores, (0, j))
-        constant = add(constant, peak) if j > 0 else constant
-        for i in range(nodes):
-            put(shifted, (i, j), subtract(get(scores, (i, j)), peak) if j > 0 else none)
-        of_root = get(shifted, (0, j)) if is_less(of_root, get(shifted, (0, j))) else of_root
-    if single_root:
-        for j in range(nodes):
-            put(shifted, (0, j), subtract(get(shifted, (0, j)), of_root))
-        constant = add(constant, of_root)
-    return constant.high, constant.low
-
-
-@kernel
-def in_weights(A, S, order, single_root):
-    """Fill S (n,) with the total weight of the arcs into each word, ROOT's included for spanning trees only."""
-    n = order.shape[0]
-    for j in range(n):
-        put(S, j, zero(S))
-    for i in range(n if single_root else n + 1):
-        Ai = row(A, i)
-        for j in range(n):
-            put(S, j, add(get(S, j), get(Ai, j)))
-
-
-@kernel
-def swap(array, a, b):
-    """Exchange the numbers at positions a and b of a row."""
-    x = get(array, a)
-    put(array, a, get(array, b))
-    put(array, b, x)
-
-
-@kernel
-def move_largest_pivot(A, S, order, m):
-    """Move the word with the largest total weight of arcs into it, among positions m..n-1, to position m."""
-    n = order.shape[0]
-    best = m
-    for j in range(m + 1, n):
-        if is_less(get(S, best), get(S, j)):
-            best = j
-    if best == m:
-        return
-    swap(S, m, best)
-    order[m], order[best] = order[best], order[m]
-    first, second = row(A, m), row(A, best)
-    for j in range(n):
-        x = get(first, j)
-        put(first, j, get(second, j))
-        put(second, j, x)
-    for i in range(n + 1):
-        Ai = row(A, i)
-        swap(Ai, m, best)
-
-
-@kernel
-def add_multiple(target, factor, source, count):
-    """Add factor * source to target, `count` numbers each: the arcs that led through an eliminated word."""
-    for j in range(count):
-        put(target, j, add(get(target, j), multiply(factor, get(source, j))))
-
-
-@kernel
-def add_multiple_and_sum(target, factor, source, sums, count):
-    """Add factor * source to target, and the new values of target to sums, `count` numbers each."""
-    for j in range(count):
-        x = add(get(target, j), multiply(factor, get(source, j)))
-        put(target, j, x)
-        put(sums, j, add(get(sums, j), x))
-
-
-@kernel
-def eliminate(A, S, order, single_root):
-    """Factorise A (n+1, n) in place; fill S (n,) with pivots and permute order (n,), 0..n-1 at first, alike. O(n^3).
+def eliminate(A, S, workspace, single_root):
+    """Factorise A (n+1, n+1) in place and fill S (n+1,) from 1 on with the pivots. O(n^3): n^3 / 3 multiply-adds.
 
     Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
     If that sum is far below 0, sums of products of float64 weights may have lost terms that underflowed.
     """
-    n = order.shape[0]
+    stop = length(S)
+    while stop > 2:
+        start = max(2, stop - WIDTH)
+        for m in range(stop - 1, start - 1, -1):
+            pivot = take_pivot(A, row(workspace, 0), stop, m, single_root)
+            put(S, m, pivot)
+            if not is_positive(pivot):
+                return -math.inf, -math.inf
+        add_detours(A, start, stop)
+        stop = start
+    put(S, 1, get(A, (0, 1)))
+    put(A, (0, 1), one(S))
+    return log_of_product(S)
+
+
+@kernel
+def log_of_product(S):
+    """Return the logarithm of the product of pivots (n+1,), and the sum of the negative ones among theirs."""
     log_z = 0.0
     depth = 0.0
-    in_weights(A, S, order, single_root)
-    for m in range(n - 1):
-        move_largest_pivot(A, S, order, m)
-        pivot = get(S, m)
-        if not is_positive(pivot):
+    for m in range(length(S) - 1, 0, -1):
+        if not is_positive(get(S, m)):
             return -math.inf, -math.inf
-        log_z += logarithm(pivot)
-        depth += min(0.0, logarithm(pivot))
-        count = n - m - 1
-        detours = part(row(A, m), m + 1, n)
-        sums = part(S, m + 1, n)
-        for j in range(count):
-            put(sums, j, zero(S))
-        for i in range(m + 1, n):
-            own, kept = i - m - 1, get(S, i)
-            arcs = part(row(A, i), m + 1, n)
-            add_multiple_and_sum(arcs, divide(get(row(A, i), m), pivot), detours, sums, count)
-            put(arcs, own, zero(S))  # a detour back to the word itself is not an arc
-            put(sums, own, kept)
-        factor = divide(get(row(A, n), m), pivot)
-        if single_root:
-            add_multiple(part(row(A, n), m + 1, n), factor, detours, count)
-        else:
-            add_multiple_and_sum(part(row(A, n), m + 1, n), factor, detours, sums, count)
-    last = get(row(A, n), n - 1)
-    if not is_positive(last):
-        return -math.inf, -math.inf
-    return log_z + logarithm(last), depth + min(0.0, logarithm(last))
+        log_pivot = logarithm(get(S, m))
+        log_z += log_pivot
+        depth += min(0.0, log_pivot)
+    return log_z, depth
 
 
 @kernel
-def sweep_root(A, S, order, weights):
-    """Give the single-root factors A, S new weights of ROOT's arcs, row n of `weights`; return log Z. O(n^2).
-
-    The pivots do not depend on ROOT's arcs, so only row n of A changes. Returns -inf if there is no tree.
-    """
-    n = order.shape[0]
-    root = row(A, n)
-    for j in range(n):
-        put(root, j, get(row(weights, n), order[j]))
-    log_z = 0.0
-    for m in range(n - 1):
-        log_z += logarithm(get(S, m))
-        factor = divide(get(root, m), get(S, m))
-        add_multiple(part(root, m + 1, n), factor, part(row(A, m), m + 1, n), n - m - 1)
-    last = get(root, n - 1)
-    return log_z + logarithm(last) if is_positive(last) else -math.inf
-
-
-@kernel
-def root_adjoints(A, S, order, out):
-    """Fill out (n,) with d log Z / d W[ROOT, j] by position j, given single-root factors. O(n^2), no subtraction."""
-    n = order.shape[0]
-    put(out, n - 1, divide(one(out), get(row(A, n), n - 1)))
-    for m in range(n - 2, -1, -1):
-        total = inner(part(out, m + 1, n), part(row(A, m), m + 1, n))
-        put(out, m, divide(total, get(S, m)))
-
-
-@kernel
-def root_marginals(weights, adjoints, order, out):
-    """Fill out (n+1,), float64, with P(ROOT -> word) by node: row n of `weights` times its `root_adjoints` (n,)."""
-    n = order.shape[0]
-    root = row(weights, n)
-    for j in range(n):
-        out[order[j] + 1] = as_float(multiply(get(root, order[j]), get(adjoints, j)))
-
-
-@kernel
-def reverse(A, S, order, adjoints, single_root):
-    """Fill adjoints (n+1, n), zeros at first, with d log Z / d W[i, j] by position: the sweep backwards. O(n^3).
-
-    Every product of a weight and its adjoint is at most n, so the one subtraction costs an absolute error of about
-    n * 1e-16.
-    """
-    n = order.shape[0]
-    put(row(adjoints, n), n - 1, divide(one(S), get(row(A, n), n - 1)))
-    for m in range(n - 2, -1, -1):
-        detours, adjoint_m, pivot = part(row(A, m), m + 1, n), part(row(adjoints, m), m + 1, n), get(S, m)
-        used = zero(S)
-        for i in range(m + 1, n + 1):
-            Aim, adjoint_i = get(row(A, i), m), part(row(adjoints, i), m + 1, n)
-            c = inner(adjoint_i, detours)
-            add_multiple(adjoint_m, divide(Aim, pivot), adjoint_i, n - m - 1)
-            used = add(used, multiply(c, Aim))
-            put(row(adjoints, i), m, divide(c, pivot))
-        adjoint_pivot = divide(subtract(one(S), divide(used, pivot)), pivot)
-        for i in range(m + 1, n if single_root else n + 1):
-            adjoint_i = row(adjoints, i)
-            put(adjoint_i, m, add(get(adjoint_i, m), adjoint_pivot))
-
-
-@kernel
-def arc_products(weights, adjoints, order, out):
-    """Fill out (n+1, n+1), zeros at first, with weights times adjoints by node: of float64 the marginals of arcs.
-
-    weights: (n+1, n) as `eliminate` was given them; adjoints: (n+1, n) from `reverse`; all of one kind. An arc of
-    weight 0 keeps 0 whatever its adjoint, which may be too large for a float64. Tangents of dual numbers are
-    covariances.
-    """
-    n = order.shape[0]
-    for a in range(n + 1):
-        head = order[a] if a < n else n
-        target = row(out, head + 1 if head < n else 0)
-        for b in range(n):
-            weight = get(row(weights, head), order[b])
-            if is_positive(weight):
-                put(target, order[b] + 1, multiply(weight, get(row(adjoints, a), b)))
-
-
-@kernel
-def product_of_pivots(A, S):
-    """Return the partition function from factors, for numbers that have an exponent of their own."""
-    n = length(S)
-    total = get(row(A, n), n - 1)
-    for m in range(n - 1):
+def product(S):
+    """Return the partition function from pivots (n+1,), for numbers that have an exponent of their own."""
+    total = one(S)
+    for m in range(1, length(S)):
         total = multiply(total, get(S, m))
     return total
 
 
 @kernel
-def tree_log_probs(high, low, log_z, trees, out):
-    """Fill out (k,) with log-probabilities of trees (k, n), int32 heads: scores high + low (n+1, n+1), log_z a pair.
+def take_pivot(A, columns, stop, m, single_root):
+    """Add to the arcs from and into word m their detours via the panel's words m+1..stop-1; return its pivot.
 
-    -inf where an arc is forbidden. Scores may be much larger than the result: nothing is rounded before the end.
+    The arcs into the word are divided by the pivot, if that is positive. columns (WIDTH, n+1): those of the panel's
+    words.
     """
-    for t in range(trees.shape[0]):
-        total = -log_z[0], -log_z[1]
-        possible = True
-        for word in range(1, high.shape[0]):
-            head = trees[t, word - 1]
-            possible = possible and high[head, word] > -math.inf
-            if possible:
-                total = pair_add(total, (high[head, word], low[head, word]))
-        out[t] = total[0] if possible else -math.inf
+    detours, column, end = row(A, m), row(columns, stop - 1 - m), U64(m)
+    for i in range(end):
+        put(column, i, get(A, (i, end)))
+    for k in range(stop - 1, m, -1):
+        add_product(detours, get(detours, k), row(A, k), end)
+        add_product(column, get(row(A, k), m), row(columns, stop - 1 - k), end)
+    pivot = zero(column)
+    for i in range(U64(1 if single_root else 0), end):
+        pivot = add(pivot, get(column, i))
+    if not is_positive(pivot):
+        return pivot
+    inverse = divide(one(column), pivot)
+    for i in range(end):
+        share = multiply(get(column, i), inverse)
+        put(column, i, share)
+        put(A, (i, end), share)
+    return pivot
+
+
+@kernel
+def add_product(target, factor, source, stop):
+    """Add factor * source to target, the first `stop` numbers of each."""
+    for j in range(U64(stop)):
+        put(target, j, multiply_add(get(target, j), factor, get(source, j)))
+
+
+@kernel
+def add_detours(A, start, stop):
+    """Add to the arcs among the nodes before a panel their detours via its words, start..stop-1.
+
+    A detour back to the word itself is not an arc: what comes to stand on the diagonal is never read.
+    """
+    if stop - start == WIDTH:
+        add_products(A, start)
+    else:
+        for k in range(stop - 1, start - 1, -1):
+            for i in range(start):
+                add_product(row(A, i), get(row(A, i), k), row(A, k), start)
+
+
+@kernel
+def add_products(A, start):
+    """Add to every row before a full panel what leads through the panel's four words."""
+    first, second, third, fourth = row(A, start + 3), row(A, start + 2), row(A, start + 1), row(A, start)
+    for i in range(start):
+        target = row(A, i)
+        a, b, c, d = get(target, start + 3), get(target, start + 2), get(target, start + 1), get(target, start)
+        for j in range(U64(start)):
+            early = multiply_add(multiply_add(get(target, j), a, get(first, j)), b, get(second, j))
+            put(target, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
+
+
+@kernel
+def eliminate_backward(A, S, adjoints, workspace, single_root):
+    """Fill adjoints (n+1, n+1) with d log Z / d A[i, j], A being the arc matrix that was eliminated. O(n^3).
+
+    Nothing need be 0 at first. The product of a weight and its adjoint is at most n, so the one subtraction costs an
+    absolute error of about n * 1e-16.
+    """
+    nodes = length(S)
+    for i in range(2):
+        put(adjoints, (i, 0), zero(S))
+        put(adjoints, (i, 1), zero(S))
+    put(adjoints, (0, 1), divide(one(S), get(S, 1)))
+    start = 2
+    while start < nodes:
+        rest = (nodes - start) % WIDTH
+        stop = start + (WIDTH if rest == 0 else rest)
+        pull_detours(A, adjoints, row(workspace, 1), start, stop)
+        for m in range(start, stop):
+            take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root)
+        start = stop
+
+
+@kernel
+def pull_detours(A, adjoints, shares, start, stop):
+    """Begin the adjoints of a panel's rows, and the shares (WIDTH, n+1) of its columns, with arcs before the panel."""
+    for k in range(start, stop):
+        target = row(adjoints, k)
+        for j in range(U64(start)):
+            put(target, j, zero(target))
+    if stop - start == WIDTH:
+        pull_adjoints(A, adjoints, shares, start)
+    else:
+        for k in range(start, stop):
+            for i in range(start):
+                put(row(shares, k - start), i, pull_adjoint(A, adjoints, k, i, start))
+
+
+@kernel
+def pull_adjoint(A, adjoints, k, i, stop):
+    """Add to row k's first `stop` adjoints what row i's are worth to it; return those of the detours via word k."""
+    given, detours, target, factor = row(adjoints, i), row(A, k), row(adjoints, k), get(row(A, i), k)
+    total = zero(given)
+    for j in range(U64(stop)):
+        adjoint = get(given, j)
+        total = multiply_add(total, adjoint, get(detours, j))
+        put(target, j, multiply_add(get(target, j), factor, adjoint))
+    return total
+
+
+@kernel
+def pull_adjoints(A, adjoints, shares, start):
+    """Do what `pull_adjoint` does for every row before a full panel and the panel's four words."""
+    A0, A1, A2, A3 = row(A, start), row(A, start + 1), row(A, start + 2), row(A, start + 3)
+    J0, J1, J2, J3 = row(adjoints, start), row(adjoints, start + 1), row(adjoints, start + 2), row(adjoints, start + 3)
+    for i in range(start):
+        given, factors = row(adjoints, i), row(A, i)
+        a, b, c, d = get(factors, start), get(factors, start + 1), get(factors, start + 2), get(factors, start + 3)
+        of_a, of_b, of_c, of_d = zero(given), zero(given), zero(given), zero(given)
+        for j in range(U64(start)):
+            adjoint = get(given, j)
+            of_a = multiply_add(of_a, adjoint, get(A0, j))
+            of_b = multiply_add(of_b, adjoint, get(A1, j))
+            of_c = multiply_add(of_c, adjoint, get(A2, j))
+            of_d = multiply_add(of_d, adjoint, get(A3, j))
+            put(J0, j, multiply_add(get(J0, j), a, adjoint))
+            put(J1, j, multiply_add(get(J1, j), b, adjoint))
+            put(J2, j, multiply_add(get(J2, j), c, adjoint))
+            put(J3, j, multiply_add(get(J3, j), d, adjoint))
+        put(shares, (0, i), of_a)
+        put(shares, (1, i), of_b)
+        put(shares, (2, i), of_c)
+        put(shares, (3, i), of_d)
+
+
+@kernel
+def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
+    """Finish the adjoints of word m's row and column; those of all nodes before it are done.
+
+    workspace: the word's column of A, shares of the panel's columns, and the adjoints of those that are done.
+    """
+    own, end = row(adjoints, m), U64(m)
+    column, share, done = row(row(workspace, 0), 0), row(row(workspace, 1), m - start), row(workspace, 2)
+    for i in range(end):
+        put(column, i, get(A, (i, end)))
+    for i in range(start, m):
+        put(share, i, pull_adjoint(A, adjoints, m, i, start))
+    for j in range(start, m):
+        given, detour, total = row(done, j - start), get(row(A, m), j), zero(own)
+        for i in range(end):
+            adjoint = get(given, i)
+            total = multiply_add(total, get(column, i), adjoint)
+            put(share, i, multiply_add(get(share, i), adjoint, detour))
+        put(own, j, total)
+        put(given, m, total)
+    used = zero(own)
+    for i in range(end):
+        used = multiply_add(used, get(share, i), get(column, i))
+    inverse = divide(one(own), get(S, m))
+    of_pivot = multiply(subtract(one(own), used), inverse)
+    found = row(done, m - start)
+    for i in range(end):
+        put(found, i, multiply_add(of_pivot, get(share, i), inverse))
+    if single_root:  # the pivot is without ROOT's arc
+        put(found, 0, multiply(get(share, 0), inverse))
+    for i in range(end, U64(stop)):
+        put(found, i, zero(own))
+    for i in range(U64(stop)):
+        put(adjoints, (i, end), get(found, i))

@@ -1,7 +1,9 @@
 """The head distributions of all free words along one tree, each given the heads of the words before: O(m^3) in all.
 
 One elimination per word would take m^4 / 12. This recursion eliminates the second half of the words, takes the heads of
-the first half one after another, and goes on to the second half, as `colbourn.py` does. Nothing is subtracted.
+the first half one after another, and goes on to the second half. Where the papers on ancestral sampling update an
+inverse (Zmigrod et al. 2021a, Fig. 5; Stanojevic 2022, Alg. 7 and 8) and subtract nearly equal numbers on peaked
+weights, nothing is subtracted here.
 
 Positions 0..m-1 are those of the words in their order, m stands for the root. Level l of the recursion describes the
 walk "go to your head" as seen from an interval [low, high): H[x, v] is the weight of reaching v in the interval from
@@ -15,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -33,8 +36,9 @@ from deptree_cli.kernels.numbers.operations import (
     scale,
     zero,
 )
-from deptree_cli.kernels.trees.elimination import add_multiple
-from deptree_cli.kernels.trees.head_distribution import SMALLEST, take_logarithms, top_of_tree
+from deptree_cli.kernels.trees.contraction import FREE, top_of_tree
+from deptree_cli.kernels.trees.elimination import add_product
+from deptree_cli.kernels.trees.head_distribution import SMALLEST, take_logarithms
 
 LEVELS = 64  # more than any sentence needs
 
@@ -234,7 +238,7 @@ def leave_out(path, level, room, x, start, stop, first_row):
         Hy = row(H, y)
         factor = get(Hy, column + x)
         if y != x and is_positive(factor):
-            add_multiple(part(Hy, column + start, column + stop), factor, arcs, stop - start)
+            add_product(part(Hy, column + start, column + stop), factor, arcs, stop - start)
             put(R, y, add(get(R, y), multiply(factor, get(R, x))))
             if is_less(multiply(factor, least), tiny):
                 path.state[1] = 1
@@ -264,3 +268,26 @@ def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs
         chosen[x] = last
         hang(path, last)
     return True
+
+
+@kernel
+def draw_ancestral(weights, roots, state, room, probs, heads):
+    """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
+
+    The ancestral sampler of Colbourn, Myrvold and Neufeld 1996, in O(n^3) a tree. state: of `xoshiro.py`; the rest as
+    of `log_heads_along`.
+    """
+    nodes = heads.shape[1] + 1
+    nothing, words = np.full(nodes, FREE), np.empty(nodes, np.int64)
+    for i in range(heads.shape[0]):
+        count = 0
+        for word in range(1, nodes):
+            heads[i, word - 1] = 0
+            words[count] = word
+            count += 1 if word != roots[i] else 0
+        path = start_path(weights, roots[i], nothing, words[:count], True, room)
+        for x in range(count):
+            next_heads(path, weights, roots[i], room, probs)
+            head = draw_categorical(probs, 0, nodes, one(probs), state)
+            heads[i, words[x] - 1] = head
+            hang(path, head)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.trees.head_distribution import FREE
+from deptree_cli.kernels.trees.contraction import FREE
 
 
 class Problem(NamedTuple):

@@ -17,7 +17,6 @@ Float = NDArray[np.float64]
 MASK = 1e15
 UNTOUCHED = 77.0
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-LAYOUTS = pytest.mark.parametrize("by_node", [True, False], ids=["by node", "by position"])
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
@@ -41,55 +40,43 @@ def padded(sentences: list[Float], dtype: Any = np.float64, rubbish: float = np.
     return batch
 
 
-def pack(batch: NDArray[Any], lengths: list[int], single_root: bool, by_node: bool) -> Packed:
+def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Packed:
     """Each sentence on its stretch of the packed array, with free places between them that must stay as they are."""
-    shapes = [(n + 1, n + 1 if by_node else n) for n in lengths]
-    sizes = np.array([rows * columns for rows, columns in shapes])
+    shapes = [(n + 1, n + 1) for n in lengths]
+    sizes = np.array([nodes**2 for nodes, _ in shapes])
     offsets = np.cumsum(sizes + 2) - sizes
     packed = np.full(int(offsets[-1] + sizes[-1] + 2), UNTOUCHED)
     last, constants, sound = np.full(len(lengths), -1), np.empty(len(lengths)), np.empty(len(lengths), dtype=np.bool_)
     words = np.array(lengths)
-    shift_sentences(batch, words, offsets, MASK, single_root, by_node, packed, last, constants, sound)
+    shift_sentences(batch, words, offsets, MASK, single_root, packed, last, constants, sound)
     found = [packed[at : at + size].reshape(shape) for at, size, shape in zip(offsets, sizes, shapes, strict=True)]
     assert (packed == UNTOUCHED).sum() == 2 * len(lengths) + 2
     return Packed(found, last.tolist(), constants.tolist(), sound.tolist())
 
 
-def by_position(matrix: Float, last: int) -> Float:
-    """A matrix (n+1, n+1) by node as elimination wants it, (n+1, n): words first, `last` as the last of them."""
-    words = list(range(1, len(matrix)))
-    words[last - 1], words[-1] = words[-1], words[last - 1]
-    return matrix[[*words, 0]][:, words]
-
-
-def assert_shifted(found: Packed, b: int, log_scores: Float, single_root: bool, by_node: bool) -> None:
+def assert_shifted(found: Packed, b: int, log_scores: Float, single_root: bool) -> None:
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
     expected = shift(log_scores, single_root)
-    high = expected.high if by_node else by_position(expected.high, found.last[b])
-    np.testing.assert_array_equal(found.sentences[b], high)
+    np.testing.assert_array_equal(found.sentences[b], expected.high)
     assert found.constants[b] == pytest.approx(expected.constant[0], rel=1e-15)
     assert found.sound[b]
 
 
 @BOTH
-@LAYOUTS
 @FLOATS
 @pytest.mark.parametrize("rubbish", [np.nan, np.inf, 99.0])
-def test_every_sentence_is_shifted_as_alone(
-    graphs, single_root: bool, by_node: bool, dtype: Any, rubbish: float
-) -> None:
+def test_every_sentence_is_shifted_as_alone(graphs, single_root: bool, dtype: Any, rubbish: float) -> None:
     lengths = [3, 1, 5, 2, 8, 4, 1, 6]
     sentences = [graphs.gaussian(n, 7, seed=n).astype(dtype).astype(np.float64) for n in lengths]
     sentences += [graphs.holes(n, n, single_root, 5).astype(dtype).astype(np.float64) for n in lengths]
-    found = pack(padded(sentences, dtype, rubbish), lengths * 2, single_root, by_node)
+    found = pack(padded(sentences, dtype, rubbish), lengths * 2, single_root)
     for b, log_scores in enumerate(sentences):
-        assert_shifted(found, b, log_scores, single_root, by_node)
+        assert_shifted(found, b, log_scores, single_root)
 
 
 @BOTH
-@LAYOUTS
 @pytest.mark.parametrize("offset", [1e6, -1e6, 1e14 / 3])
-def test_offsets_cost_no_digits(graphs, single_root: bool, by_node: bool, offset: float) -> None:
+def test_offsets_cost_no_digits(graphs, single_root: bool, offset: float) -> None:
     """Of ROOT's row, of a word's column, or of both: what the shift of one sentence leaves, to the last bit."""
     in_row, in_column, in_both = (graphs.gaussian(5, 3) for _ in range(3))
     in_row[0] += offset
@@ -97,9 +84,9 @@ def test_offsets_cost_no_digits(graphs, single_root: bool, by_node: bool, offset
     in_both[0] += offset
     in_both[:, 4] -= offset / 7
     sentences = [in_row, in_column, in_both]
-    found = pack(padded(sentences), [5, 5, 5], single_root, by_node)
+    found = pack(padded(sentences), [5, 5, 5], single_root)
     for b, log_scores in enumerate(sentences):
-        assert_shifted(found, b, log_scores, single_root, by_node)
+        assert_shifted(found, b, log_scores, single_root)
 
 
 @BOTH
@@ -115,14 +102,13 @@ def test_constants_are_rounded_once(graphs, single_root: bool) -> None:
         expected = math.fsum((*peaks, max(above)))
     else:
         expected = math.fsum(max(peak, log_scores[0, word]) for word, peak in enumerate(peaks, 1))
-    found = pack(padded([log_scores]), [4], single_root, False)
+    found = pack(padded([log_scores]), [4], single_root)
     assert found.constants[0] == expected
 
 
 @BOTH
-@LAYOUTS
 @pytest.mark.parametrize("mask", [-1e15, -1e32, -np.inf])
-def test_masks_forbid(graphs, single_root: bool, by_node: bool, mask: float) -> None:
+def test_masks_forbid(graphs, single_root: bool, mask: float) -> None:
     """From -1e15 down; a score just above that is one. A word may be left with an arc from ROOT, or with none."""
     log_scores = graphs.gaussian(4)
     log_scores[2, 3] = log_scores[0, 4] = log_scores[3, 1] = -np.inf
@@ -132,43 +118,38 @@ def test_masks_forbid(graphs, single_root: bool, by_node: bool, mask: float) -> 
     just_above[1, 2] = just_above[0, 1] = np.nextafter(-1e15, 0.0)
     alone = masked.copy()
     alone[0, 2] = mask
-    found = pack(padded([masked, just_above, alone]), [4, 2, 4], single_root, by_node)
-    assert_shifted(found, 0, log_scores, single_root, by_node)
-    assert_shifted(found, 1, just_above, single_root, by_node)
-    assert np.isneginf(found.sentences[2][:, 2 if by_node else 1]).all()
+    found = pack(padded([masked, just_above, alone]), [4, 2, 4], single_root)
+    assert_shifted(found, 0, log_scores, single_root)
+    assert_shifted(found, 1, just_above, single_root)
+    assert np.isneginf(found.sentences[2][:, 2]).all()
     assert not np.isnan(found.sentences[2]).any()
     assert abs(found.constants[2]) < 100.0  # the word without any arc is shifted by nothing
 
 
 @BOTH
-@LAYOUTS
 @pytest.mark.parametrize("arc", [(0, 1), (0, 3), (2, 1), (1, 3), (3, 2)])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, np.nextafter(1e15, 2e15)])
-def test_what_is_no_score_is_reported(
-    graphs, single_root: bool, by_node: bool, arc: tuple[int, int], bad: float
-) -> None:
+def test_what_is_no_score_is_reported(graphs, single_root: bool, arc: tuple[int, int], bad: float) -> None:
     """NaN and scores beyond the mask, of that sentence only; 1e15 itself is a score."""
     good, spoiled, large = (graphs.gaussian(3, seed=seed) for seed in range(3))
     spoiled[arc], large[arc] = bad, 1e15
-    assert pack(padded([good, spoiled, large]), [3, 3, 3], single_root, by_node).sound == [True, False, True]
+    assert pack(padded([good, spoiled, large]), [3, 3, 3], single_root).sound == [True, False, True]
 
 
 @BOTH
-@LAYOUTS
 @pytest.mark.parametrize("mask", [-1e15, -1e32, -np.inf])
-def test_no_arc_from_root(graphs, single_root: bool, by_node: bool, mask: float) -> None:
+def test_no_arc_from_root(graphs, single_root: bool, mask: float) -> None:
     """Such a sentence has no last word, and no numbers."""
     rootless = graphs.gaussian(3)
     rootless[0] = mask
-    found = pack(padded([rootless, graphs.gaussian(2)]), [3, 2], single_root, by_node)
+    found = pack(padded([rootless, graphs.gaussian(2)]), [3, 2], single_root)
     assert found.sound == [False, True]
     assert found.last[0] == 0
 
 
 @BOTH
-@LAYOUTS
 @pytest.mark.parametrize("best", [1, 2, 5])
-def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root: bool, by_node: bool, best: int) -> None:
+def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root: bool, best: int) -> None:
     """The best as it is after the shift, told apart where float64 rounds the difference off."""
     log_scores = graphs.gaussian(5)
     log_scores[0, 1:] = -3.0 + log_scores[1:, 1:].max(axis=0)
@@ -177,8 +158,7 @@ def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root: bool,
     near[0, 1:] = -1e6
     near[1:, 1:] = 1e-12
     near[1:, best] = 0.0
-    found = pack(padded([log_scores, near]), [5, 5], single_root, by_node)
+    found = pack(padded([log_scores, near]), [5, 5], single_root)
     assert found.last == [best, best]
-    if not by_node:
-        root = found.sentences[0][5]
-        assert root[4] == root.max() > np.delete(root, 4).max()
+    root = found.sentences[0][0]
+    assert root[best] == root.max() > np.delete(root, best).max()

@@ -7,7 +7,8 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.trees.cell_sampler import Cell, Factors, draw_from, factorise_cell
-from deptree_cli.kernels.trees.head_distribution import FREE
+from deptree_cli.kernels.trees.contraction import FREE
+from deptree_cli.kernels.trees.elimination import WIDTH
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
@@ -22,9 +23,10 @@ def junk(*shape: int) -> np.ndarray:
 def drawn(log_scores: np.ndarray, root: int, heads: np.ndarray, size: int, kind: Kind, state) -> np.ndarray:
     """Trees (size, n); heads by node."""
     n, weights = len(log_scores) - 1, kind.exp(log_scores)
-    cell = Cell(junk(1), junk(n), junk(n + 1), junk(n + 1), junk(4, n), np.zeros(n, dtype=np.int32))
-    arrays = kind.zeros((n + 1, n)), kind.zeros(n), kind.zeros((n, n + 1)), kind.zeros((n + 1, n))
-    factors, trees = Factors(*arrays, junk(n)), np.full((size, n), -9, dtype=np.int32)
+    cell = Cell(junk(1), *(junk(n + 1) for _ in range(3)), junk(3, n + 1), junk(n + 1))
+    square = n + 1, n + 1
+    arrays = [kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))]
+    factors, trees = Factors(*arrays), np.full((size, n), -9, dtype=np.int32)
     for part in (part for array in arrays for part in ((array,) if kind is REAL else array[:1])):
         part[:] = np.nan
     assert factorise_cell(weights, root, heads, cell, factors) > -300

@@ -7,25 +7,22 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.nonprojective import are_trees
-from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_trees, sample_trees_of_roots
+from deptree_cli.kernels.trees.elimination_sampler import sample_trees, transpose
+from deptree_cli.kernels.trees.marginals import swap_words
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
-def tables(f):
-    """Normalised factors, and the weights in their order."""
-    n = len(f.order)
-    B, rows = f.kind.zeros((n, n + 1)), np.append(f.order, n)
-    normalise(f.A, f.S, f.order, B)
-    return B, f.kind.each(lambda part: part[rows][:, f.order].copy(), f.weights)
-
-
-def drawn(f, size: int, state: np.ndarray) -> np.ndarray:
-    """Trees (size, n)."""
-    B, W = tables(f)
-    heads = np.full((size, len(f.order)), -9, dtype=np.int32)
-    sample_trees(f.A, B, W, f.order, f.single_root, state, heads)
+def drawn(f, size: int, state: np.ndarray, roots: np.ndarray | None = None) -> np.ndarray:
+    """Trees (size, n); roots: those that are given."""
+    A, S, W = (f.kind.each(np.copy, part) for part in (f.A, f.S, f.weights))
+    swap_words(W, f.last, 1)
+    across = f.room(f.n + 1, f.n + 1)
+    transpose(A, across, f.n + 1)
+    heads = np.full((size, f.n), -9, dtype=np.int32)
+    roots = np.zeros(size, dtype=np.int64) if roots is None else roots
+    sample_trees(A, S, across, W, f.last, f.single_root, roots, state, heads)
     return heads
 
 
@@ -51,9 +48,7 @@ def test_trees_of_roots_follow_the_distribution_given_the_root(
     log_scores = graphs.gaussian(n, 1.5, seed=2)
     f, exact = factors(log_scores, True, kind), enumerated(log_scores)
     roots = np.random.default_rng(n).choice(n + 1, p=exact.marginals()[0] / exact.marginals()[0].sum(), size=draws)
-    heads = np.full((draws, n), -9, dtype=np.int32)
-    B, W = tables(f)
-    sample_trees_of_roots(f.kind.each(np.copy, f.A), f.S, B, W, f.order, roots, state, heads)
+    heads = drawn(f, draws, state, roots)
     assert (heads[np.arange(draws), roots - 1] == 0).all()
     check_law(heads, exact.trees, exact.log_probs)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,21 +13,26 @@ from numpy.typing import NDArray
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.kernels.numbers.wide import wide_log
-from deptree_cli.kernels.trees.head_distribution import (
-    FREE,
-    Workspace,
-    head_probs,
-    log_head_probs_of_each,
-)
+from deptree_cli.kernels.trees.contraction import FREE
+from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.head_distribution import head_probs, log_head_probs_of_each
 
 Float = NDArray[np.float64]
+
+
+def memory(n: int, kind: Kind = REAL) -> list[Any]:
+    """To compute in: full of what must not be read."""
+    return [
+        kind.each(lambda part: np.full_like(part, 77), kind.zeros(shape))
+        for shape in ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1))
+    ]
 
 
 def found(log_scores: Float, root: int, heads: NDArray[np.int64], word: int, kind: Kind) -> Float:
     """The logarithms of what the kernel finds; heads (n+1,) by node."""
     n = len(log_scores) - 1
     out = kind.zeros(n + 1)
-    head_probs(kind.exp(log_scores), root, heads, word, kind.zeros((n, n)), kind.zeros(n), out)
+    head_probs(kind.exp(log_scores), root, heads, word, *memory(n, kind), out)
     with np.errstate(divide="ignore"):
         return wide_log(out) if kind is WIDE else np.log(out)
 
@@ -91,31 +98,19 @@ def test_beyond_float64(log_gap: float, graphs, enumerated) -> None:
 def test_what_is_handed_in_stays_as_it_was(graphs) -> None:
     weights, heads = np.exp(graphs.gaussian(4)), np.array([FREE, 3, FREE, FREE, FREE])
     before = weights.copy(), heads.copy()
-    head_probs(weights, 0, heads, 2, np.zeros((4, 4)), np.zeros(4), np.empty(5))
+    head_probs(weights, 0, heads, 2, *memory(4), np.empty(5))
     assert np.array_equal(weights, before[0])
     assert np.array_equal(heads, before[1])
-
-
-def test_junk_in_the_workspace_does_no_harm(graphs) -> None:
-    """The same workspace serves all calls."""
-    weights, heads = np.exp(graphs.gaussian(4)), np.full(5, FREE)
-    clean, dirty = np.empty(5), np.empty(5)
-    head_probs(weights, 0, heads, 3, np.zeros((4, 4)), np.zeros(4), clean)
-    head_probs(weights, 0, heads, 3, np.full((4, 4), np.nan), np.full(4, np.nan), dirty)
-    assert np.array_equal(clean, dirty)
-
-
-def workspace(n: int) -> Workspace:
-    """For float64, and wide numbers where those do not reach."""
-    return Workspace(*(kind.zeros(shape) for kind in (REAL, WIDE) for shape in ((n, n), n, n + 1)))
 
 
 def rows_of(log_scores: Float, roots: NDArray[np.int64], heads: NDArray[np.int64], words: NDArray[np.int64]) -> Float:
     """By either kind of numbers, whichever does."""
     lossless = bool(log_scores[np.isfinite(log_scores)].min() > -600)
-    out = np.empty(heads.shape)
-    weights = np.exp(log_scores), WIDE.exp(log_scores), lossless
-    log_head_probs_of_each(*weights, roots, heads, words, workspace(heads.shape[1] - 1), out)
+    out, accurate, n = np.empty(heads.shape), np.full(len(heads), lossless), heads.shape[1] - 1
+    for kind in (REAL, WIDE):
+        weights, probs = kind.exp(log_scores), kind.zeros(n + 1)
+        log_head_probs_of_each(weights, roots, heads, words, *memory(n, kind), probs, out, accurate)
+        accurate = ~accurate
     return out
 
 
@@ -133,7 +128,7 @@ def test_float64_says_when_it_underflows(graphs) -> None:
     found_accurate = []
     for log_gap in (10.0, 100.0, 300.0, 400.0, 500.0, 700.0):
         weights, heads = np.exp(graphs.disconnected(4, log_gap)), np.full(5, FREE)
-        found_accurate.append(head_probs(weights, 0, heads, 1, np.zeros((4, 4)), np.zeros(4), np.empty(5)))
+        found_accurate.append(head_probs(weights, 0, heads, 1, *memory(4), np.empty(5)))
     assert found_accurate == [True, True, True, False, False, False]
 
 

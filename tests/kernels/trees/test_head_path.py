@@ -9,9 +9,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.spaces.nonprojective import are_trees
 from deptree_cli.kernels.numbers.wide import wide_log
-from deptree_cli.kernels.trees.head_distribution import FREE, head_probs
-from deptree_cli.kernels.trees.head_path import LEVELS, Room, hang, is_sound, log_heads_along, next_heads, start_path
+from deptree_cli.kernels.trees.contraction import FREE
+from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.head_distribution import head_probs
+from deptree_cli.kernels.trees.head_path import (
+    LEVELS,
+    Room,
+    draw_ancestral,
+    hang,
+    is_sound,
+    log_heads_along,
+    next_heads,
+    start_path,
+)
 
 Float = NDArray[np.float64]
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -56,7 +68,8 @@ def test_against_one_elimination_per_word(
     for word in words[given_first:]:
         depth = next_heads(path, weights, root, room, out)
         assert is_sound(weights, path, depth)
-        head_probs(weights, root, heads, word, kind.zeros((n, n)), kind.zeros(n), expected)
+        memory = map(kind.zeros, ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1)))
+        head_probs(weights, root, heads, word, *memory, expected)
         np.testing.assert_allclose(logs(out, kind), logs(expected, kind), rtol=1e-12, atol=1e-12)
         heads[word] = tree[word]
         hang(path, tree[word])
@@ -95,3 +108,33 @@ def test_heads_drawn_along_the_way_make_trees_of_the_distribution(
         assert log_heads_along(weights, root, np.full(5, FREE), words, True, room, uniforms, probs, chosen, out)
         tree[words - 1] = chosen
     check_law(trees, exact.trees[fits], exact.log_probs[fits])
+
+
+def drawn(log_scores: Float, roots: NDArray[np.int64], kind: Kind, state: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """A tree for each root, (k, n)."""
+    n = len(log_scores) - 1
+    heads = np.full((len(roots), n), -9, dtype=np.int32)
+    draw_ancestral(kind.exp(log_scores), roots, state, room_for(n, kind), kind.zeros(n + 1), heads)
+    return heads
+
+
+@KINDS
+@pytest.mark.parametrize("root", [0, 1, 3])
+def test_trees_follow_the_distribution_given_the_root(
+    kind: Kind, root: int, draws: int, state, graphs, enumerated, check_law
+) -> None:
+    """H0: independent draws from the trees with that root; chi-square, p < 1e-6 by chance."""
+    log_scores = graphs.gaussian(4, 1.5, seed=2)
+    exact = enumerated(log_scores, single_root=root > 0)
+    fits = exact.trees[:, root - 1] == 0 if root else np.ones(len(exact.trees), dtype=bool)
+    heads = drawn(log_scores, np.full(draws // 4, root), kind, state)
+    check_law(heads, exact.trees[fits], exact.log_probs[fits])
+
+
+@KINDS
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 17])
+def test_every_way_to_halve_a_sentence(kind: Kind, n: int, state, graphs) -> None:
+    roots = np.random.default_rng(n).integers(1, n + 1, size=10)
+    heads = drawn(graphs.gaussian(n, 4), roots, kind, state)
+    assert are_trees(heads).all()
+    assert (heads[np.arange(10), roots - 1] == 0).all()
