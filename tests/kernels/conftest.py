@@ -15,8 +15,8 @@ from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.trees.best_tree import best_tree
-from deptree_cli.kernels.trees.elimination import WIDTH
 from deptree_cli.kernels.trees.marginals import factorise
+from deptree_cli.kernels.trees.panels import WIDTH
 
 Float = NDArray[np.float64]
 

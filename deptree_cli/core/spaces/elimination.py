@@ -28,8 +28,9 @@ from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees import marginals as kernel
 from deptree_cli.kernels.trees.best_tree import best_tree
-from deptree_cli.kernels.trees.elimination import WIDTH, log_of_product, product
+from deptree_cli.kernels.trees.elimination import log_of_product, product
 from deptree_cli.kernels.trees.elimination_sampler import sample_trees, transpose
+from deptree_cli.kernels.trees.panels import WIDTH
 from deptree_cli.kernels.trees.root_arcs import eliminate_root, fix_root, root_products
 
 Zeros = Callable[[Any], Any]  # a shape -> an array of zeros

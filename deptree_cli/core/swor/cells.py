@@ -11,7 +11,7 @@ from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import Elimination, Tables
 from deptree_cli.kernels.trees import cell_sampler as kernel
 from deptree_cli.kernels.trees.cells import Cells
-from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.panels import WIDTH
 from deptree_cli.kernels.trees.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 
 BY_CELL = ("share", "left", "total")  # those that hold numbers
@@ -63,15 +63,7 @@ class Inside:
         self._tables: Tables | None = None
         self._factors: dict[Kind, Any] = {}
         self._in_use = kind
-        n = whole.n
-        self._cell: Any = kernel.Cell(
-            size=np.zeros(1, dtype=np.int64),
-            free=np.empty(n + 1, dtype=np.int64),
-            first=np.empty(n + 1, dtype=np.int64),
-            next=np.empty(n + 1, dtype=np.int64),
-            places=np.empty((3, n + 1), dtype=np.int64),
-            drawn=np.empty(n + 1, dtype=np.int64),
-        )
+        self._cell = np.empty((kernel.ROWS, whole.n + 1), dtype=np.int64)
 
     def draw(self, at: Int, work: Any, state: Any) -> None:
         """Put a tree of the cell that `at` and `work` name into work.row."""

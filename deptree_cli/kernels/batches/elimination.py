@@ -9,8 +9,9 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import SAFE_LOG
-from deptree_cli.kernels.trees.elimination import WIDTH, eliminate
+from deptree_cli.kernels.trees.elimination import eliminate
 from deptree_cli.kernels.trees.marginals import arc_marginals, factorise, swap_words
+from deptree_cli.kernels.trees.panels import WIDTH
 
 
 @kernel

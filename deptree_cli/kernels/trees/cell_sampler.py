@@ -33,38 +33,28 @@ class Factors(NamedTuple):
     workspace: object
 
 
-class Cell(NamedTuple):
-    """The nodes of a cell's graph; all int64.
-
-    size: (1,) how many words are free; free: (n+1,) these words by position, from 1 on. first (n+1,), next (n+1,): the
-    nodes of each tree as lists, the root's first. places (3, n+1) and drawn (n+1,): to compute in.
-    """
-
-    size: object
-    free: object
-    first: object
-    next: object
-    places: object
-    drawn: object
+# Rows of a cell, an int64 array (ROWS, n+1): how many words are free, and these by position from 1 on; the nodes of
+# each tree as lists, by position and by node; and what draws compute in.
+WORDS, FIRST, NEXT, TREE, PLACES, ROWS = 0, 1, 2, 3, 4, 7
 
 
 @kernel
 def merge(cell, root, fixed):
-    """Fill `cell` for a root and the heads (n+1,) given by node."""
-    nodes = fixed.shape[0]
+    """Fill a cell for a root and the heads (n+1,) given by node; return how many nodes its graph has."""
+    nodes, free, first, tops = fixed.shape[0], cell[WORDS], cell[FIRST], cell[TREE]
     count = 0
     for u in range(1, nodes):
         if u != root and fixed[u] == FREE:
             count += 1
-            cell.free[count] = u
-    cell.size[0] = count
-    tops = cell.drawn  # not in use before a tree is drawn
-    find_tops(root, fixed, cell.free[: count + 1], tops)
-    cell.first[: count + 1] = NONE
+            free[count] = u
+    free[0] = count
+    find_tops(root, fixed, free[: count + 1], tops)
+    first[: count + 1] = NONE
     for u in range(nodes - 1, -1, -1):
         if tops[u] != NONE:
-            cell.next[u] = cell.first[tops[u]]
-            cell.first[tops[u]] = u
+            cell[NEXT, u] = first[tops[u]]
+            first[tops[u]] = u
+    return count + 1
 
 
 @kernel
@@ -73,9 +63,8 @@ def factorise_cell(weights, root, fixed, cell, factors):
 
     Returns the second result of `eliminate`: if it is below SAFE_LOG, float64 does not do.
     """
-    merge(cell, root, fixed)
-    nodes = cell.size[0] + 1
-    gather_arcs(weights, cell.free[:nodes], cell.drawn, factors.A)
+    nodes = merge(cell, root, fixed)
+    gather_arcs(weights, cell[WORDS, :nodes], cell[TREE], factors.A)
     for i in range(nodes):
         for j in range(nodes):
             put(factors.W, (i, j), get(factors.A, (i, j)))
@@ -87,23 +76,24 @@ def factorise_cell(weights, root, fixed, cell, factors):
 @kernel
 def draw_from(weights, root, fixed, cell, factors, state, out):
     """Fill out (n,), int32, with a tree of a cell from its factors, given its root and heads as before."""
-    nodes, tree = cell.size[0] + 1, cell.drawn
-    sample_tree(factors.A, part(factors.S, 0, nodes), factors.across, factors.W, False, state, cell.places, tree)
+    nodes, tree = cell[WORDS, 0] + 1, cell[TREE]
+    S = part(factors.S, 0, nodes)
+    sample_tree(factors.A, S, factors.across, factors.W, False, state, cell[PLACES:], tree)
     for u in range(1, fixed.shape[0]):
         out[u - 1] = 0 if u == root else fixed[u]
     pick = row(row(factors.workspace, 0), 0)
     for x in range(1, nodes):
-        word = cell.free[x]
-        h = cell.first[tree[x]]
+        word = cell[WORDS, x]
+        h = cell[FIRST, tree[x]]
         heads = 0
-        total = zero(factors.S)
+        total = zero(S)
         while h != NONE:
             put(pick, heads, get(row(weights, h), word))
             total = add(total, get(pick, heads))
             heads += 1
-            h = cell.next[h]
+            h = cell[NEXT, h]
         chosen = draw_categorical(pick, 0, heads, total, state) if heads > 1 else np.int64(0)
-        h = cell.first[tree[x]]
+        h = cell[FIRST, tree[x]]
         for _ in range(chosen):
-            h = cell.next[h]
+            h = cell[NEXT, h]
         out[word - 1] = h

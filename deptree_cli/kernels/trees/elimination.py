@@ -33,9 +33,15 @@ from deptree_cli.kernels.numbers.operations import (
     subtract,
     zero,
 )
+from deptree_cli.kernels.trees.panels import (
+    WIDTH,
+    add_detours,
+    add_detours_backward,
+    add_product,
+    add_product_backward,
+    clear,
+)
 from deptree_cli.kernels.xoshiro import U64
-
-WIDTH = 4  # words in a panel; `add_products` and `pull_adjoints` name them one by one
 
 
 @kernel
@@ -45,16 +51,14 @@ def eliminate(A, S, workspace, single_root):
     Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
     If that sum is far below 0, sums of products of float64 weights may have lost terms that underflowed.
     """
-    stop = length(S)
-    while stop > 2:
+    for stop in range(length(S), 2, -WIDTH):
         start = max(2, stop - WIDTH)
         for m in range(stop - 1, start - 1, -1):
             pivot = take_pivot(A, row(workspace, 0), stop, m, single_root)
             put(S, m, pivot)
             if not is_positive(pivot):
                 return -math.inf, -math.inf
-        add_detours(A, start, stop)
-        stop = start
+        add_detours(A, A, A, start, stop)  # what comes to stand on the diagonal is never read
     put(S, 1, get(A, (0, 1)))
     put(A, (0, 1), one(S))
     return log_of_product(S)
@@ -110,39 +114,6 @@ def take_pivot(A, columns, stop, m, single_root):
 
 
 @kernel
-def add_product(target, factor, source, stop):
-    """Add factor * source to target, the first `stop` numbers of each."""
-    for j in range(U64(stop)):
-        put(target, j, multiply_add(get(target, j), factor, get(source, j)))
-
-
-@kernel
-def add_detours(A, start, stop):
-    """Add to the arcs among the nodes before a panel their detours via its words, start..stop-1.
-
-    A detour back to the word itself is not an arc: what comes to stand on the diagonal is never read.
-    """
-    if stop - start == WIDTH:
-        add_products(A, start)
-    else:
-        for k in range(stop - 1, start - 1, -1):
-            for i in range(start):
-                add_product(row(A, i), get(row(A, i), k), row(A, k), start)
-
-
-@kernel
-def add_products(A, start):
-    """Add to every row before a full panel what leads through the panel's four words."""
-    first, second, third, fourth = row(A, start + 3), row(A, start + 2), row(A, start + 1), row(A, start)
-    for i in range(start):
-        target = row(A, i)
-        a, b, c, d = get(target, start + 3), get(target, start + 2), get(target, start + 1), get(target, start)
-        for j in range(U64(start)):
-            early = multiply_add(multiply_add(get(target, j), a, get(first, j)), b, get(second, j))
-            put(target, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
-
-
-@kernel
 def eliminate_backward(A, S, adjoints, workspace, single_root):
     """Fill adjoints (n+1, n+1) with d log Z / d A[i, j], A being the arc matrix that was eliminated. O(n^3).
 
@@ -154,66 +125,14 @@ def eliminate_backward(A, S, adjoints, workspace, single_root):
         put(adjoints, (i, 0), zero(S))
         put(adjoints, (i, 1), zero(S))
     put(adjoints, (0, 1), divide(one(S), get(S, 1)))
-    start = 2
-    while start < nodes:
-        rest = (nodes - start) % WIDTH
-        stop = start + (WIDTH if rest == 0 else rest)
-        pull_detours(A, adjoints, row(workspace, 1), start, stop)
+    for stop in range(nodes - (nodes - 3) // WIDTH * WIDTH, nodes + 1, WIDTH):
+        start = max(2, stop - WIDTH)
+        for k in range(start, stop):
+            clear(row(adjoints, k), start)
+            clear(row(row(workspace, 1), k - start), start)
+        add_detours_backward(A, adjoints, adjoints, row(workspace, 1), start, stop)
         for m in range(start, stop):
             take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root)
-        start = stop
-
-
-@kernel
-def pull_detours(A, adjoints, shares, start, stop):
-    """Begin the adjoints of a panel's rows, and the shares (WIDTH, n+1) of its columns, with arcs before the panel."""
-    for k in range(start, stop):
-        target = row(adjoints, k)
-        for j in range(U64(start)):
-            put(target, j, zero(target))
-    if stop - start == WIDTH:
-        pull_adjoints(A, adjoints, shares, start)
-    else:
-        for k in range(start, stop):
-            for i in range(start):
-                put(row(shares, k - start), i, pull_adjoint(A, adjoints, k, i, start))
-
-
-@kernel
-def pull_adjoint(A, adjoints, k, i, stop):
-    """Add to row k's first `stop` adjoints what row i's are worth to it; return those of the detours via word k."""
-    given, detours, target, factor = row(adjoints, i), row(A, k), row(adjoints, k), get(row(A, i), k)
-    total = zero(given)
-    for j in range(U64(stop)):
-        adjoint = get(given, j)
-        total = multiply_add(total, adjoint, get(detours, j))
-        put(target, j, multiply_add(get(target, j), factor, adjoint))
-    return total
-
-
-@kernel
-def pull_adjoints(A, adjoints, shares, start):
-    """Do what `pull_adjoint` does for every row before a full panel and the panel's four words."""
-    A0, A1, A2, A3 = row(A, start), row(A, start + 1), row(A, start + 2), row(A, start + 3)
-    J0, J1, J2, J3 = row(adjoints, start), row(adjoints, start + 1), row(adjoints, start + 2), row(adjoints, start + 3)
-    for i in range(start):
-        given, factors = row(adjoints, i), row(A, i)
-        a, b, c, d = get(factors, start), get(factors, start + 1), get(factors, start + 2), get(factors, start + 3)
-        of_a, of_b, of_c, of_d = zero(given), zero(given), zero(given), zero(given)
-        for j in range(U64(start)):
-            adjoint = get(given, j)
-            of_a = multiply_add(of_a, adjoint, get(A0, j))
-            of_b = multiply_add(of_b, adjoint, get(A1, j))
-            of_c = multiply_add(of_c, adjoint, get(A2, j))
-            of_d = multiply_add(of_d, adjoint, get(A3, j))
-            put(J0, j, multiply_add(get(J0, j), a, adjoint))
-            put(J1, j, multiply_add(get(J1, j), b, adjoint))
-            put(J2, j, multiply_add(get(J2, j), c, adjoint))
-            put(J3, j, multiply_add(get(J3, j), d, adjoint))
-        put(shares, (0, i), of_a)
-        put(shares, (1, i), of_b)
-        put(shares, (2, i), of_c)
-        put(shares, (3, i), of_d)
 
 
 @kernel
@@ -227,7 +146,7 @@ def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
     for i in range(end):
         put(column, i, get(A, (i, end)))
     for i in range(start, m):
-        put(share, i, pull_adjoint(A, adjoints, m, i, start))
+        put(share, i, add_product_backward(A, adjoints, adjoints, zero(own), m, i, start))
     for j in range(start, m):
         given, detour, total = row(done, j - start), get(row(A, m), j), zero(own)
         for i in range(end):

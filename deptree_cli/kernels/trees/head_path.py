@@ -37,10 +37,11 @@ from deptree_cli.kernels.numbers.operations import (
     zero,
 )
 from deptree_cli.kernels.trees.contraction import FREE, top_of_tree
-from deptree_cli.kernels.trees.elimination import add_product
 from deptree_cli.kernels.trees.head_distribution import SMALLEST, take_logarithms
+from deptree_cli.kernels.trees.panels import add_product
 
 LEVELS = 64  # more than any sentence needs
+LOW, HIGH, VISITS, BASE, OFFSET = range(5)
 
 
 class Room(NamedTuple):
@@ -53,19 +54,16 @@ class Room(NamedTuple):
 class Path(NamedTuple):
     """Where a walk through the recursion is; all int64 but `depth`.
 
-    words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in. low,
-    high, visits, base, offset: (levels,) the interval of each level, how many of its halves were entered, the position
-    in its first column and the place of that column in H. depth: (levels,) float64, the sum of the negative ones among
-    the logarithms of pivots. state: (2,) the level, and whether a product may have underflowed.
+    words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in.
+    levels: (5, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
+    (VISITS), the position in its first column (BASE) and the place of that column in H (OFFSET). depth: (LEVELS,)
+    float64, the sum of the negative ones among the logarithms of pivots. state: (2,) the level, and whether a product
+    may have underflowed.
     """
 
     words: object
     tops: object
-    low: object
-    high: object
-    visits: object
-    base: object
-    offset: object
+    levels: object
     depth: object
     state: object
 
@@ -84,11 +82,10 @@ def start_path(weights, root, heads, words, lossless, room):
     tops = np.full(nodes, count, np.int64)
     for u in range(1 if root > 0 else 0, nodes):
         tops[u] = position[top_of_tree(u, root, heads)]
-    empty = np.zeros((5, LEVELS), np.int64)
     state = np.zeros(2, np.int64)
     state[1] = 0 if lossless else 1
-    path = Path(words, tops, empty[0], empty[1], empty[2], empty[3], empty[4], np.zeros(LEVELS), state)
-    path.high[0] = count
+    path = Path(words, tops, np.zeros((5, LEVELS), np.int64), np.zeros(LEVELS), state)
+    path.levels[HIGH, 0] = count
     H, R = room.H, row(room.R, 0)
     for y in range(count):
         Hy = row(H, y)
@@ -114,14 +111,14 @@ def next_heads(path, weights, root, room, out):
     of the pivots and of the total, for `is_sound`.
     """
     level = path.state[0]
-    while path.visits[level] == 2:
+    while path.levels[VISITS, level] == 2:
         level -= 1
-    while path.high[level] - path.low[level] > 1:
+    while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
         enter_half(path, level, room)
         level += 1
-    path.visits[level] = 2
+    path.levels[VISITS, level] = 2
     path.state[0] = level
-    d, count, reach = path.low[level], path.words.shape[0], row(room.R, level)
+    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(room.R, level)
     word = path.words[d]
     total, tiny = zero(reach), scale(one(reach), SMALLEST)
     for h in range(path.tops.shape[0]):
@@ -155,7 +152,7 @@ def is_sound(weights, path, depth):
 @kernel
 def hang(path, head):
     """Give the word whose head distribution came last a head, a node."""
-    d, top = path.low[path.state[0]], path.tops[head]
+    d, top = path.levels[LOW, path.state[0]], path.tops[head]
     for u in range(path.tops.shape[0]):
         if path.tops[u] == d:
             path.tops[u] = top
@@ -164,18 +161,18 @@ def hang(path, head):
 @kernel
 def enter_half(path, level, room):
     """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out."""
-    a, b, count = path.low[level], path.high[level], path.words.shape[0]
+    a, b, count = path.levels[LOW, level], path.levels[HIGH, level], path.words.shape[0]
     middle = (a + b) >> 1
-    second = path.visits[level] == 1
-    path.visits[level] += 1
-    path.low[level + 1], path.high[level + 1] = (middle, b) if second else (a, middle)
-    path.visits[level + 1] = 0
-    path.base[level + 1] = a
-    width = path.high[level - 1] - path.low[level - 1] if level > 0 else count
-    path.offset[level + 1] = path.offset[level] + width
+    second = path.levels[VISITS, level] == 1
+    path.levels[VISITS, level] += 1
+    path.levels[LOW, level + 1], path.levels[HIGH, level + 1] = (middle, b) if second else (a, middle)
+    path.levels[VISITS, level + 1] = 0
+    path.levels[BASE, level + 1] = a
+    width = path.levels[HIGH, level - 1] - path.levels[LOW, level - 1] if level > 0 else count
+    path.levels[OFFSET, level + 1] = path.levels[OFFSET, level] + width
     path.depth[level + 1] = path.depth[level]
     R, R_next = row(room.R, level), row(room.R, level + 1)
-    given, new = path.offset[level] + a - path.base[level], path.offset[level + 1]
+    given, new = path.levels[OFFSET, level] + a - path.levels[BASE, level], path.levels[OFFSET, level + 1]
     for x in range(middle if second else a, count):
         Hx = row(room.H, x)
         copy(part(Hx, new, new + b - a), part(Hx, given, given + b - a), b - a)
@@ -199,7 +196,7 @@ def copy(target, source, count):
 def pass_on(path, level, room, x, middle, b):
     """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
     H, R, count = room.H, row(room.R, level), path.words.shape[0]
-    column = path.offset[level] - path.base[level]
+    column = path.levels[OFFSET, level] - path.levels[BASE, level]
     top = path.tops[path.words[x]]
     if top >= b and top < count:  # left out at a level above: x goes where its top goes
         copy(part(row(H, x), column + x + 1, column + b), part(row(H, top), column + x + 1, column + b), b - x - 1)
@@ -217,7 +214,7 @@ def pass_on(path, level, room, x, middle, b):
 @kernel
 def leave_out(path, level, room, x, start, stop, first_row):
     """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
-    H, R, column = room.H, row(room.R, level), path.offset[level] - path.base[level]
+    H, R, column = room.H, row(room.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
     arcs = part(row(H, x), column + start, column + stop)
     pivot = get(R, x)
     least = pivot

@@ -19,7 +19,7 @@ from deptree_cli.kernels.numbers.operations import (
     row,
     zero,
 )
-from deptree_cli.kernels.trees.elimination import add_product
+from deptree_cli.kernels.trees.panels import add_product
 
 
 @kernel

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.trees.cell_sampler import Cell, Factors, draw_from, factorise_cell
+from deptree_cli.kernels.trees.cell_sampler import ROWS, Factors, draw_from, factorise_cell
 from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.elimination import WIDTH
+from deptree_cli.kernels.trees.panels import WIDTH
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
@@ -16,14 +16,10 @@ KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 PARTS = [(0, {}), (2, {}), (0, {1: 0}), (0, {3: 1, 1: 4}), (2, {4: 2, 3: 4}), (1, {2: 3}), (3, {1: 2, 4: 1})]
 
 
-def junk(*shape: int) -> np.ndarray:
-    return np.full(shape, -9, dtype=np.int64)
-
-
 def drawn(log_scores: np.ndarray, root: int, heads: np.ndarray, size: int, kind: Kind, state) -> np.ndarray:
     """Trees (size, n); heads by node."""
     n, weights = len(log_scores) - 1, kind.exp(log_scores)
-    cell = Cell(junk(1), *(junk(n + 1) for _ in range(3)), junk(3, n + 1), junk(n + 1))
+    cell = np.full((ROWS, n + 1), -9)
     square = n + 1, n + 1
     arrays = [kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))]
     factors, trees = Factors(*arrays), np.full((size, n), -9, dtype=np.int32)

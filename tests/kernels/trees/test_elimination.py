@@ -16,8 +16,9 @@ from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.core.spaces import matrix_tree
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.wide import SAFE_LOG
-from deptree_cli.kernels.trees.elimination import WIDTH, eliminate, product
+from deptree_cli.kernels.trees.elimination import eliminate, product
 from deptree_cli.kernels.trees.marginals import arc_marginals, factorise, put_products
+from deptree_cli.kernels.trees.panels import WIDTH
 from deptree_cli.kernels.trees.root_arcs import eliminate_root, fix_root, root_products
 
 Float = NDArray[np.float64]

@@ -14,8 +14,8 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.elimination import WIDTH
 from deptree_cli.kernels.trees.head_distribution import head_probs, log_head_probs_of_each
+from deptree_cli.kernels.trees.panels import WIDTH
 
 Float = NDArray[np.float64]
 

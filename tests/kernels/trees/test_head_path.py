@@ -12,7 +12,6 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.nonprojective import are_trees
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.elimination import WIDTH
 from deptree_cli.kernels.trees.head_distribution import head_probs
 from deptree_cli.kernels.trees.head_path import (
     LEVELS,
@@ -24,6 +23,7 @@ from deptree_cli.kernels.trees.head_path import (
     next_heads,
     start_path,
 )
+from deptree_cli.kernels.trees.panels import WIDTH
 
 Float = NDArray[np.float64]
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
