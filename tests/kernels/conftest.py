@@ -10,13 +10,13 @@ from hypothesis import settings
 from numba import config
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.trees.best_tree import best_tree
 from deptree_cli.kernels.trees.marginals import factorise
 from deptree_cli.kernels.trees.panels import WIDTH
+from tests.pearson import chi_square
 
 Float = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ import pytest
 from numba import config
 from numpy.typing import NDArray
 
+from benchmarks import matrix_tree
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
-from deptree_cli.core.spaces import matrix_tree
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.wide import SAFE_LOG
 from deptree_cli.kernels.trees.elimination import eliminate, product
