@@ -38,7 +38,7 @@ def shift(log_scores: Float, single_root: bool, rest: Float | None = None) -> Sh
     Args:
         rest: what the log-scores round off, if they are not as they were given; ignored beside ``-inf``.
     """
-    from deptree_cli.kernels.batches.packing import shift_sentence  # loads kernels: when there is work
+    from deptree_cli.kernels.shift import shift_sentence  # loads kernels: when there is work
 
     high, low, peaks = np.empty_like(log_scores), np.empty_like(log_scores), np.empty(len(log_scores))
     constant = shift_sentence(log_scores, np.inf, single_root, peaks, high, low)[0]

@@ -1,6 +1,6 @@
 """The head distributions of a sentence's words along many trees at once, each given the heads of the words before.
 
-One elimination per word would take n^4 / 3 a tree. As in `deptree_cli/kernels/trees/head_path.py` an interval of words
+One elimination per word would take n^4 / 3 a tree. As in `kernels/elimination/head_path.py` an interval of words
 is halved again and again, and one half is left out while the other is gone through: O(n^3) a tree. Nothing is
 subtracted, and numbers have exponents of their own, so that no probability is too small.
 

@@ -9,7 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Bool, Float, Int
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.kernels.batches.packing import shift_sentences
+from deptree_cli.kernels.shift import shift_sentences
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Packed:
-    """Weights of a batch as `kernels/batches/packing.py` lays them out; those of a sentence are at most 1.
+    """Weights of a batch as `kernels/shift.py` lays them out; those of a sentence are at most 1.
 
     Attributes:
         weights: one sentence after another.

@@ -22,16 +22,16 @@ from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.base import Factorisation, PreciseSums
 from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.elimination import marginals as kernel
+from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root, root_products
+from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
+from deptree_cli.kernels.elimination.sweeps import log_of_product, product
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
 from deptree_cli.kernels.numbers.wide import wide_log
-from deptree_cli.kernels.trees import marginals as kernel
 from deptree_cli.kernels.trees.best_tree import best_tree
-from deptree_cli.kernels.trees.elimination import log_of_product, product
-from deptree_cli.kernels.trees.elimination_sampler import sample_trees, transpose
-from deptree_cli.kernels.trees.panels import WIDTH
-from deptree_cli.kernels.trees.root_arcs import eliminate_root, fix_root, root_products
 
 Zeros = Callable[[Any], Any]  # a shape -> an array of zeros
 
@@ -44,7 +44,7 @@ class Elimination(Sums):
         kind: the numbers of the arrays that follow.
         weights: exp of the shifted scores, (n+1, n+1).
         last: the word that is eliminated last.
-        factors, pivots: what `kernels/trees/elimination.py` makes of them, `last` and word 1 having changed places.
+        factors, pivots: what `kernels/elimination/sweeps.py` makes of them, `last` and word 1 having changed places.
     """
 
     kind: Kind

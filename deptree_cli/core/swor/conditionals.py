@@ -15,10 +15,10 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
-from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.head_distribution import log_head_probs_of_each
-from deptree_cli.kernels.trees.head_path import LEVELS, Room, log_heads_along
-from deptree_cli.kernels.trees.panels import WIDTH
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.elimination.head_distribution import log_head_probs_of_each
+from deptree_cli.kernels.elimination.head_path import LEVELS, Room, log_heads_along
+from deptree_cli.kernels.elimination.panels import WIDTH
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0

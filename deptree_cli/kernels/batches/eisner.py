@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.elimination.marginals import CLOSE
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.trees.eisner import Chart, inside, outside
-from deptree_cli.kernels.trees.marginals import CLOSE
 
 
 @kernel

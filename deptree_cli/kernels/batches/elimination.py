@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, swap_words
+from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import SAFE_LOG
-from deptree_cli.kernels.trees.elimination import eliminate
-from deptree_cli.kernels.trees.marginals import arc_marginals, factorise, swap_words
-from deptree_cli.kernels.trees.panels import WIDTH
 
 
 @kernel

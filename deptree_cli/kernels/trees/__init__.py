@@ -1,1 +1,1 @@
-"""Dependency trees: elimination, random walks, maximum trees, and cells of the space of trees."""
+"""Dependency trees: random walks, charts, maximum trees, and cells of the space of trees."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.elimination.head_path import hang, is_sound, next_heads, start_path
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import from_wide, get, put
 from deptree_cli.kernels.trees.cells import (
@@ -17,7 +18,6 @@ from deptree_cli.kernels.trees.cells import (
     take_over,
     too_rough,
 )
-from deptree_cli.kernels.trees.head_path import hang, is_sound, next_heads, start_path
 from deptree_cli.kernels.trees.partition_problem import choice_of, fix, word_at
 
 DONE = 0

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elimination.contraction import FREE, NONE, find_tops, gather_arcs
+from deptree_cli.kernels.elimination.sampler import sample_tree, transpose
+from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, part, put, row, zero
-from deptree_cli.kernels.trees.contraction import FREE, NONE, find_tops, gather_arcs
-from deptree_cli.kernels.trees.elimination import eliminate
-from deptree_cli.kernels.trees.elimination_sampler import sample_tree, transpose
 
 
 class Factors(NamedTuple):
-    """The factors of a cell with m free words, in arrays of numbers that hold n, as of `elimination_sampler.py`.
+    """The factors of a cell with m free words, in arrays of numbers that hold n, as of `elimination/sampler.py`.
 
     A, across, W: (n+1, n+1); S: (n+1,); workspace: (3, WIDTH, n+1).
     """

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.trees.contraction import FREE
 
 
 class Problem(NamedTuple):

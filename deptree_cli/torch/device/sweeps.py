@@ -3,7 +3,7 @@
 A batch of weights A has shape (B, n+1, n): rows are heads, the words first and ROOT last, columns are dependents, and
 the word that is eliminated m-th is at position m everywhere. Factors are kept in place, as of an LU factorisation:
 row m right of the diagonal as it was when word m was eliminated, and below the diagonal its column divided by the
-pivot. `kernels/trees/elimination.py` has the same sweeps, one sentence after another.
+pivot. `kernels/elimination/sweeps.py` has the same sweeps, one sentence after another.
 
 Products are summed, never multiplied as matrices, which autocast and TF32 would do with three digits.
 """

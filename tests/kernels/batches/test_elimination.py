@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.spaces.elimination import factorise
 from deptree_cli.kernels.batches.elimination import covariances, log_partitions, sums
-from deptree_cli.kernels.batches.packing import shift_sentences
+from deptree_cli.kernels.shift import shift_sentences
 
 Float = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.trees.cell_sampler import ROWS, Factors, draw_from, factorise_cell
-from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.panels import WIDTH
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 

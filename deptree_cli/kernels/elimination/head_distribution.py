@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.elimination.contraction import FREE, find_tops, gather_arcs
+from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -27,8 +29,6 @@ from deptree_cli.kernels.numbers.operations import (
     scale,
     zero,
 )
-from deptree_cli.kernels.trees.contraction import FREE, find_tops, gather_arcs
-from deptree_cli.kernels.trees.elimination import eliminate
 
 # Products of positive float64 numbers above this have all their digits.
 SMALLEST = 1e-290
@@ -59,7 +59,7 @@ def head_probs(weights, root, heads, word, A, S, workspace, out):
     """Fill out (n+1,) with P(head -> word | heads) for arborescences rooted at node `root`; 0 where impossible.
 
     weights: numbers (n+1, n+1), ``[head, dependent]``, all there; heads: (n+1,) by node, FREE where not given, as of
-    `word` and `root`; A (n+1, n+1), S (n+1,) and workspace: to compute in, as of `elimination.py`; all of one kind, as
+    `word` and `root`; A (n+1, n+1), S (n+1,) and workspace: to compute in, as of `sweeps.py`; all of one kind, as
     is out.
 
     Returns whether all results are accurate: no product was too small for float64 to keep its digits.

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.shifted import shift
-from deptree_cli.kernels.batches.packing import shift_sentences
+from deptree_cli.kernels.shift import shift_sentences
 
 Float = NDArray[np.float64]
 

@@ -1,11 +1,12 @@
 """Both sweeps of elimination for one sentence whose words stand in their own order: log Z and marginals of arcs.
 
 Elimination wants a word first that reaches all others: that word and word 1 change places in the factors. Weights `W`
-and results (n+1, n+1) are by node. The rest is as of `elimination.py`.
+and results (n+1, n+1) are by node. The rest is as of `sweeps.py`.
 """
 
 from __future__ import annotations
 
+from deptree_cli.kernels.elimination.sweeps import eliminate, eliminate_backward
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -18,7 +19,6 @@ from deptree_cli.kernels.numbers.operations import (
     row,
     zero,
 )
-from deptree_cli.kernels.trees.elimination import eliminate, eliminate_backward
 from deptree_cli.kernels.xoshiro import U64
 
 CLOSE = 1e-9  # by how much the probabilities of a word's heads may fail to sum to 1

@@ -7,8 +7,8 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.nonprojective import are_trees
-from deptree_cli.kernels.trees.elimination_sampler import sample_trees, transpose
-from deptree_cli.kernels.trees.marginals import swap_words
+from deptree_cli.kernels.elimination.marginals import swap_words
+from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

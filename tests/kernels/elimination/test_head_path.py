@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.nonprojective import are_trees
-from deptree_cli.kernels.numbers.wide import wide_log
-from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.head_distribution import head_probs
-from deptree_cli.kernels.trees.head_path import (
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.elimination.head_distribution import head_probs
+from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
     Room,
     draw_ancestral,
@@ -23,7 +22,8 @@ from deptree_cli.kernels.trees.head_path import (
     next_heads,
     start_path,
 )
-from deptree_cli.kernels.trees.panels import WIDTH
+from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.numbers.wide import wide_log
 
 Float = NDArray[np.float64]
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

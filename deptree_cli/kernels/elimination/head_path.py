@@ -18,6 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elimination.contraction import FREE, top_of_tree
+from deptree_cli.kernels.elimination.head_distribution import SMALLEST, take_logarithms
+from deptree_cli.kernels.elimination.panels import add_product
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -36,9 +39,6 @@ from deptree_cli.kernels.numbers.operations import (
     scale,
     zero,
 )
-from deptree_cli.kernels.trees.contraction import FREE, top_of_tree
-from deptree_cli.kernels.trees.head_distribution import SMALLEST, take_logarithms
-from deptree_cli.kernels.trees.panels import add_product
 
 LEVELS = 64  # more than any sentence needs
 LOW, HIGH, VISITS, BASE, OFFSET = range(5)

@@ -1,7 +1,7 @@
 """The elimination sampler: words come back in reverse order of elimination (algorithm and proof: README, "How it
 works").
 
-Positions are those of `elimination.py`: 0 is ROOT, and the words come back from the first on. An arc i -> j of the
+Positions are those of `sweeps.py`: 0 is ROOT, and the words come back from the first on. An arc i -> j of the
 partial tree has the weight that it had when the earlier-eliminated of its ends was eliminated: the sum of the direct
 arc's and of those of detours via words eliminated earlier still. Drawing which of them it is (the arc's `via`, or
 DIRECT) is the whole algorithm.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     get,
@@ -26,7 +27,6 @@ from deptree_cli.kernels.numbers.operations import (
     scale,
     subtract,
 )
-from deptree_cli.kernels.trees.root_arcs import eliminate_root, fix_root
 from deptree_cli.kernels.xoshiro import uniform
 
 DIRECT = -1
@@ -68,7 +68,7 @@ def draw_via(Ai, across_j, total, direct, m, nodes, state):
 def sample_trees(A, S, across, W, last, single_root, roots, state, heads):
     """Fill heads (k, n) with k independent trees, exact whatever the weights; O(n^2) per tree at worst.
 
-    A, S: the factors from `elimination.eliminate`; across: from `transpose`; W: (n+1, n+1), the arc matrix before
+    A, S: the factors from `sweeps.eliminate`; across: from `transpose`; W: (n+1, n+1), the arc matrix before
     elimination; in all of them word `last` and word 1 have changed places. roots (k,): 0, or the word that is the root,
     for which row 0 of A and of W is overwritten; state: of `xoshiro.py`.
     """

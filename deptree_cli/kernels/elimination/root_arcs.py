@@ -1,10 +1,11 @@
 """Other arcs from ROOT in the factors of a sentence with a single root: no pivot depends on them, so each costs O(n^2).
 
-Factors and kinds of numbers are as of `elimination.py`; nothing is subtracted here.
+Factors and kinds of numbers are as of `sweeps.py`; nothing is subtracted here.
 """
 
 from __future__ import annotations
 
+from deptree_cli.kernels.elimination.panels import add_product
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     divide,
@@ -19,7 +20,6 @@ from deptree_cli.kernels.numbers.operations import (
     row,
     zero,
 )
-from deptree_cli.kernels.trees.panels import add_product
 
 
 @kernel

@@ -17,6 +17,14 @@ from __future__ import annotations
 
 import math
 
+from deptree_cli.kernels.elimination.panels import (
+    WIDTH,
+    add_detours,
+    add_detours_backward,
+    add_product,
+    add_product_backward,
+    clear,
+)
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -32,14 +40,6 @@ from deptree_cli.kernels.numbers.operations import (
     row,
     subtract,
     zero,
-)
-from deptree_cli.kernels.trees.panels import (
-    WIDTH,
-    add_detours,
-    add_detours_backward,
-    add_product,
-    add_product_backward,
-    clear,
 )
 from deptree_cli.kernels.xoshiro import U64
 

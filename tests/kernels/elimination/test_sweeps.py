@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from benchmarks import matrix_tree
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, put_products
+from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root, root_products
+from deptree_cli.kernels.elimination.sweeps import eliminate, product
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.wide import SAFE_LOG
-from deptree_cli.kernels.trees.elimination import eliminate, product
-from deptree_cli.kernels.trees.marginals import arc_marginals, factorise, put_products
-from deptree_cli.kernels.trees.panels import WIDTH
-from deptree_cli.kernels.trees.root_arcs import eliminate_root, fix_root, root_products
 
 Float = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.elimination.head_distribution import head_probs, log_head_probs_of_each
+from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.numbers.wide import wide_log
-from deptree_cli.kernels.trees.contraction import FREE
-from deptree_cli.kernels.trees.head_distribution import head_probs, log_head_probs_of_each
-from deptree_cli.kernels.trees.panels import WIDTH
 
 Float = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Elimination of words: its sweeps and what stands on them, for trees that may cross."""
