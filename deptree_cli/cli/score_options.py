@@ -12,14 +12,15 @@ import click
 
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.progress import Sized
-from deptree_cli.cli.score_files import Reading, ScoreFiles, are_projective, own_layout, paired
+from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.own_layout import space_of
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
@@ -35,20 +36,18 @@ class ScoreOptions:
     Attributes:
         files: the score files, in order, each with the paths of what belongs to it.
         layout: orientation, place of ROOT and scale of the matrices.
-        single_root, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
+        space, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
         fix_heads: the HEADs and DEPRELs of the CoNLL-U are conditions.
-        projective: only trees without crossing arcs.
         other: a second score file of the same sentences, for commands that compare.
         labels: the names of labels, if the scores tell them, from the file labels_path.
     """
 
     files: tuple[ScoreFiles, ...]
     layout: Layout
-    single_root: bool
+    space: TreeSpace
     temperature: float
     nan_forbids: bool
     fix_heads: bool
-    projective: bool
     labels: tuple[str, ...] | None = None
     labels_path: str | None = None
     other: ScoreSource | None = None
@@ -84,11 +83,6 @@ class ScoreOptions:
         return replace(self.layout, labels=self.layout.labels or LABEL_AXIS)
 
     @property
-    def space(self) -> TreeSpace:
-        """The trees that distributions are over."""
-        return space(self.single_root, self.projective)
-
-    @property
     def interpretation(self) -> Interpretation:
         """How records become distributions: all that workers have to know."""
         return Interpretation(
@@ -96,11 +90,10 @@ class ScoreOptions:
             self.label_layout,
             self.labels,
             self.other.path if self.other else "",
-            self.single_root,
+            self.space,
             self.temperature,
             self.nan_forbids,
             self.fix_heads,
-            self.projective,
         )
 
     def check_words(self) -> None:
@@ -145,8 +138,8 @@ class ScoreOptions:
             "orient": None if read.orient == usual.orient else read.orient,
             "rootat": None if read.root == usual.root else read.root,
             "scale": None if read.name and read.scale == usual.scale else read.scale,
-            "root": "single" if self.single_root else "multi",
-            "trees": "projective" if self.projective else None,
+            "root": "single" if self.space.single_root else "multi",
+            "trees": self.space.kind or None,
             "temperature": None if self.temperature == 1 else repr(self.temperature),
             "nan": "forbids" if self.nan_forbids else None,
             "heads": "fixed" if self.fix_heads else None,
@@ -190,6 +183,9 @@ _OPTIONS = [
         metavar="FILE",
         multiple=True,
         help="Words per sentence of a padded batch, one number a line or .npy.",
+    ),
+    reading_option(
+        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
     ),
     reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option(
@@ -242,6 +238,7 @@ def _options_of(
     scale: str | None,
     labels: str | None,
     lengths: tuple[str, ...],
+    space: str | None,
     multi_root: bool,
     projective: bool,
     temperature: float,
@@ -259,11 +256,10 @@ def _options_of(
     return ScoreOptions(
         files=found,
         layout=_with_label_axis(read, labels, bool(label_scores)),
-        single_root=not multi_root,
+        space=space_of(own_trees(found), space, False if multi_root else None, projective or None),
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
-        projective=projective or are_projective(found),
         labels=read_labels(labels) if labels else None,
         labels_path=labels,
     )

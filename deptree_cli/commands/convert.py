@@ -70,7 +70,7 @@ def convert(
     target = _with_labels(target, scores, to_labels)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     own = {"from": to, "orient": target.orient, "rootat": target.root, "scale": target.scale}
-    own |= {"trees": "projective"} if scores.projective else {}
+    own |= {"trees": scores.space.kind} if scores.space.kind else {}
     own |= _order(scores, run.output)
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
     made_by = signature("convert", own | read)

@@ -46,16 +46,9 @@ SECOND_ORDER = ("auto", "eisner")
 
 def _described(entry: Sampler) -> str:
     biased = "" if entry.exact else " (biased)"
-    kinds = [_kind(trees) for trees in SPACES if entry.serves(trees)]
+    kinds = [trees.name for trees in SPACES if entry.serves(trees)]
     served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
     return f"{entry.name}{biased}: {served} trees; {entry.cost}\n  {entry.source}"
-
-
-def _kind(trees: TreeSpace) -> str:
-    """What to call the trees of a space in a list of several."""
-    if trees.projective:
-        return "projective" if trees.single_root else "projective multi-root"
-    return "single-root" if trees.single_root else "multi-root"
 
 
 @command(

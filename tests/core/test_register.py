@@ -117,8 +117,8 @@ from deptree_cli.core.samplers import Sampler
 def draw(distribution, size, rng):
     return np.repeat(distribution.argmax()[None], size, axis=0)
 
-best = Sampler("always-best", draw, False, ("single",), "n^2", "nobody")
-by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single",), "n^2", "nobody")
+best = Sampler("always-best", draw, False, ("single-root",), "n^2", "nobody")
+by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single-root",), "n^2", "nobody")
 """
 
 

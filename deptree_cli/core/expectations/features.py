@@ -10,6 +10,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import FEATURES as FEATURE_ARRAY
 from deptree_cli.core.expectations.base import VECTOR, Input, arc_covariance
 from deptree_cli.core.scores import real_numbers
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 
 FEATURES = Input("features", FEATURE_ARRAY, "Arrays like the scores with one more axis: of features")
 TARGET = Input("target", VECTOR, "Expectations to meet, one number per feature")
@@ -43,10 +44,10 @@ def feature_covariance_by_hessian(distribution: ArcFactored, features: Float) ->
     By the textbook's inverse, O(n^4 R): no better than `matrix_tree`, and for dense features it never pays.
 
     Raises:
-        DeptreeError: the distribution is over projective trees, which have no such matrix.
+        DeptreeError: the distribution is over trees of another space, which have no such matrix.
     """
-    if distribution.space.projective:
-        raise DeptreeError("no inverse has the covariances of projective trees", "Use feature_covariance")
+    if distribution.space not in (SINGLE_ROOT, MULTI_ROOT):
+        raise DeptreeError(f"no inverse has the covariances of {distribution.space.trees}", "Use feature_covariance")
     from deptree_cli.core.spaces.matrix_tree import arc_covariances  # loads kernels: only where it is asked for
 
     flat = features.reshape(-1, features.shape[2])

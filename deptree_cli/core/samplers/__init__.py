@@ -32,7 +32,7 @@ class Sampler:
         target: the function, or where it is, imported when first used, for kernels take time to load:
             ``package.module:function``, or ``.file:function`` in this folder.
         exact: whether its trees follow the distribution.
-        spaces: the tree spaces that it serves, by name.
+        spaces: the tree spaces that it serves, by name; all, if there are none.
         cost: of k trees of n words; `h` is the mean hitting time of the walk.
         uses: what stands behind it where that is not the name itself, for signatures, by tree space.
         root_probs: of a biased sampler whose trees are exact given their root: its root distribution, a function of a
@@ -50,7 +50,7 @@ class Sampler:
 
     def serves(self, space: TreeSpace) -> bool:
         """Whether it draws trees of that space."""
-        return space.name in self.spaces
+        return not self.spaces or space.name in self.spaces
 
     def draw(self, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
         """Draw `size` independent trees, (size, n) heads.
@@ -75,8 +75,8 @@ class Sampler:
     def check_serves(self, space: TreeSpace) -> None:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
-            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(_changes(space, other)))
-            remedies = [one_of(names(space)), " and ".join(_changes(space, nearest))]
+            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(space.change_to(other)))
+            remedies = [one_of(names(space)), " and ".join(space.change_to(nearest))]
             remedy = ", or ".join(filter(None, remedies))
             raise DeptreeError(f"the sampler {self.name} does not draw {space.trees}", remedy[:1].upper() + remedy[1:])
 
@@ -88,7 +88,7 @@ SAMPLERS: Register[Sampler] = Register(
             "auto",
             ".auto:draw",
             True,
-            (SINGLE, MULTI, *WITHOUT_CROSSING),
+            (),
             "about n^3 + k min(h, n^2), twice that at most",
             "Stanojevic 2022, Alg. 3, while walks are quick, then elimination; of projective trees eisner",
             uses=(
@@ -127,12 +127,3 @@ SAMPLERS: Register[Sampler] = Register(
 def names(space: TreeSpace) -> list[str]:
     """The names of the samplers that serve a tree space."""
     return [sampler.name for sampler in SAMPLERS if sampler.serves(space)]
-
-
-def _changes(space: TreeSpace, other: TreeSpace) -> list[str]:
-    """What to do about options to come from one tree space to another."""
-    changes = (
-        ("`single_root=False`", not space.single_root, not other.single_root),
-        ("`projective=True`", space.projective, other.projective),
-    )
-    return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]

@@ -19,8 +19,8 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import Algorithm
-from deptree_cli.core.swor.conditionals import Prefix, log_sum
 from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
+from deptree_cli.core.swor.sequences import Prefix, log_sum
 from deptree_cli.core.swor.trie import Node, remove, walk_down
 
 

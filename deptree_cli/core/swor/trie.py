@@ -13,8 +13,8 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Prefix, goes_on, log_sum, pick
 from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.core.swor.sequences import Prefix, goes_on, log_sum, pick
 
 
 class Stepwise(Protocol):
