@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.columns import RECORD, ROOT
 from deptree_cli.kernels.hpyp.configurations import begin, reduce, shift
 from deptree_cli.kernels.hpyp.model import draw, new_desk, predict_actions, tag_and_word, tags_with_word
 from tests.core.hpyp.reference_parser import SHIFT, Configuration
 from tests.kernels.hpyp.toy_models import FIRST, Toy
+from tests.pearson import chi_square
 
 LEXICALISED = pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
 
