@@ -1,4 +1,4 @@
-"""A fifth tree space, as a stranger adds it: one file and one entry. Trees whose heads all stand before their dependents.
+"""A fifth tree space, as a stranger adds it: one file and one entry. In its trees heads stand before their dependents.
 
 ROOT stands before all words, so any choice of earlier heads is such a tree, and each word chooses by itself.
 """
