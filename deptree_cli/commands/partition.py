@@ -49,7 +49,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
     """
     fmt = flat.form(run.output, single=summary)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.space) for each in pipeline.map(_sums))
+    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.how.space) for each in pipeline.map(_sums))
     fields = {**scores.signature_fields, **run.signature_fields}
     columns = tuple(Summary().row()) if summary else COLUMNS
     write_rows(rows, columns, fmt, signature("partition", fields), header, run, "partition")

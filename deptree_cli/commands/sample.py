@@ -78,7 +78,7 @@ def sample(
     style: Style,
 ) -> int:
     """Draw K independent trees per sentence."""
-    sampler.check_serves(scores.space)
+    sampler.check_serves(scores.how.space)
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
@@ -86,7 +86,7 @@ def sample(
         talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     made_by = {
-        "sampler": _used(sampler, scores.space),
+        "sampler": _used(sampler, scores.how.space),
         **scores.signature_fields,
         **run.signature_fields,
         "size": size,

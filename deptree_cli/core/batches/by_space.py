@@ -5,14 +5,13 @@ Spaces without kernels for batches are summed sentence by sentence.
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Protocol
 
 import numpy as np
 
 from deptree_cli.core.batches.packed import Packed
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.eisner import is_in_range
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
@@ -95,17 +94,10 @@ class ByChart:
         return log_z
 
 
-@singledispatch
+KERNELS = {NonProjective: ByElimination, Projective: ByChart}
+
+
 def kernels_for(space: TreeSpace) -> BatchSums | None:
     """Return the kernels for batches of a tree space, if it has some."""
-    return None
-
-
-@kernels_for.register
-def _(space: NonProjective) -> BatchSums:
-    return ByElimination(space.single_root)
-
-
-@kernels_for.register
-def _(space: Projective) -> BatchSums:
-    return ByChart(space.single_root)
+    kind = by_space(KERNELS, space)
+    return kind(space.single_root) if kind else None

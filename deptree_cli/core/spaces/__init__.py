@@ -6,11 +6,13 @@ own by an entry point (`deptree.spaces`).
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.core.spaces.base import Factorisation, PreciseSums, TreeSpace
+from deptree_cli.core.spaces.base import TreeSpace
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.spaces.general import GeneralSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
@@ -45,6 +47,7 @@ __all__ = [
     "PreciseSums",
     "Short",
     "TreeSpace",
+    "by_space",
     "space",
     "tree_space",
     "with_roots",
@@ -74,14 +77,18 @@ def tree_space(
     return found
 
 
+def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: Any = None) -> Any:
+    """The value for the class of a space, or for the nearest one that it was derived from."""
+    return next((table[kind] for kind in type(trees).__mro__ if kind in table), default)
+
+
 def with_roots(trees: TreeSpace, single_root: bool) -> TreeSpace:
     """The space of the same trees but for how many arcs may leave ROOT.
 
     Raises:
         DeptreeError: there is no such space.
     """
-    for each in SPACES.known:
-        if (type(each), each.single_root, each.projective) == (type(trees), single_root, trees.projective):
-            return each
-    number = "one root" if single_root else "several roots"
-    raise DeptreeError(f"{trees.trees} have no space beside them of those with {number}", "Choose another tree space")
+    if not trees.has_short_name:
+        problem = f"there is one space of {trees.trees}, not one with a single root and one with several"
+        raise DeptreeError(problem, "Choose another tree space")
+    return space(single_root, trees.projective)

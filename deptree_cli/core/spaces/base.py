@@ -6,80 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Protocol
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.shifted import Shifted
 from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
+from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.rules import Rules
 
 # The kinds of trees that `single_root` and `projective` are enough to name.
 ALL, WITHOUT_CROSSING = "", "projective"
-
-
-@dataclass(frozen=True, eq=False)
-class PreciseSums:
-    """Sums over all trees with about 31 digits, for differences that cancel; of log-scores as they were shifted.
-
-    Attributes:
-        log_z: the logarithm of the partition function less `exponent` times 512 ln 2, a pair of numbers.
-        exponent: an integer.
-        marginals: P(head -> dependent), (n+1, n+1), as pairs: two arrays.
-    """
-
-    log_z: tuple[float, float]
-    exponent: float
-    marginals: tuple[Float, Float]
-
-
-class Factorisation(Protocol):
-    """What is worked out once from a sentence's log-scores, and never changes; shapes are as in `Elimination`."""
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function."""
-
-    @property
-    def log_z_pair(self) -> tuple[float, float]:
-        """The same as a pair of numbers: the second is what the first rounds off."""
-
-    @property
-    def shifted(self) -> Shifted:
-        """The log-scores that it was made of, shifted."""
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-
-    @property
-    def shifted_log_z(self) -> tuple[float, float]:
-        """The logarithm of the partition function of the shifted scores, a pair of numbers."""
-
-    def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees, (k, n) heads -> (k,)."""
-
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """Sums with twice the digits, the weights raised to a power."""
-
-    def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1)."""
-
-    def root_marginals(self) -> Float:
-        """P(ROOT -> word), (n+1,)."""
-
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1).
-
-        Args:
-            rest: what the values round off; they may then be as large as masks: twice the digits, 20 to 80 times as
-                slow.
-        """
-
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n)."""
 
 
 @dataclass(frozen=True)

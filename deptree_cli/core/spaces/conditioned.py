@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.spaces.base import PreciseSums, with_heads
-from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.spaces.base import with_heads
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 
 
 @dataclass(frozen=True, eq=False)
-class Conditioned(Sums):
+class Conditioned(Factorisation):
     """The sums of one sentence, all of them from `log_partition`: n^2 calls for marginals, and as many for a tree.
 
     Attributes:
@@ -22,18 +22,9 @@ class Conditioned(Sums):
 
     log_partition: Callable[[Float], float]
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice: it does for logarithms."""
-        return False
-
     def marginals(self) -> Float:
         """P(head -> dependent), (n+1, n+1)."""
         return self._marginals(self.shifted.high)
-
-    def root_marginals(self) -> Float:
-        """P(ROOT -> word), (n+1,)."""
-        return self.marginals()[0]
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
         """The same of weights raised to a power; with the digits of float64 only."""

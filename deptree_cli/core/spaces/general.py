@@ -13,7 +13,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.shifted import shift
-from deptree_cli.core.spaces.base import Factorisation, TreeSpace, with_heads
+from deptree_cli.core.spaces.base import TreeSpace, with_heads
+from deptree_cli.core.spaces.factorisation import Factorisation
 
 
 class GeneralSpace(TreeSpace):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
-from deptree_cli.core.spaces.base import ALL, Factorisation, TreeSpace
+from deptree_cli.core.spaces.base import ALL, TreeSpace
+from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
 
 

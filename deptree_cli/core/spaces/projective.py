@@ -8,8 +8,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.base import WITHOUT_CROSSING, Factorisation, TreeSpace
+from deptree_cli.core.spaces.base import WITHOUT_CROSSING, TreeSpace
 from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
+from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, supported_arcs
 from deptree_cli.core.spaces.nonprojective import NonProjective
 

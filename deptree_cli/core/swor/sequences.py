@@ -9,7 +9,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.conditioned import Conditioned
 
 Prefix = tuple[int, ...]
@@ -53,8 +55,11 @@ class TreeChoices(ABC):
 class HeadByHead(TreeChoices):
     """The heads of the words from left to right, by what a space's general routes say of each: see `Conditioned`."""
 
-    def __init__(self, sums: Conditioned) -> None:
-        self._sums, self.depth = sums, len(sums.shifted.high) - 1
+    def __init__(self, distribution: ArcFactored) -> None:
+        if not isinstance(distribution.factorisation, Conditioned):
+            problem = f"there is no sampling without replacement of {distribution.space.trees}"
+            raise DeptreeError(problem, "Draw with replacement")
+        self._sums, self.depth = distribution.factorisation, distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import layout
@@ -42,17 +41,10 @@ def own_trees(signature: str) -> str | None:
 def space_of(
     own: str | None, space: TreeSpace | str | None, single_root: bool | None, projective: bool | None
 ) -> TreeSpace:
-    """Return the tree space that is asked for, and that `own_trees` of a file leave.
-
-    Raises:
-        DeptreeError: see `tree_space`; or they contradict each other.
-    """
-    if own in (None, PROJECTIVE.kind):
-        return tree_space(space, single_root, projective if own is None else True)
-    found = tree_space(space or own, single_root, projective)
-    if found.kind != own:
-        raise DeptreeError(f"the scores are of trees of the space {own}", f'Leave out `space="{found.name}"`')
-    return found
+    """Return the tree space that is asked for, beside what a file's `own_trees` are; errors as of `tree_space`."""
+    if own == PROJECTIVE.kind:
+        return tree_space(space, single_root, projective=True)
+    return tree_space(space or own, single_root, projective)
 
 
 def space_to_read(signature: str) -> list[str]:
