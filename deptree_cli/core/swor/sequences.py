@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.conditioned import Conditioned
+from deptree_cli.core.spaces.general import Conditioned
 
 Prefix = tuple[int, ...]
 Choices = Int
