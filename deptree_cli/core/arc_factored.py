@@ -6,7 +6,7 @@ Validation happens here, once; samplers, sums and audits trust what they are han
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self, Unpack
 
@@ -54,6 +54,7 @@ class ArcFactored(OverTrees):
 
     labels: Labels | None
     rest: Float | None
+    MADE_OF = ("log_scores", "space", "id", "labels", "rest")
 
     def __init__(
         self,
@@ -78,24 +79,6 @@ class ArcFactored(OverTrees):
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
         self._set(log_scores, trees, id, labelling, rest)
-
-    def _set(self, log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None) -> None:
-        rest = None if rest is None else read_only(rest)
-        self.__dict__.update(log_scores=read_only(log_scores), space=space, id=id, labels=labels, rest=rest)
-
-    def _with(self, **changed: Any) -> Self:
-        """A distribution of other, checked parts; nothing that was worked out goes along."""
-        twin = object.__new__(type(self))
-        names = ("log_scores", "space", "id", "labels", "rest")
-        twin._set(**{**{name: getattr(self, name) for name in names}, **changed})
-        return twin
-
-    def __reduce__(self) -> tuple[Callable[..., ArcFactored], tuple[object, ...]]:
-        """What it was made of travels; what was worked out is worked out again where it arrives."""
-        return _put_together, (type(self), self.log_scores, self.space, self.id, self.labels, self.rest)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a {type(self).__name__} never changes; given, tempered and others make another one")
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -281,11 +264,3 @@ class ArcFactored(OverTrees):
         possible = np.isfinite(self.log_scores)[..., None]
         with np.errstate(invalid="ignore"):
             return np.where(possible, self.log_scores[..., None] + self.labels.log_probs, -np.inf)
-
-
-def _put_together(
-    kind: type[ArcFactored], log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None
-) -> ArcFactored:
-    found = object.__new__(kind)
-    found._set(log_scores, space, id, labels, rest)
-    return found
