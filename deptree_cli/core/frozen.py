@@ -35,7 +35,7 @@ class Frozen:
         return _put_together, (type(self), *(getattr(self, name) for name in self.MADE_OF))
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} objects never change: make another one")
+        raise AttributeError(f"the {type(self).__name__} never changes; make another one")
 
 
 def _put_together(kind: type[Frozen], *parts: Any) -> Frozen:
