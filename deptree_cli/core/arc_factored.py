@@ -52,9 +52,10 @@ class ArcFactored(OverTrees):
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
+    FIELDS = ("log_scores", "space", "id", "labels", "rest")
+
     labels: Labels | None
     rest: Float | None
-    MADE_OF = ("log_scores", "space", "id", "labels", "rest")
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class ArcFactored(OverTrees):
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(log_scores, trees, id, labelling, rest)
+        self._set(log_scores=log_scores, space=trees, id=id, labels=labelling, rest=rest)
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())

@@ -1,44 +1,49 @@
-"""Objects that never change: what they are made of is checked once, what follows from it is worked out once."""
+"""Objects that never change: made of parts once, whose arrays are read-only, and pickled as these parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from deptree_cli.core.dtypes import read_only
 
+Kind = TypeVar("Kind", bound="Frozen")
+
 
 class Frozen:
-    """An object made of checked parts, its attributes, of which arrays are read-only.
+    """An object of parts that are set once, by `_set`; what is worked out of them is kept as a `cached_property`.
+
+    What was worked out goes neither into a copy with other parts nor into a pickle.
 
     Attributes:
-        MADE_OF: the parts' names. Only these travel to where it is unpickled, and to objects made of it.
+        FIELDS: the names of the parts.
     """
 
-    MADE_OF: ClassVar[tuple[str, ...]]
+    FIELDS: ClassVar[tuple[str, ...]]
 
-    def _set(self, *parts: Any) -> None:
-        """Take the parts, in the order of `MADE_OF`."""
-        frozen = (read_only(part) if isinstance(part, np.ndarray) else part for part in parts)
-        self.__dict__.update(zip(self.MADE_OF, frozen, strict=True))
+    def _set(self, **parts: Any) -> None:
+        frozen = {name: read_only(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+        self.__dict__.update(frozen)
 
     def _with(self, **changed: Any) -> Self:
-        """Another object of the same parts but for some; nothing that was worked out goes along."""
-        twin = object.__new__(type(self))
-        twin._set(*(changed.get(name, getattr(self, name)) for name in self.MADE_OF))
-        return twin
+        """The same with other parts, which are taken as they are."""
+        return _made_of(type(self), self._fields | changed)
 
-    def __reduce__(self) -> tuple[Callable[..., Frozen], tuple[object, ...]]:
-        """What it was made of travels; what was worked out is worked out again where it arrives."""
-        return _put_together, (type(self), *(getattr(self, name) for name in self.MADE_OF))
+    @property
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.FIELDS}
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
+        return _made_of, (type(self), self._fields)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"the {type(self).__name__} never changes; make another one")
+        raise AttributeError(f"{type(self).__name__} never changes; its methods return new ones")
 
 
-def _put_together(kind: type[Frozen], *parts: Any) -> Frozen:
+def _made_of(kind: type[Kind], parts: Mapping[str, Any]) -> Kind:
+    """An object of checked parts."""
     found = object.__new__(kind)
-    found._set(*parts)
+    found._set(**parts)
     return found

@@ -51,10 +51,11 @@ class SecondOrder(OverTrees):
         DeptreeError: says what is wrong with which scores and what to do.
     """
 
+    FIELDS = ("log_scores", *PARTS, "space", "id")
+
     grandparent: Float | None
     sibling: Float | None
     labels: None = None  # of arcs: there are none
-    MADE_OF = ("log_scores", "grandparent", "sibling", "space", "id")
 
     def __init__(
         self,
@@ -74,7 +75,8 @@ class SecondOrder(OverTrees):
                 None if part is None else checked_part(name, part, len(log_scores), scale, temperature, nan_forbids)
                 for name, part in zip(PARTS, (grandparent, sibling), strict=True)
             ]
-            self._set(log_scores, parts[0], parts[1], space(single_root, projective=True), id)
+            trees = space(single_root, projective=True)
+            self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
             self._check_feasible()
         except DeptreeError as error:
             raise error.at(sent_id=id) from None

@@ -48,12 +48,13 @@ class AlignmentDistribution(Frozen):
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
+    FIELDS = ("log_scores", "source_nulls", "target_nulls", "bispans", "id")
+
     log_scores: Float
     source_nulls: Float
     target_nulls: Float
     bispans: Float | None
     id: str
-    MADE_OF = ("log_scores", "source_nulls", "target_nulls", "bispans", "id")
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class AlignmentDistribution(Frozen):
             parts = None if bispans is None else checked_bispans(bispans, p, q, temperature)
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(links, *nulls, parts, id)
+        self._set(log_scores=links, source_nulls=nulls[0], target_nulls=nulls[1], bispans=parts, id=id)
 
     def __repr__(self) -> str:
         links = int(np.isfinite(self.log_scores).sum())
