@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, conditional, joint
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
-from deptree_cli.core.spaces import Factorisation, PreciseSums, TreeSpace, space
+from deptree_cli.core.spaces import Factorisation, PreciseSums, Short, TreeSpace, tree_space, with_roots
 
 # Memory for so many trees is not worth counting them.
 FEW = 10_000
@@ -35,8 +35,8 @@ class ArcFactored(OverTrees):
             may have.
         scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
             ``weight`` (non-negative, 0 forbids).
-        single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
-        projective: whether to take only trees in which no two arcs cross.
+        space: which trees: a name in `spaces.SPACES`, single-root if none is given. The short names for ours:
+            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
         labels: the L names of labels.
         id: the sentence's name in messages and outputs, and what its random stream depends on.
         temperature: divides the log-scores.
@@ -61,13 +61,13 @@ class ArcFactored(OverTrees):
         self,
         scores: ArrayLike,
         scale: str = "log",
-        single_root: bool = True,
+        space: TreeSpace | str | None = None,
         labels: Sequence[str] | None = None,
         id: str = "1",
         *,
         temperature: float = 1.0,
         nan_forbids: bool = False,
-        projective: bool = False,
+        **short: Unpack[Short],
     ) -> None:
         try:
             size = None if labels is None else len(labels)
@@ -75,7 +75,7 @@ class ArcFactored(OverTrees):
             rest = labelling = None
             if labels is not None:
                 log_scores, rest, labelling = joint(labels, log_scores, id)
-            trees = space(single_root, projective)
+            trees = tree_space(space, **short)
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
@@ -241,8 +241,8 @@ class ArcFactored(OverTrees):
         return {}
 
     def multi_root(self) -> Self:
-        """The distribution over trees with one ROOT arc or more, crossing or not as before; itself where it is that."""
-        return self.over(space(single_root=False, projective=self.space.projective))
+        """The distribution over such trees with one ROOT arc or more; itself where it is that."""
+        return self.over(with_roots(self.space, single_root=False))
 
     def over(self, trees: TreeSpace) -> Self:
         """The distribution over the trees of another space by the same weights; itself where it is that.

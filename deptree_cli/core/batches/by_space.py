@@ -1,4 +1,7 @@
-"""The kernels behind a batch's sums: elimination for non-projective trees, Eisner's chart for projective ones."""
+"""The kernels behind a batch's sums: elimination for non-projective trees, Eisner's chart for projective ones.
+
+Spaces without kernels for batches are summed sentence by sentence.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ import numpy as np
 
 from deptree_cli.core.batches.packed import Packed
 from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.eisner import is_in_range
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
 
 
@@ -76,3 +82,12 @@ class ByChart:
         for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
             p.sound[b] = p.sound[b] and is_in_range(value, n)
         return log_z
+
+
+KERNELS = {NonProjective: ByElimination, Projective: ByChart}
+
+
+def kernels_for(space: TreeSpace) -> BatchSums | None:
+    """Return the kernels for batches of a tree space, if it has some."""
+    kind = by_space(KERNELS, space)
+    return kind(space.single_root) if kind else None

@@ -19,8 +19,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.base import Factorisation, PreciseSums
-from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination import marginals as kernel
 from deptree_cli.kernels.elimination.panels import WIDTH
@@ -37,7 +36,7 @@ Zeros = Callable[[Any], Any]  # a shape -> an array of zeros
 
 
 @dataclass(frozen=True, eq=False)
-class Elimination(Sums):
+class Elimination(Factorisation):
     """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
 
     Attributes:

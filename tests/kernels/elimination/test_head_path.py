@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import head_probs
 from deptree_cli.kernels.elimination.head_path import (
