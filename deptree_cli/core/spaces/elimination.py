@@ -208,17 +208,24 @@ def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -
         DeptreeError: no tree has a positive weight.
     """
     shifted = shift(log_scores, single_root, rest)
-    found, depth = _eliminated(shifted, single_root, int(shifted.high[0].argmax()), REAL)
-    if depth < SAFE_LOG:
-        heads = np.empty(len(log_scores) - 1, dtype=np.int32)
-        best_tree(shifted.high, single_root, heads)
-        last = int(heads.argmin()) + 1
-        found, depth = _eliminated(shifted, single_root, last, REAL)
+    last = int(shifted.high[0].argmax())
+    found, depth = _eliminated(shifted, single_root, last, REAL)
+    if depth < SAFE_LOG and single_root:
+        last, log_weight = _root_of_best_tree(shifted)
+        if log_weight > SAFE_LOG:
+            found, depth = _eliminated(shifted, single_root, last, REAL)
     if depth < SAFE_LOG:
         found, _ = _eliminated(shifted, single_root, last, WIDE)
     if found.log_z_shifted == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
     return found
+
+
+def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
+    """A word that reaches all others, by arcs as heavy as can be; the log-weight of the tree that they make."""
+    heads = np.empty(len(shifted.high) - 1, dtype=np.int32)
+    log_weight = best_tree(shifted.high, True, heads)
+    return int(heads.argmin()) + 1, float(log_weight)
 
 
 def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> tuple[Elimination, float]:

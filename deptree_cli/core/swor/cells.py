@@ -54,6 +54,12 @@ def longer(array: Any) -> Any:
     return longer
 
 
+def cell_factors(n: int, kind: Kind) -> Any:
+    """Memory for the factors of a cell of a sentence of n words."""
+    square = n + 1, n + 1
+    return kernel.Factors(*(kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))))
+
+
 class Inside:
     """Trees of undivided cells by elimination: the sentence's own factors, or those of the last cell with heads."""
 
@@ -97,7 +103,5 @@ class Inside:
         if kind not in self._factors:
             n = self._whole.n
             weights = self._weights if kind is self._kind else kind.exp(*self.shifted[:2])
-            square = (n + 1, n + 1)
-            arrays = (kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1)))
-            self._factors[kind] = weights, kernel.Factors(*arrays)
+            self._factors[kind] = weights, cell_factors(n, kind)
         return self._factors[kind]

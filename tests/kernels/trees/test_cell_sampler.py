@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.swor.cells import cell_factors
 from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.trees.cell_sampler import ROWS, Factors, draw_from, factorise_cell
+from deptree_cli.kernels.trees.cell_sampler import ROWS, draw_from, factorise_cell
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
@@ -20,10 +20,8 @@ def drawn(log_scores: np.ndarray, root: int, heads: np.ndarray, size: int, kind:
     """Trees (size, n); heads by node."""
     n, weights = len(log_scores) - 1, kind.exp(log_scores)
     cell = np.full((ROWS, n + 1), -9)
-    square = n + 1, n + 1
-    arrays = [kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))]
-    factors, trees = Factors(*arrays), np.full((size, n), -9, dtype=np.int32)
-    for part in (part for array in arrays for part in ((array,) if kind is REAL else array[:1])):
+    factors, trees = cell_factors(n, kind), np.full((size, n), -9, dtype=np.int32)
+    for part in (part for array in factors for part in ((array,) if kind is REAL else array[:1])):
         part[:] = np.nan
     assert factorise_cell(weights, root, heads, cell, factors) > -300
     for tree in trees:

@@ -10,6 +10,7 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.swor.cells import cell_factors
 from deptree_cli.kernels.elimination.head_path import LEVELS, Room
 from deptree_cli.kernels.trees import cell_division, cell_sampler
 from deptree_cli.kernels.trees import partition_tree as kernel
@@ -38,7 +39,7 @@ def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
 
 def problem_of(f, exact: Oracle) -> Problem:
     """As core does it, but the words in another order."""
-    n = len(f.order)
+    n = f.n
     order = np.random.default_rng(n).permutation(n) + 1
     rank = np.full(n + 1, n)
     rank[order] = np.arange(n)
@@ -53,7 +54,7 @@ class Driver:
     """What core does around the kernels, as simply as can be: all draws inside cells are from their own factors."""
 
     def __init__(self, f, exact: Oracle, size: int, rules: Rules, cells: int) -> None:
-        n, self.kind, self.rules, self.problem = len(f.order), f.kind, rules, problem_of(f, exact)
+        n, self.kind, self.rules, self.problem = f.n, f.kind, rules, problem_of(f, exact)
         self.drawn = Drawn(np.full((size, n), -9, dtype=np.int32), np.full(size, np.nan), np.full(size + 1, np.nan))
         self.at = np.array([0, NONE, NONE, 0, 0, NONE, NONE])
         self.cells = cells_for(cells, size, n, self.kind)
@@ -84,9 +85,7 @@ class Driver:
 
     def draw_inside(self, state: np.ndarray) -> None:
         n, kind = len(self.work.row), self.kind
-        cell = cell_sampler.Cell(*(integers(size) for size in (1, n, n + 1, n + 1)), integers(4, n), np.zeros(n, "i4"))
-        arrays = kind.zeros((n + 1, n)), kind.zeros(n), kind.zeros((n, n + 1)), kind.zeros((n + 1, n))
-        factors, root = cell_sampler.Factors(*arrays, integers(n)), self.work.choices[0]
+        cell, factors, root = integers(cell_sampler.ROWS, n + 1), cell_factors(n, kind), self.work.choices[0]
         weights, fixed = self.problem.weights, self.work.fixed
         cell_sampler.factorise_cell(weights, root, fixed, cell, factors)
         cell_sampler.draw_from(weights, root, fixed, cell, factors, state, self.work.row)
