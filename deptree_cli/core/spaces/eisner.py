@@ -20,11 +20,15 @@ from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.base import PreciseSums
 from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.charts import best_projective_trees, projective_trees
+from deptree_cli.kernels.charts import eisner as kernel
+from deptree_cli.kernels.charts.eisner import LEFT, RIGHT, TABLES, inside, outside
+from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.paired import Paired
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
-from deptree_cli.kernels.trees.eisner import Chart, inside, outside, root_marginals
-from deptree_cli.kernels.trees.eisner_sampler import sample_trees
+from deptree_cli.kernels.numbers.tropical import Tropical, tropical_zeros
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
 LOG_GROWTH = math.log(7.0)
@@ -44,7 +48,7 @@ class Eisner(Sums):
     Attributes:
         kind: the numbers of the arrays that follow.
         weights: exp of the shifted scores, (n+1, n+1).
-        chart: what `kernels/trees/eisner.py` makes of them.
+        chart: what `kernels/charts/eisner.py` makes of them.
     """
 
     kind: Kind
@@ -55,6 +59,11 @@ class Eisner(Sums):
     def n(self) -> int:
         """The number of words."""
         return len(self.shifted.high) - 1
+
+    @property
+    def grammar(self) -> kernel.Eisner:
+        """What the kernels that walk down the chart take."""
+        return kernel.Eisner(self.single_root, self.chart)
 
     @property
     def is_wide(self) -> bool:
@@ -102,13 +111,13 @@ class Eisner(Sums):
         if not self.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
-        root_marginals(self.chart, found)
+        kernel.root_marginals(self.chart, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
-        sample_trees(self.chart, self.single_root, kernel_state(rng), heads)
+        projective_trees.sample_trees(self.grammar, kernel_state(rng), heads)
         return heads
 
 
@@ -144,6 +153,22 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
 
 
+def best_tree(scores: Float | Paired, single_root: bool) -> tuple[Heads, Any]:
+    """The tree of the largest sum of scores (n+1, n+1), (n,), and that sum; -inf if there is no tree. O(n^3)."""
+    nodes = ops.length(scores)
+    heads, chart = np.zeros(nodes - 1, dtype=np.int32), tropical_zeros((TABLES, nodes, nodes), scores)
+    total = projective_trees.best_tree(Tropical(scores), kernel.Eisner(single_root, chart), heads)
+    return heads, total.log
+
+
+def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
+    """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n). O(n^3 + k n log k)."""
+    chart = tropical_zeros((TABLES, *scores.shape), scores)
+    inside(Tropical(scores), single_root, chart)
+    trees: Heads = best_projective_trees.best_projective_trees(scores, kernel.Eisner(single_root, chart), size)
+    return trees.copy()  # without the room for more
+
+
 def is_in_range(log_z: float, n: int) -> bool:
     """Whether float64 held every item that is a part of Z, weights being at most 1.
 
@@ -152,10 +177,19 @@ def is_in_range(log_z: float, n: int) -> bool:
     return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
-def possible_items(allowed: Bool, single_root: bool) -> Any:
-    """Which items can be made of allowed arcs, (n+1, n+1): a chart of booleans. Exact, O(n^3)."""
+def has_tree(allowed: Bool, single_root: bool) -> bool:
+    """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     _, chart, kind = _pattern(allowed, single_root)
-    return Chart(*(_are_positive(items, kind) for items in chart))
+    return bool(_are_positive(chart, kind)[RIGHT, 0, -1])
+
+
+def has_several_roots(allowed: Bool) -> bool:
+    """Whether some tree of allowed arcs, (n+1, n+1), has two ROOT arcs or more. Exact, O(n^3)."""
+    _, chart, kind = _pattern(allowed, False)
+    items = _are_positive(chart, kind)
+    before, last = items[RIGHT, 0, :-1, None], items[RIGHT, -1]  # trees of words 1..m; of the last root k..n
+    under_last = np.triu(items[LEFT, 1:], 1)  # [m, k]: words m+1..k
+    return bool((before & under_last & (last & allowed[0]))[1:].any())
 
 
 def possible_arcs(allowed: Bool, single_root: bool) -> Bool:
@@ -199,7 +233,7 @@ def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
 
 def _chart(zeros: Any, n: int) -> Any:
     """A chart of zeros."""
-    return Chart(*(zeros((n + 1, n + 1)) for _ in Chart._fields))
+    return zeros((TABLES, n + 1, n + 1))
 
 
 def _covariances(weights: Dual, single_root: bool, kind: Kind) -> Float:

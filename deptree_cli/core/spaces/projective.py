@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.base import Factorisation, TreeSpace
 from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
@@ -22,7 +20,7 @@ class Projective(TreeSpace):
 
     def contains(self, heads: Integers) -> Bool:
         """See `TreeSpace`; O(k n log n), and k n^2 at worst."""
-        from deptree_cli.kernels.trees.best_projective_tree import are_projective  # loads kernels: when there is work
+        from deptree_cli.kernels.charts.projective_trees import are_projective  # loads kernels: when there is work
 
         found = are_trees(heads, self.single_root)
         without_crossing = np.empty(int(found.sum()), dtype=np.bool_)
@@ -33,7 +31,7 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self.single_root)
-        if all_allowed(allowed) or self._items(allowed).right[0, -1]:
+        if all_allowed(allowed) or self._has_tree(allowed):
             return
         supported = supported_arcs(allowed, self.single_root)
         certain = supported & (supported.sum(axis=0) == 1)
@@ -71,10 +69,9 @@ class Projective(TreeSpace):
         """See `TreeSpace`: whether there is a tree with two ROOT arcs, where that matters."""
         if self.single_root or not other.single_root:
             return False
-        chart = self._items(allowed)
-        before, last = chart.right[0, :-1, None], chart.right_by_end[-1]  # trees of words 1..m; of the last root k..n
-        under_last = np.triu(chart.left[1:], 1)  # [m, k]: words m+1..k
-        return bool((before & under_last & (last & allowed[0]))[1:].any())
+        from deptree_cli.core.spaces.eisner import has_several_roots
+
+        return has_several_roots(allowed)
 
     def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
@@ -84,26 +81,25 @@ class Projective(TreeSpace):
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
-        from deptree_cli.kernels.trees.best_projective_tree import best_projective_tree
+        from deptree_cli.core.spaces.eisner import best_tree
 
-        heads = np.empty(len(scores) - 1, dtype=np.int32)
-        return heads, best_projective_tree(np.ascontiguousarray(scores), self.single_root, heads)
+        return best_tree(read_only(np.ascontiguousarray(scores).view()), self.single_root)  # compiled for these alone
 
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """See `TreeSpace`; by the chart that has siblings, none of which scores anything. O(n^3)."""
-        from deptree_cli.core.spaces.second_order import shift_pairs
+        """See `TreeSpace`; as `maximum_tree`."""
+        from deptree_cli.core.spaces.eisner import best_tree
         from deptree_cli.kernels.numbers.paired import Paired
 
-        return shift_pairs(Paired(high, low), None, None, self.single_root).maximum_tree_of_pairs()
+        heads, total = best_tree(Paired(high, low), self.single_root)
+        return heads, tuple(total)
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
-        from deptree_cli.kernels.trees.best_projective_trees import best_projective_trees
+        from deptree_cli.core.spaces.eisner import best_trees
 
-        heads: Heads = best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
-        return heads.copy()  # without the room for more
+        return best_trees(np.ascontiguousarray(scores), self.single_root, size)
 
-    def _items(self, allowed: Bool) -> Any:
-        from deptree_cli.core.spaces.eisner import possible_items
+    def _has_tree(self, allowed: Bool) -> bool:
+        from deptree_cli.core.spaces.eisner import has_tree
 
-        return possible_items(allowed, self.single_root)
+        return has_tree(allowed, self.single_root)

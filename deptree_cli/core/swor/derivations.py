@@ -23,8 +23,7 @@ class Derivations:
     """
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self._sums = sums_of(eisner_of(distribution.factorisation).in_wide_numbers)
-        self._single_root, self._n = distribution.single_root, distribution.n
+        self._grammar, self._n = eisner_of(distribution.factorisation).in_wide_numbers.grammar, distribution.n
         self.depth = 2 * distribution.n
 
     def log_probs(self, prefix: Prefix) -> Float:
@@ -34,7 +33,7 @@ class Derivations:
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """The same for prefixes of one length, (b, length) -> (b, n+1)."""
         out = np.empty((len(prefixes), self._n + 1))
-        kernel.log_choice_probs_of_each(self._sums, self._single_root, prefixes, out)
+        kernel.log_choice_probs_of_each(self._grammar, prefixes, out)
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
@@ -45,7 +44,7 @@ class Derivations:
         """
         before, left = np.array(prefix, dtype=np.int64), self.depth - len(prefix)
         chosen, out = np.empty(left, dtype=np.int64), np.empty((left, self._n + 1))
-        kernel.log_choice_probs_along(self._sums, self._single_root, before, rng.random(left), chosen, out)
+        kernel.log_choice_probs_along(self._grammar, before, rng.random(left), chosen, out)
         return out, chosen
 
     def heads(self, prefix: Prefix) -> Heads:
@@ -55,7 +54,7 @@ class Derivations:
     def heads_of_each(self, prefixes: Choices) -> Heads:
         """The trees of complete prefixes, (b, 2n) -> (b, n) heads."""
         heads = np.empty((len(prefixes), self._n), dtype=np.int32)
-        kernel.heads_of_each(prefixes, heads)
+        kernel.heads_of_each(self._grammar, prefixes, heads)
         return heads
 
 
@@ -63,11 +62,3 @@ def eisner_of(factorisation: Factorisation) -> Eisner:
     """The chart of a distribution over projective trees, for algorithms that serve no others."""
     assert isinstance(factorisation, Eisner)
     return factorisation
-
-
-def sums_of(eisner: Eisner) -> kernel.Sums:
-    """What the items of a chart sum, in the chart's numbers."""
-    n = eisner.n
-    sums = kernel.Sums(*(eisner.kind.zeros((3, n + 1, n + 1)) for _ in kernel.Sums._fields))
-    kernel.fill_sums(eisner.chart, sums)
-    return sums

@@ -119,6 +119,15 @@ def _subtract(x, y):
     return Paired(high, low)
 
 
+@ops.largest_sum.register(Paired)
+def _largest_sum(x, y):
+    best = Paired(-math.inf, 0.0)
+    for j in range(x.high.shape[0]):
+        score = ops.add(ops.get(x, j), ops.get(y, j))
+        best = score if ops.is_less(best, score) else best
+    return best
+
+
 @ops.is_less.register(Paired)
 def _is_less(x, y):
     return x.high < y.high or (x.high == y.high and x.low < y.low)
