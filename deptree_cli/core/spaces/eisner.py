@@ -20,15 +20,12 @@ from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.base import PreciseSums
 from deptree_cli.core.spaces.sums import Sums
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.charts import best_projective_trees, projective_trees
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import LEFT, RIGHT, TABLES, inside, outside
-from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.paired import Paired
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
-from deptree_cli.kernels.numbers.tropical import Tropical, tropical_zeros
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
 LOG_GROWTH = math.log(7.0)
@@ -117,7 +114,7 @@ class Eisner(Sums):
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
-        projective_trees.sample_trees(self.grammar, kernel_state(rng), heads)
+        sample_trees(self.grammar, kernel_state(rng), heads)
         return heads
 
 
@@ -151,22 +148,6 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     shifted = Shifted(high, np.zeros_like(high), (float(typical.sum()), 0.0))
     found = _filled(shifted, True, REAL)
     return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
-
-
-def best_tree(scores: Float | Paired, single_root: bool) -> tuple[Heads, Any]:
-    """The tree of the largest sum of scores (n+1, n+1), (n,), and that sum; -inf if there is no tree. O(n^3)."""
-    nodes = ops.length(scores)
-    heads, chart = np.zeros(nodes - 1, dtype=np.int32), tropical_zeros((TABLES, nodes, nodes), scores)
-    total = projective_trees.best_tree(Tropical(scores), kernel.Eisner(single_root, chart), heads)
-    return heads, total.log
-
-
-def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
-    """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n). O(n^3 + k n log k)."""
-    chart = tropical_zeros((TABLES, *scores.shape), scores)
-    inside(Tropical(scores), single_root, chart)
-    trees: Heads = best_projective_trees.best_projective_trees(scores, kernel.Eisner(single_root, chart), size)
-    return trees.copy()  # without the room for more
 
 
 def is_in_range(log_z: float, n: int) -> bool:

@@ -81,23 +81,27 @@ class Projective(TreeSpace):
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
-        from deptree_cli.core.spaces.eisner import best_tree
+        from deptree_cli.kernels.charts.projective_trees import best_tree
 
-        return best_tree(read_only(np.ascontiguousarray(scores).view()), self.single_root)  # compiled for these alone
+        heads = np.zeros(len(scores) - 1, dtype=np.int32)
+        scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
+        return heads, best_tree(scores, self.single_root, heads)
 
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
         """See `TreeSpace`; as `maximum_tree`."""
-        from deptree_cli.core.spaces.eisner import best_tree
+        from deptree_cli.kernels.charts.projective_trees import best_tree
         from deptree_cli.kernels.numbers.paired import Paired
 
-        heads, total = best_tree(Paired(high, low), self.single_root)
-        return heads, tuple(total)
+        heads = np.zeros(len(high) - 1, dtype=np.int32)
+        return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
-        from deptree_cli.core.spaces.eisner import best_trees
+        from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
 
-        return best_trees(np.ascontiguousarray(scores), self.single_root, size)
+        scores = read_only(np.ascontiguousarray(scores).view())
+        heads: Heads = best_projective_trees(scores, self.single_root, size)
+        return heads.copy()  # without the room for more
 
     def _has_tree(self, allowed: Bool) -> bool:
         from deptree_cli.core.spaces.eisner import has_tree

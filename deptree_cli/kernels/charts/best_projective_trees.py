@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.charts.eisner import BETWEEN, LEFT, RIGHT, nodes_between, split_at
+from deptree_cli.kernels.charts.projective_trees import best_items
 from deptree_cli.kernels.charts.walker import NONE, best_split, total
 from deptree_cli.kernels.flags import kernel
 
@@ -60,13 +61,10 @@ class Agenda(NamedTuple):
 
 
 @kernel
-def best_projective_trees(scores, grammar, size):
-    """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size.
-
-    grammar: `Eisner`, with the chart of the scores as tropical numbers.
-    """
-    n, single_root = scores.shape[0] - 1, grammar.single_root
-    made, agenda = first_derivations(grammar, n + 1)
+def best_projective_trees(scores, single_root, size):
+    """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
+    n = scores.shape[0] - 1
+    made, agenda = first_derivations(best_items(scores, single_root), n + 1)
     used = made.score.shape[0]
     top = number_of((RIGHT, 0, n), n + 1)
     heads = np.empty((16, n), np.int32)

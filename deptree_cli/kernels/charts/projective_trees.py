@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.charts.eisner import RIGHT, inside
+from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, Eisner, inside
 from deptree_cli.kernels.charts.walker import WIDTH, push, walk
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import is_less, zero
+from deptree_cli.kernels.numbers.operations import all_lowest, get, is_less, length, lowest
+from deptree_cli.kernels.numbers.tropical import Tropical
 
 
 @kernel
@@ -20,16 +21,25 @@ def sample_trees(grammar, state, heads):
 
 
 @kernel
-def best_tree(scores, grammar, heads):
+def best_tree(scores, single_root, heads):
     """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum.
 
-    Scores and chart are tropical numbers, the chart zeros of theirs. Of equals the first split wins.
+    Of equals the first split wins.
     """
-    n, total = heads.shape[0], inside(scores, grammar.single_root, grammar.chart)
-    if is_less(zero(grammar.chart), total):
+    n, grammar = heads.shape[0], best_items(scores, single_root)
+    total = get(grammar.chart, (RIGHT, 0, n)).log
+    if is_less(lowest(scores), total):
         todo = np.empty((2 * n + 2, WIDTH), np.int64)
         walk(grammar, None, todo, push(todo, 0, (RIGHT, 0, n)), heads)
     return total
+
+
+@kernel
+def best_items(scores, single_root):
+    """Return the grammar with the chart of scores (n+1, n+1) as tropical numbers."""
+    chart = Tropical(all_lowest(scores, (TABLES, length(scores), length(scores))))
+    inside(Tropical(scores), single_root, chart)
+    return Eisner(single_root, chart)
 
 
 @kernel

@@ -11,6 +11,7 @@ import math
 from functools import singledispatch, wraps
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -118,6 +119,12 @@ def one(array):
 def lowest(array):
     """Return -inf of an array's kind, where numbers are scores."""
     return -math.inf
+
+
+@operation
+def all_lowest(array, shape):
+    """Return an array of a shape of scores -inf, of an array's kind."""
+    return np.full(shape, -np.inf)
 
 
 @operation

@@ -103,6 +103,11 @@ def _lowest(array):
     return Paired(-math.inf, 0.0)
 
 
+@ops.all_lowest.register(Paired)
+def _all_lowest(array, shape):
+    return Paired(np.full(shape, -np.inf), np.zeros(shape))
+
+
 @ops.add.register(Paired)
 def _add(x, y):
     if x.high == -math.inf or y.high == -math.inf:

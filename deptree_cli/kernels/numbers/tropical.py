@@ -7,23 +7,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.operations import add, get, is_less, largest_sum, length, lowest, part, put, row, zero
-from deptree_cli.kernels.numbers.paired import Paired, paired
 
 
 class Tropical(NamedTuple):
     """A score or an array of them; ``-inf`` is the number 0."""
 
     log: Any
-
-
-def tropical_zeros(shape: int | tuple[int, ...], like: Any) -> Tropical:
-    """Return an array of zeros, which are scores of ``-inf``, of the kind of the scores `like`."""
-    scores = np.full(shape, -np.inf)
-    return Tropical(paired(scores) if isinstance(like, Paired) else scores)
 
 
 @ops.get.register(Tropical)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.eisner import best_tree, best_trees
-from deptree_cli.kernels.charts.projective_trees import are_projective
+from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
+from deptree_cli.kernels.charts.projective_trees import are_projective, best_tree
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 Float = NDArray[np.float64]
@@ -53,8 +53,8 @@ def test_the_maximum_tree(single_root: bool, n: int, graphs) -> None:
     for seed in range(8):
         scores = ties(graphs, n, seed)
         trees, sums = sums_of(graphs, scores, single_root)
-        heads, total = best_tree(scores, single_root)
-        assert total == sums[0]
+        heads = np.full(n, -9, dtype=np.int32)
+        assert best_tree(scores, single_root, heads) == sums[0]
         assert heads.tolist() in trees
         assert scores[heads, np.arange(1, n + 1)].sum() == sums[0]
 
@@ -66,7 +66,7 @@ def test_the_best_trees(single_root: bool, n: int, graphs) -> None:
     for scores in (*(ties(graphs, n, seed) for seed in range(4)), graphs.gaussian(n)):
         trees, sums = sums_of(graphs, scores, single_root)
         for size in (1, 3, len(sums), len(sums) + 1):
-            found = best_trees(scores, single_root, size)
+            found = best_projective_trees(scores, single_root, size)
             np.testing.assert_allclose(scores[found, np.arange(1, n + 1)].sum(axis=1), sums[:size], rtol=0, atol=1e-14)
             assert all(tree in trees for tree in found.tolist())
             assert len({tuple(tree) for tree in found.tolist()}) == min(size, len(sums))
@@ -76,12 +76,13 @@ def test_no_tree() -> None:
     """Word 2 has no head; two words have ROOT only; only crossing arcs are left."""
     scores = np.full((3, 3), -np.inf)
     scores[0, 1] = 1.0
-    assert best_tree(scores, True)[1] == -np.inf
-    assert best_trees(scores, True, 5).shape == (0, 2)
+    nothing = np.empty(2, dtype=np.int32)
+    assert best_tree(scores, True, nothing) == -np.inf
+    assert best_projective_trees(scores, True, 5).shape == (0, 2)
     scores[0, 2] = 1.0
-    assert best_tree(scores, True)[1] == -np.inf
-    assert best_tree(scores, False)[1] == 2.0
+    assert best_tree(scores, True, nothing) == -np.inf
+    assert best_tree(scores, False, nothing) == 2.0
     crossing = np.full((5, 5), -np.inf)
     crossing[[0, 1, 1, 2], [1, 2, 3, 4]] = 0.0
-    assert best_tree(crossing, False)[1] == -np.inf
-    assert best_trees(crossing, False, 5).shape == (0, 4)
+    assert best_tree(crossing, False, np.empty(4, dtype=np.int32)) == -np.inf
+    assert best_projective_trees(crossing, False, 5).shape == (0, 4)
