@@ -10,8 +10,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.second_order import possible_heads
-from deptree_cli.kernels.trees.second_order import Kept
-from deptree_cli.kernels.trees.second_order_masks import keep_items, prune_crossing, reach
+from deptree_cli.kernels.charts.second_order import Kept
+from deptree_cli.kernels.charts.second_order_masks import keep_items, prune_crossing, reach
 
 
 def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:

@@ -1,4 +1,7 @@
-"""Projective trees from Eisner's chart: exact samples, and the tree of the largest sum of scores."""
+"""Projective trees from the top of a chart down: exact samples, and the tree of the largest sum of scores.
+
+In the grammars `Eisner` and `SecondOrder` alike, all trees of n words are the item (0, 0, n, 0).
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,24 @@ def sample_trees(grammar, state, heads):
     n = heads.shape[1]
     todo = np.empty((2 * n + 2, WIDTH), np.int64)
     for t in range(heads.shape[0]):
-        walk(grammar, state, todo, push(todo, 0, (RIGHT, 0, n)), heads[t])
+        walk(grammar, state, todo, push(todo, 0, (0, 0, n, 0)), heads[t])
+
+
+@kernel
+def follow_best(grammar, heads):
+    """Fill heads (n,) with the best tree, which there is, of a chart of tropical numbers; of equals the first split."""
+    n = heads.shape[0]
+    todo = np.empty((2 * n + 2, WIDTH), np.int64)
+    walk(grammar, None, todo, push(todo, 0, (0, 0, n, 0)), heads)
 
 
 @kernel
 def best_tree(scores, single_root, heads):
-    """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum.
-
-    Of equals the first split wins.
-    """
-    n, grammar = heads.shape[0], best_items(scores, single_root)
-    total = get(grammar.chart, (RIGHT, 0, n)).log
+    """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum."""
+    grammar = best_items(scores, single_root)
+    total = get(grammar.chart, (RIGHT, 0, heads.shape[0])).log
     if is_less(lowest(scores), total):
-        todo = np.empty((2 * n + 2, WIDTH), np.int64)
-        walk(grammar, None, todo, push(todo, 0, (RIGHT, 0, n)), heads)
+        follow_best(grammar, heads)
     return total
 
 
