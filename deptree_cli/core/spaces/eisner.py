@@ -17,11 +17,10 @@ from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.base import PreciseSums
-from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
-from deptree_cli.kernels.charts.eisner import LEFT, RIGHT, TABLES, inside, outside
+from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
@@ -39,7 +38,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Eisner(Sums):
+class Eisner(Factorisation):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:
@@ -162,15 +161,6 @@ def has_tree(allowed: Bool, single_root: bool) -> bool:
     """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     _, chart, kind = _pattern(allowed, single_root)
     return bool(_are_positive(chart, kind)[RIGHT, 0, -1])
-
-
-def has_several_roots(allowed: Bool) -> bool:
-    """Whether some tree of allowed arcs, (n+1, n+1), has two ROOT arcs or more. Exact, O(n^3)."""
-    _, chart, kind = _pattern(allowed, False)
-    items = _are_positive(chart, kind)
-    before, last = items[RIGHT, 0, :-1, None], items[RIGHT, -1]  # trees of words 1..m; of the last root k..n
-    under_last = np.triu(items[LEFT, 1:], 1)  # [m, k]: words m+1..k
-    return bool((before & under_last & (last & allowed[0]))[1:].any())
 
 
 def possible_arcs(allowed: Bool, single_root: bool) -> Bool:

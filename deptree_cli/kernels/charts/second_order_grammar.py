@@ -31,8 +31,8 @@ class SecondOrder(NamedTuple):
 
 
 # All parts are products of one form, without branches: an array that is handed over along one branch of several costs
-# more than a part. `places` says which: (x, i, s, y, a, b, c, d, e, u, v, w) is chart[x, i, k, s] times chart[y, a + b k,
-# c + d k, e] times siblings[u, v, w k], and an arc's weight. Number 0 of weights is 1, where a kind has no such factor.
+# more than a part. `places` says which: (x, i, s, y, a, b, c, d, e, u, v, w) is chart[x, i, k, s] times
+# chart[y, a + b k, c + d k, e] times siblings[u, v, w k]. Number 0 of weights is 1, where a kind has no such factor.
 
 
 @walker.total.register(SecondOrder)
