@@ -55,10 +55,16 @@ def _imports(path: Path) -> set[Path]:
 
 @cache
 def _bodies(path: Path) -> set[Path]:
-    """The files that add bodies to the operations of a file, if it has some."""
+    """The files that add bodies to the operations of a file, if it has some: by its name, or `as` they call it."""
     if "\n@operation\n" not in _text(path):
         return set()
-    return {other for other in _modules().values() if ".register(" in _text(other) and path in _imports(other)}
+    as_module = re.compile(rf"^from [\w.]+ import {path.stem}(?: as (\w+))?$", re.MULTILINE)
+    named = {other: as_module.search(_text(other)) for other in _modules().values()}
+    return {
+        other
+        for other, name in named.items()
+        if name and re.search(rf"@{name[1] or path.stem}\.\w+\.register\(", _text(other))
+    }
 
 
 @cache
