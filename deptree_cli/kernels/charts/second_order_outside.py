@@ -15,7 +15,13 @@ def outside(weights, kept, single_root, items, adjoint_items, marginals):
     adjoint_items: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out
     multiplied by the weights of their arcs.
     """
-    chart, adjoints = tables_of(items), tables_of(adjoint_items)
+    of_tables(weights, kept, single_root, tables_of(items), tables_of(adjoint_items), marginals)
+
+
+# A function of its own: tables that are arguments are not counted at every call below.
+@kernel
+def of_tables(weights, kept, single_root, chart, adjoints, marginals):
+    """Fill marginals, given the tables of both charts."""
     n = length(chart.complete) - 1
     put(adjoints.complete, (0, n, 0), divide(one(chart.complete), get(chart.complete, (0, n, 0))))
     for j in range(n, 0, -1):
