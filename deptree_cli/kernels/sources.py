@@ -11,7 +11,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 KERNELS = Path(__file__).parent
-OPERATIONS = KERNELS / "numbers" / "operations.py"
 
 IMPORT = re.compile(r"^[ \t]*from ([\w.]+) import (?:\(([^)]*)\)|([^#\n]*))", re.MULTILINE)
 TUPLE = re.compile(r"^class \w+\(NamedTuple\):\n(?:[ \t].*\n|\n)*", re.MULTILINE)
@@ -22,7 +21,8 @@ def digest_of(path: Path) -> str:
     """Return a digest, 16 hexadecimal digits, of everything that the machine code of a file of kernels depends on.
 
     Beside the file and what it imports these are the fields of all named tuples, for a kernel may be compiled for one
-    that it does not import, and all kinds of numbers if it uses the operations of `numbers`.
+    that it does not import, and the bodies that other files add to the operations it uses: of kinds of numbers, and of
+    grammars.
     """
     digest = blake2b(_tuples(), digest_size=8)
     for source in sorted(sources_of(path)):
@@ -31,14 +31,14 @@ def digest_of(path: Path) -> str:
 
 
 def sources_of(path: Path) -> set[Path]:
-    """Return a file, all that it imports of this package, at once or by way of others, and the kinds of numbers."""
+    """Return a file, all that it imports of this package, at once or by way of others, and the bodies of operations."""
     found: set[Path] = set()
     waiting = [path]
     while waiting:
         source = waiting.pop()
         if source not in found:
             found.add(source)
-            waiting += OPERATIONS.parent.glob("*.py") if source == OPERATIONS else _imports(source)
+            waiting += _imports(source) | _bodies(source)
     return found
 
 
@@ -51,6 +51,20 @@ def _imports(path: Path) -> set[Path]:
         for name in re.findall(r"\w+", in_brackets or in_line)
     }
     return {_modules()[name] for name in names & _modules().keys()}
+
+
+@cache
+def _bodies(path: Path) -> set[Path]:
+    """The files that add bodies to the operations of a file, if it has some: by its name, or `as` they call it."""
+    if "\n@operation\n" not in _text(path):
+        return set()
+    as_module = re.compile(rf"^from [\w.]+ import {path.stem}(?: as (\w+))?$", re.MULTILINE)
+    named = {other: as_module.search(_text(other)) for other in _modules().values()}
+    return {
+        other
+        for other, name in named.items()
+        if name and re.search(rf"@{name[1] or path.stem}\.\w+\.register\(", _text(other))
+    }
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.kernels import sources
 
-CACHED = (sources.digest_of, sources._imports, sources._modules, sources._tuples, sources._text)
+CACHED = (sources.digest_of, sources._imports, sources._bodies, sources._modules, sources._tuples, sources._text)
 
 
 def forget() -> None:
@@ -25,7 +25,6 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "deptree_cli" / "kernels"
     shutil.copytree(sources.KERNELS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(sources, "KERNELS", folder)
-    monkeypatch.setattr(sources, "OPERATIONS", folder / "numbers" / "operations.py")
     forget()
     yield folder
     forget()
@@ -54,7 +53,8 @@ def test_nothing_that_is_imported_is_left_out() -> None:
     [
         ("xoshiro.py", {"xoshiro.py", "trees/wilson.py"}, {"text/scanning.py", "numbers/wide.py"}),
         ("numbers/precise.py", {"trees/elimination.py", "batches/elimination.py"}, {"text/scanning.py", "xoshiro.py"}),
-        ("trees/wilson.py", {"trees/wilson.py"}, {"trees/eisner.py", "hpyp/beam.py"}),
+        ("charts/second_order_grammar.py", {"charts/projective_trees.py"}, {"trees/wilson.py"}),
+        ("trees/wilson.py", {"trees/wilson.py"}, {"charts/eisner.py", "hpyp/beam.py"}),
     ],
 )
 def test_what_stands_on_a_file_changes_with_it(copy: Path, changed: str, stale: set[str], fresh: set[str]) -> None:

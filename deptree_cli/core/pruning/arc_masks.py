@@ -11,8 +11,8 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.rules import reach_of
 from deptree_cli.core.spaces.second_order import possible_heads
-from deptree_cli.kernels.trees.second_order import Kept
-from deptree_cli.kernels.trees.second_order_masks import keep_items
+from deptree_cli.kernels.charts.second_order import Kept
+from deptree_cli.kernels.charts.second_order_masks import keep_items
 
 
 def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:

@@ -20,7 +20,7 @@ from deptree_cli.core.pruning.program import Program
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import Factorisation
 from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, shift
-from deptree_cli.kernels.trees.second_order import Kept
+from deptree_cli.kernels.charts.second_order import Kept
 
 # The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.
 CONFIDENT = 0.9

@@ -19,11 +19,12 @@ from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.charts import eisner as kernel
+from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
+from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
-from deptree_cli.kernels.trees.eisner import Chart, inside, outside, root_marginals
-from deptree_cli.kernels.trees.eisner_sampler import sample_trees
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
 LOG_GROWTH = math.log(7.0)
@@ -43,7 +44,7 @@ class Eisner(Factorisation):
     Attributes:
         kind: the numbers of the arrays that follow.
         weights: exp of the shifted scores, (n+1, n+1).
-        chart: what `kernels/trees/eisner.py` makes of them.
+        chart: what `kernels/charts/eisner.py` makes of them.
     """
 
     kind: Kind
@@ -54,6 +55,11 @@ class Eisner(Factorisation):
     def n(self) -> int:
         """The number of words."""
         return len(self.shifted.high) - 1
+
+    @property
+    def grammar(self) -> kernel.Eisner:
+        """What the kernels that walk down the chart take."""
+        return kernel.Eisner(self.single_root, self.chart)
 
     @property
     def is_wide(self) -> bool:
@@ -101,13 +107,13 @@ class Eisner(Factorisation):
         if not self.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
-        root_marginals(self.chart, found)
+        kernel.root_marginals(self.chart, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
-        sample_trees(self.chart, self.single_root, kernel_state(rng), heads)
+        sample_trees(self.grammar, kernel_state(rng), heads)
         return heads
 
 
@@ -151,10 +157,10 @@ def is_in_range(log_z: float, n: int) -> bool:
     return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
-def possible_items(allowed: Bool, single_root: bool) -> Any:
-    """Which items can be made of allowed arcs, (n+1, n+1): a chart of booleans. Exact, O(n^3)."""
+def has_tree(allowed: Bool, single_root: bool) -> bool:
+    """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     _, chart, kind = _pattern(allowed, single_root)
-    return Chart(*(_are_positive(items, kind) for items in chart))
+    return bool(_are_positive(chart, kind)[RIGHT, 0, -1])
 
 
 def possible_arcs(allowed: Bool, single_root: bool) -> Bool:
@@ -198,7 +204,7 @@ def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
 
 def _chart(zeros: Any, n: int) -> Any:
     """A chart of zeros."""
-    return Chart(*(zeros((n + 1, n + 1)) for _ in Chart._fields))
+    return zeros((TABLES, n + 1, n + 1))
 
 
 def _covariances(weights: Dual, single_root: bool, kind: Kind) -> Float:

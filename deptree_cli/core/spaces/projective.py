@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.base import WITHOUT_CROSSING, TreeSpace
 from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
@@ -29,7 +27,7 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self.single_root)
-        if all_allowed(allowed) or self._items(allowed).right[0, -1]:
+        if all_allowed(allowed) or self._has_tree(allowed):
             return
         supported = supported_arcs(allowed, self.single_root)
         certain = supported & (supported.sum(axis=0) == 1)
@@ -71,26 +69,29 @@ class Projective(TreeSpace):
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
-        from deptree_cli.kernels.trees.best_projective_tree import best_projective_tree
+        from deptree_cli.kernels.charts.projective_trees import best_tree
 
-        heads = np.empty(len(scores) - 1, dtype=np.int32)
-        return heads, best_projective_tree(np.ascontiguousarray(scores), self.single_root, heads)
+        heads = np.zeros(len(scores) - 1, dtype=np.int32)
+        scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
+        return heads, best_tree(scores, self.single_root, heads)
 
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """See `TreeSpace`; by the chart that has siblings, none of which scores anything. O(n^3)."""
-        from deptree_cli.core.spaces.second_order import shift_pairs
+        """See `TreeSpace`; as `maximum_tree`."""
+        from deptree_cli.kernels.charts.projective_trees import best_tree
         from deptree_cli.kernels.numbers.paired import Paired
 
-        return shift_pairs(Paired(high, low), None, None, self.single_root).maximum_tree_of_pairs()
+        heads = np.zeros(len(high) - 1, dtype=np.int32)
+        return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
-        from deptree_cli.kernels.trees.best_projective_trees import best_projective_trees
+        from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
 
-        heads: Heads = best_projective_trees(np.ascontiguousarray(scores), self.single_root, size)
+        scores = read_only(np.ascontiguousarray(scores).view())
+        heads: Heads = best_projective_trees(scores, self.single_root, size)
         return heads.copy()  # without the room for more
 
-    def _items(self, allowed: Bool) -> Any:
-        from deptree_cli.core.spaces.eisner import possible_items
+    def _has_tree(self, allowed: Bool) -> bool:
+        from deptree_cli.core.spaces.eisner import has_tree
 
-        return possible_items(allowed, self.single_root)
+        return has_tree(allowed, self.single_root)

@@ -31,7 +31,7 @@ class Rules:
         """Whether each row of heads (k, n) of integers is a tree of this space, (k,); O(k n log n), or k n^2."""
         found = are_trees(heads, self.single_root) & self.allows(heads, np.arange(1, heads.shape[1] + 1)).all(axis=1)
         if self.projective:
-            from deptree_cli.kernels.trees.best_projective_tree import are_projective  # loads kernels: if there is work
+            from deptree_cli.kernels.charts.projective_trees import are_projective  # loads kernels: if there is work
 
             without_crossing = np.empty(int(found.sum()), dtype=np.bool_)
             are_projective(np.ascontiguousarray(heads[found], dtype=np.int32), without_crossing)
@@ -48,7 +48,7 @@ class Rules:
         if self.single_root:
             found[0] &= ~_others(pinned[0], axis=0)
         if self.projective:
-            from deptree_cli.kernels.trees.second_order_masks import prune_crossing
+            from deptree_cli.kernels.charts.second_order_masks import prune_crossing
 
             prune_crossing(*reach_of(pinned), found)
         return found
@@ -71,7 +71,7 @@ def are_trees(heads: Integers, single_root: bool = True) -> Bool:
 
 def reach_of(pinned: Bool) -> tuple[Int, Int]:
     """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (n+1,) each."""
-    from deptree_cli.kernels.trees.second_order_masks import reach
+    from deptree_cli.kernels.charts.second_order_masks import reach
 
     first, last = np.empty(len(pinned), dtype=np.int64), np.empty(len(pinned), dtype=np.int64)
     reach(pinned, first, last)

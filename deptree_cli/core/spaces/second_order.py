@@ -6,7 +6,6 @@ As in `eisner.py`, it adds and multiplies positive numbers only, in float64 wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,13 +17,13 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces.eisner import is_in_range, log_pair
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
+from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside, tree_log_probs
+from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
+from deptree_cli.kernels.charts.second_order_outside import outside
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Kept, Weights, clear, inside, tree_log_probs
-from deptree_cli.kernels.trees.second_order_best_tree import follow
-from deptree_cli.kernels.trees.second_order_outside import outside
-from deptree_cli.kernels.trees.second_order_sampler import sample_trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +60,24 @@ class Shifted:
 
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        weights = Weights(*map(Tropical, self.log_weights))
-        heads, total = self._maximum_tree(weights, lambda shape: Tropical(np.full(shape, -np.inf)))
+        heads, total = self._maximum_tree(self.log_weights)
         return heads if total.log > -LARGE else self.maximum_tree_of_pairs()[0]
 
     def maximum_tree_of_pairs(self) -> tuple[Heads, tuple[float, float]]:
         """The same where masks count beside which float64 rounds, with its log-weight; -inf if there is no tree."""
-        weights = Weights(*(Tropical(Paired(*each)) for each in zip(self.log_weights, self.rest, strict=True)))
-        heads, total = self._maximum_tree(weights, lambda shape: Tropical(paired(np.full(shape, -np.inf))))
+        heads, total = self._maximum_tree(Weights(*map(Paired, self.log_weights, self.rest)))
         total = ops.add(total.log, Paired(*self.constant))
         return heads, (float(total.high), float(total.low))
 
-    def _maximum_tree(self, weights: Weights, empty: Callable[..., Tropical]) -> tuple[Heads, Tropical]:
-        heads, chart = np.zeros(self.n, dtype=np.int32), _chart(empty, self)
+    def _maximum_tree(self, scores: Weights) -> tuple[Heads, Tropical]:
+        weights = Weights(*map(Tropical, scores))
+        heads, chart = (
+            np.zeros(self.n, dtype=np.int32),
+            _chart(lambda shape: Tropical(ops.all_lowest(scores.arcs, shape)), self),
+        )
         total = inside(weights, self.everything, self.single_root, chart)
-        if ops.is_less(ops.lowest(chart.arc.log), total.log):
-            follow(weights, chart, self.single_root, heads)
+        if ops.is_less(ops.lowest(scores.arcs), total.log):
+            follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
         return heads, total
 
 
@@ -89,7 +90,7 @@ class SecondOrderChart:
         kept: the items that it has.
         shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
         kind: the numbers of the arrays that follow.
-        weights, chart: see `kernels/trees/second_order.py`.
+        weights, chart: see `kernels/charts/second_order.py`.
     """
 
     shifted: Shifted
@@ -97,7 +98,7 @@ class SecondOrderChart:
     shifted_log_z: tuple[float, float]
     kind: Kind
     weights: Weights
-    chart: Chart
+    chart: Any
 
     @property
     def log_z(self) -> float:
@@ -120,14 +121,15 @@ class SecondOrderChart:
         tree_log_probs(self.shifted.log_weights, self.shifted.rest, self.shifted_log_z, heads, out)
         return np.minimum(out, 0.0)
 
-    def marginals(self, adjoints: Chart | None = None) -> Float:
+    def marginals(self, adjoints: Any = None) -> Float:
         """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
 
         adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
         """
         n = self.shifted.n
         found = self.kind.zeros((n + 1, n + 1))
-        adjoints = adjoints or _chart(self.kind.zeros, self.shifted)
+        if adjoints is None:
+            adjoints = _chart(self.kind.zeros, self.shifted)
         outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
         if not self.is_wide and not (np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
@@ -137,7 +139,9 @@ class SecondOrderChart:
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
         heads = np.empty((size, self.shifted.n), dtype=np.int32)
-        sample_trees(self.weights, self.chart, self.shifted.single_root, kernel_state(rng), heads)
+        of = self.shifted
+        grammar = SecondOrder(of.single_root, of.by_grandparent, self.weights, self.chart)
+        sample_trees(grammar, kernel_state(rng), heads)
         return heads
 
 
@@ -198,6 +202,7 @@ def shift_pairs(log_scores: Paired, grandparent: Float | None, sibling: Float | 
     above, beside = _by_grandparent(log_scores.high, grandparent), _by_sibling(log_scores.high, sibling)
     nearest = beside.max(axis=2, keepdims=True)
     siblings = paired_sums(paired(beside), paired(-_finite(nearest)))
+    siblings.high[0, 0, 0] = siblings.low[0, 0, 0] = 0.0  # see `Weights`
     arcs = paired_sums(Paired(*(part[..., None] for part in log_scores)), paired(above))
     arcs = paired_sums(arcs, paired(nearest))
     peaks = _highest(arcs, slice(int(single_root), None), (0, 2))
@@ -208,6 +213,7 @@ def shift_pairs(log_scores: Paired, grandparent: Float | None, sibling: Float | 
         root = paired_sums(Paired(arcs.high[0], arcs.low[0]), Paired(-top.high[0], -top.low[0]))
         arcs.high[0], arcs.low[0] = root
         taken += [top.high.item(), top.low.item()]
+    arcs.high[0, 0, 0] = arcs.low[0, 0, 0] = 0.0
     total = math.fsum(taken)
     high, low = (Weights(*each) for each in zip(arcs, siblings, strict=True))
     return Shifted(single_root, high, low, (total, math.fsum([*taken, -total])))
@@ -250,7 +256,7 @@ def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
     return _fill(shifted, kept, kind, _weights(shifted, kind), _chart(kind.zeros, shifted))
 
 
-def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Chart) -> SecondOrderChart:
+def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.single_root, chart)
     return SecondOrderChart(shifted, kept, log_pair(total, kind), kind, weights, chart)
@@ -260,6 +266,6 @@ def _weights(shifted: Shifted, kind: Kind) -> Weights:
     return Weights(*map(kind.exp, shifted.log_weights, shifted.rest))
 
 
-def _chart(zeros: Any, shifted: Shifted) -> Chart:
+def _chart(zeros: Any, shifted: Shifted) -> Any:
     """A chart of zeros."""
-    return Chart(*(zeros(shifted.log_weights.arcs.shape) for _ in Chart._fields))
+    return zeros((TABLES, *shifted.log_weights.arcs.shape))

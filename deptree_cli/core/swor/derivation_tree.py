@@ -15,11 +15,11 @@ from deptree_cli.core.spaces.eisner import LOG_LOST, Eisner
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import longer
 from deptree_cli.core.swor.conditionals import some_are_improbable
-from deptree_cli.core.swor.derivations import eisner_of, sums_of
+from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.trees import derivation_tree as kernel
 from deptree_cli.kernels.trees.derivation_nodes import Problem, Trie, Workspace
-from deptree_cli.kernels.trees.derivations import NONE
 from deptree_cli.kernels.trees.tree_set import hash_table
 
 # A tree from the trie costs about as much as so many with replacement.
@@ -71,7 +71,7 @@ class Drawing:
 
     def with_replacement(self, eisner: Eisner, rules: kernel.Rules) -> bool:
         """Draw with replacement, dropping repeats, while that pays; whether no more trees are to be drawn."""
-        problem, todo = _problem(eisner), np.empty((2 * eisner.n + 2, 3), dtype=np.int64)
+        problem, todo = _problem(eisner), np.empty((2 * eisner.n + 2, WIDTH), dtype=np.int64)
         wanted = kernel.SET
         while wanted == kernel.SET:
             seen = hash_table(self.heads, self.count)
@@ -88,7 +88,7 @@ class Drawing:
 
 
 def _problem(eisner: Eisner) -> Problem:
-    return Problem(eisner.single_root, eisner.chart, sums_of(eisner), eisner.shifted.high, eisner.shifted_log_z[0])
+    return Problem(eisner.grammar, eisner.shifted.high, eisner.shifted_log_z[0])
 
 
 def _no_nodes(kind: Kind) -> Trie:
@@ -98,8 +98,8 @@ def _no_nodes(kind: Kind) -> Trie:
 
 
 def _workspace(n: int, kind: Kind) -> Workspace:
-    todo, stack = np.empty((2, 2 * n + 2, 3), dtype=np.int64)
+    todo, stack = np.empty((2, 2 * n + 2, WIDTH), dtype=np.int64)
     first, last = np.empty((2, n + 1), dtype=np.int64)
-    path, other = np.empty((2, 2 * n, 5), dtype=np.int64)
+    path, other = np.empty((2, 2 * n, 4), dtype=np.int64)
     rest, other_rest, slots = kind.zeros(2 * n + 1), kind.zeros(2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
     return Workspace(todo, stack, first, last, path, other, rest, other_rest, slots, np.full(1, NONE))

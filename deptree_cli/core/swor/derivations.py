@@ -20,27 +20,26 @@ class Derivations(TreeChoices):
     """The nodes, 0..n, at which the items of a projective tree are split."""
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self._sums = sums_of(eisner_of(distribution.factorisation).in_wide_numbers)
-        self._single_root, self._n = distribution.single_root, distribution.n
+        self._grammar, self._n = eisner_of(distribution.factorisation).in_wide_numbers.grammar, distribution.n
         self.depth = 2 * distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(n) each."""
         out = np.empty((len(prefixes), self._n + 1))
-        kernel.log_choice_probs_of_each(self._sums, self._single_root, prefixes, out)
+        kernel.log_choice_probs_of_each(self._grammar, prefixes, out)
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
         """See `TreeChoices`; O(n^2) in all."""
         before, left = np.array(prefix, dtype=np.int64), self.depth - len(prefix)
         chosen, out = np.empty(left, dtype=np.int64), np.empty((left, self._n + 1))
-        kernel.log_choice_probs_along(self._sums, self._single_root, before, rng.random(left), chosen, out)
+        kernel.log_choice_probs_along(self._grammar, before, rng.random(left), chosen, out)
         return out, chosen
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
         """See `TreeChoices`; depth is 2n."""
         heads = np.empty((len(prefixes), self._n), dtype=np.int32)
-        kernel.heads_of_each(prefixes, heads)
+        kernel.heads_of_each(self._grammar, prefixes, heads)
         return heads
 
 
@@ -48,11 +47,3 @@ def eisner_of(factorisation: Factorisation) -> Eisner:
     """The chart of a distribution over projective trees, for algorithms that serve no others."""
     assert isinstance(factorisation, Eisner)
     return factorisation
-
-
-def sums_of(eisner: Eisner) -> kernel.Sums:
-    """What the items of a chart sum, in the chart's numbers."""
-    n = eisner.n
-    sums = kernel.Sums(*(eisner.kind.zeros((3, n + 1, n + 1)) for _ in kernel.Sums._fields))
-    kernel.fill_sums(eisner.chart, sums)
-    return sums

@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.charts.eisner import TABLES, inside, outside
 from deptree_cli.kernels.elimination.marginals import CLOSE
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.trees.eisner import Chart, inside, outside
 
 
 @kernel
 def new_chart(n):
     """Return a chart of zeros."""
-    items = np.zeros((7, n + 1, n + 1))
-    return Chart(items[0], items[1], items[2], items[3], items[4], items[5], items[6])
+    return np.zeros((TABLES, n + 1, n + 1))
 
 
 @kernel
@@ -62,26 +61,11 @@ def covariances(weights, lengths, offsets, values, single_root, log_z, out, soun
                 if W[i, j] > 0.0:
                     tangents[i, j] = W[i, j] * values[b, i, j]
         D, found = Dual(W, tangents), Dual(np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)))
-        chart = dual_chart(n)
+        chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
         log_z[b] = np.log(inside(D, single_root, chart).value)
-        outside(D, single_root, chart, dual_chart(n), found)
+        outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
             for i in range(n + 1):
                 out[b, i, j] = found.tangent[i, j]
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
             sound[b] = sound[b] and abs(total - 1.0) < CLOSE and math.isfinite(slope)
-
-
-@kernel
-def dual_chart(n):
-    """Return a chart of dual zeros."""
-    v, t = new_chart(n), new_chart(n)
-    return Chart(
-        Dual(v.right, t.right),
-        Dual(v.right_by_end, t.right_by_end),
-        Dual(v.left, t.left),
-        Dual(v.left_by_end, t.left_by_end),
-        Dual(v.right_arc, t.right_arc),
-        Dual(v.left_arc, t.left_arc),
-        Dual(v.between, t.between),
-    )

@@ -11,6 +11,7 @@ import math
 from functools import singledispatch, wraps
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -118,6 +119,28 @@ def one(array):
 def lowest(array):
     """Return -inf of an array's kind, where numbers are scores."""
     return -math.inf
+
+
+@operation
+def all_lowest(array, shape):
+    """Return an array of a shape of scores -inf, of an array's kind."""
+    return np.full(shape, -np.inf)
+
+
+@operation
+def largest_sum(x, y):
+    """Return the largest sum of two rows' numbers; of scores."""
+    return maximum_of_sums(x, y)
+
+
+# The largest of several is the same in any order, and no score is nan.
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
+def maximum_of_sums(x, y):
+    """Return the largest x[j] + y[j]; -inf of none."""
+    best = -math.inf
+    for j in range(x.shape[0]):
+        best = max(best, x[j] + y[j])
+    return best
 
 
 @operation

@@ -103,6 +103,11 @@ def _lowest(array):
     return Paired(-math.inf, 0.0)
 
 
+@ops.all_lowest.register(Paired)
+def _all_lowest(array, shape):
+    return Paired(np.full(shape, -np.inf), np.zeros(shape))
+
+
 @ops.add.register(Paired)
 def _add(x, y):
     if x.high == -math.inf or y.high == -math.inf:
@@ -117,6 +122,15 @@ def _subtract(x, y):
         return x
     high, low = pair_add((x.high, x.low), (-y.high, -y.low))
     return Paired(high, low)
+
+
+@ops.largest_sum.register(Paired)
+def _largest_sum(x, y):
+    best = Paired(-math.inf, 0.0)
+    for j in range(x.high.shape[0]):
+        score = ops.add(ops.get(x, j), ops.get(y, j))
+        best = score if ops.is_less(best, score) else best
+    return best
 
 
 @ops.is_less.register(Paired)

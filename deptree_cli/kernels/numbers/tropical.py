@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.operations import add, get, is_less, length, lowest, part, put, row, zero
+from deptree_cli.kernels.numbers.operations import add, get, is_less, largest_sum, length, lowest, part, put, row, zero
 
 
 class Tropical(NamedTuple):
@@ -39,11 +39,7 @@ def _part(array, start, stop):
 
 @ops.inner.register(Tropical)
 def _inner(x, y):
-    best = lowest(x.log)
-    for j in range(length(x.log)):
-        score = add(get(x.log, j), get(y.log, j))
-        best = score if is_less(best, score) else best
-    return Tropical(best)
+    return Tropical(largest_sum(x.log, y.log))
 
 
 @ops.multiply_add.register(Tropical)

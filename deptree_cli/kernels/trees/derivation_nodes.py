@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.charts.walker import NONE, draw_split, part, places, push_parts, walk
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, is_less, is_positive, multiply, put, scale, zero
-from deptree_cli.kernels.trees.derivation_path import PLACE, SPLIT, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import NONE, all_but, draw_split, product, share
-from deptree_cli.kernels.trees.eisner_sampler import split_items
-from deptree_cli.kernels.trees.items import all_items, attach, split, splits_of
+from deptree_cli.kernels.trees.derivation_path import SPLIT, fill_path, fill_rest
+from deptree_cli.kernels.trees.derivations import first_item, item_at, others, share
 from deptree_cli.kernels.xoshiro import uniform
 
 # What is below a slot, if neither NONE nor the first slot of a node: ALONE - t for tree t.
@@ -31,11 +30,9 @@ TOP = np.int64(0)
 
 
 class Problem(NamedTuple):
-    """A sentence's distribution: its `Chart` and `Sums`, the logarithms of the weights in it, and that of its total."""
+    """A sentence's distribution: its grammar `Eisner`, the logarithms of the weights in it, and that of its total."""
 
-    single_root: bool
-    chart: Any
-    sums: Any
+    grammar: Any
     log_weights: Any
     log_z: float
 
@@ -58,9 +55,9 @@ class Workspace(NamedTuple):
     """Arrays to compute in.
 
     Attributes:
-        todo, stack: (2n+2, 3), stacks of items.
+        todo, stack: (2n+2, WIDTH), stacks of items.
         first, last: (n+1,), what a node and those below it extend to.
-        path, other: (2n, 5), the choices of two trees (`derivation_path.py`).
+        path, other: (2n, 4), the choices of two trees (`derivation_path.py`).
         rest, other_rest: numbers (2n+1,), the probability of all other trees given the choices so far.
         slots: (2n+1,), the slots above the nodes of a path, and behind the last of them.
         known: (1,), which tree `other` and `other_rest` are of, or NONE.
@@ -81,26 +78,23 @@ class Workspace(NamedTuple):
 @kernel
 def draw_tree(problem, trie, heads, count, state, work):
     """Draw heads[count] from what is left."""
-    todo, tree, single_root = work.todo, heads[count], problem.single_root
-    items = all_items(heads.shape[1], todo)
+    todo, tree, grammar = work.todo, heads[count], problem.grammar
+    items = first_item(heads.shape[1], todo)
     slot, depth = TOP, 0
     while trie.below[slot] >= 0:
         items -= 1
-        item, i, j = todo[items, 0], todo[items, 1], todo[items, 2]
-        start, stop = splits_of(single_root, item, i, j)
-        choice = 0
-        if stop - start > 1:
+        item = item_at(todo, items)
+        k, stop, _ = places(grammar, item, 0)
+        if stop - k > 1:
             node = trie.below[slot]
-            behind = node + stop - start
+            behind = node + stop - k
             slot = draw_categorical(trie.left, node, behind, left_in(trie, node, behind), state)
-            choice = slot - node
-            depth += 1
-        attach(tree, item, i, j, start + choice)
-        items = split(todo, items, item, i, j, start + choice)
+            k, depth = k + slot - node, depth + 1
+        items = push_parts(grammar, item, 0, k, todo, items, tree)
     if trie.below[slot] != NONE:
         know(problem, heads, ALONE - trie.below[slot], depth, work)
         items = leave(problem, depth, items, tree, state, work)
-    split_items(problem.chart, single_root, todo, items, state, tree)
+    walk(grammar, state, todo, items, tree)
 
 
 @kernel
@@ -110,22 +104,19 @@ def leave(problem, depth, items, tree, state, work):
     It is left in proportion to the probability of all trees that leave it there. Returns how many items are still to be
     split.
     """
-    sums, single_root = problem.sums, problem.single_root
-    todo, path, rest = work.todo, work.other, work.other_rest
+    grammar, todo, path, rest = problem.grammar, work.todo, work.other, work.other_rest
     while True:
         items -= 1
-        item, i, j = todo[items, 0], todo[items, 1], todo[items, 2]
-        start, stop = splits_of(single_root, item, i, j)
-        k, left = start, False
-        if stop - start > 1:
+        item, left = item_at(todo, items), False
+        k, stop, at = places(grammar, item, 0)
+        if stop - k > 1:
             k, depth = path[depth, SPLIT], depth + 1
-            away = all_but(sums, item, i, j, start, k, stop)
-            along = multiply(product(sums, item, i, j, k), get(rest, depth))
-            left = not is_positive(along) or is_less(scale(add(away, along), uniform(state)), away)
+            away, mass = others(grammar, item, k)
+            along = multiply(part(grammar, at, k), get(rest, depth))
+            left = not is_positive(along) or is_less(scale(add(mass, along), uniform(state)), mass)
             if left:
-                k = draw_split(sums, item, i, j, start, k, stop, away, uniform(state))
-        attach(tree, item, i, j, k)
-        items = split(todo, items, item, i, j, k)
+                k = draw_split(away, item, scale(mass, uniform(state)))[1]
+        items = push_parts(grammar, item, 0, k, todo, items, tree)
         if left:
             return items
 
@@ -134,8 +125,8 @@ def leave(problem, depth, items, tree, state, work):
 def know(problem, heads, tree, depth, work):
     """Fill work.other with the path of heads[tree], and work.other_rest behind so many choices, if they are not it."""
     if work.known[0] != tree:
-        choices = fill_path(problem.single_root, heads[tree], work.other, work.stack, work.first, work.last)
-        fill_rest(problem.sums, problem.single_root, work.other, depth, choices, work.other_rest)
+        choices = fill_path(problem.grammar, heads[tree], work.other, work.stack, work.first, work.last)
+        fill_rest(problem.grammar, work.other, depth, choices, work.other_rest)
         work.known[0] = tree
 
 
@@ -143,20 +134,20 @@ def know(problem, heads, tree, depth, work):
 def insert(problem, trie, heads, tree, work):
     """Note that heads[tree] was drawn."""
     path, slots = work.path, work.slots
-    choices = fill_path(problem.single_root, heads[tree], path, work.stack, work.first, work.last)
+    choices = fill_path(problem.grammar, heads[tree], path, work.stack, work.first, work.last)
     slots[0], depth = TOP, 0
     while trie.below[slots[depth]] >= 0:
-        slots[depth + 1] = trie.below[slots[depth]] + path[depth, PLACE]
+        slots[depth + 1] = trie.below[slots[depth]] + place_in(problem, path, depth)
         depth += 1
     if trie.below[slots[depth]] != NONE:
         depth = part_ways(problem, trie, heads, ALONE - trie.below[slots[depth]], depth, work)
-    fill_rest(problem.sums, problem.single_root, path, depth, choices, work.rest)
+    fill_rest(problem.grammar, path, depth, choices, work.rest)
     put_alone(problem, trie, slots[depth], path, depth, work.rest, tree)
     while depth > 0:
         depth -= 1
-        start, stop = splits_of(problem.single_root, path[depth, 0], path[depth, 1], path[depth, 2])
+        first, stop, _ = places(problem.grammar, item_at(path, depth), 0)
         node = trie.below[slots[depth]]
-        put_left(problem, trie, slots[depth], path, depth, left_in(trie, node, node + stop - start))
+        put_left(problem, trie, slots[depth], path, depth, left_in(trie, node, node + stop - first))
 
 
 @kernel
@@ -169,13 +160,18 @@ def part_ways(problem, trie, heads, other, depth, work):
     know(problem, heads, other, depth, work)
     together = True
     while together:
-        node = open_node(problem, trie, slots[depth], path[depth, 0], path[depth, 1], path[depth, 2])
-        slots[depth + 1] = node + path[depth, PLACE]
-        together = path[depth, PLACE] == work.other[depth, PLACE]
+        slots[depth + 1] = open_node(problem, trie, slots[depth], item_at(path, depth)) + place_in(problem, path, depth)
+        together = path[depth, SPLIT] == work.other[depth, SPLIT]
         depth += 1
-    beside = slots[depth] + work.other[depth - 1, PLACE] - path[depth - 1, PLACE]
+    beside = slots[depth] + work.other[depth - 1, SPLIT] - path[depth - 1, SPLIT]
     put_alone(problem, trie, beside, work.other, depth, work.other_rest, other)
     return depth
+
+
+@kernel(forceinline=True)
+def place_in(problem, path, depth):
+    """Return which of its item's places a choice of a path is, counted from 0."""
+    return path[depth, SPLIT] - places(problem.grammar, item_at(path, depth), 0)[0]
 
 
 @kernel(forceinline=True)
@@ -188,14 +184,14 @@ def left_in(trie, start, stop):
 
 
 @kernel(forceinline=True)
-def open_node(problem, trie, slot, item, i, j):
+def open_node(problem, trie, slot, item):
     """Add an item's node below a slot; return its first slot."""
-    start, stop = splits_of(problem.single_root, item, i, j)
+    first, stop, _ = places(problem.grammar, item, 0)
     node = trie.used[0]
-    for k in range(start, stop):
-        put(trie.left, node + k - start, share(problem.sums, item, i, j, k))
-        trie.below[node + k - start] = NONE
-    trie.used[0] += stop - start
+    for k in range(first, stop):
+        put(trie.left, node + k - first, share(problem.grammar, item, k))
+        trie.below[node + k - first] = NONE
+    trie.used[0] += stop - first
     trie.below[slot] = node
     return node
 
@@ -212,5 +208,5 @@ def put_left(problem, trie, slot, path, depth, left):
     """Note how much is left behind a slot given the choices so far; depth: how many choices lead to it."""
     if depth > 0:
         d = depth - 1
-        left = multiply(left, share(problem.sums, path[d, 0], path[d, 1], path[d, 2], path[d, SPLIT]))
+        left = multiply(left, share(problem.grammar, item_at(path, d), path[d, SPLIT]))
     put(trie.left, slot, left)

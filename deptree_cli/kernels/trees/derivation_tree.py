@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from deptree_cli.kernels.charts.walker import NONE, walk
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, length, logarithm
 from deptree_cli.kernels.trees.derivation_nodes import TOP, draw_tree, insert
-from deptree_cli.kernels.trees.derivations import NONE
-from deptree_cli.kernels.trees.eisner_sampler import split_items
-from deptree_cli.kernels.trees.items import all_items
+from deptree_cli.kernels.trees.derivations import first_item
 from deptree_cli.kernels.trees.tree_set import place_of
 
 # What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.
@@ -62,8 +61,7 @@ def draw_new(problem, rules, state, heads, log_left, seen, at, todo):
             return TRIE
         if 2 * count >= seen.shape[0]:
             return SET
-        items = all_items(heads.shape[1], todo)
-        split_items(problem.chart, problem.single_root, todo, items, state, heads[count])
+        walk(problem.grammar, state, todo, first_item(heads.shape[1], todo), heads[count])
         place = place_of(heads, heads[count], seen)
         if seen[place] == NONE:
             seen[place] = count

@@ -39,8 +39,8 @@ OF_TROPICAL = {
     "is_less",
 }
 
-# Scores are added, subtracted and compared; what makes -inf and copies is asked of nothing else.
-OF_SCORES = {"lowest", "copy"}
+# Scores are added, subtracted and compared; what makes -inf, copies and maxima is asked of nothing else.
+OF_SCORES = {"lowest", "all_lowest", "copy", "largest_sum"}
 OF_PAIRS = {"get", "put", "row", "part", "length", "zero", "add", "subtract", "is_less"} | OF_SCORES
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))

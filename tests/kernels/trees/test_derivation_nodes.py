@@ -10,9 +10,9 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.core.swor.derivations import eisner_of, sums_of
+from deptree_cli.core.swor.derivations import eisner_of
+from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.trees.derivation_nodes import Problem, Trie, Workspace, draw_tree, insert
-from deptree_cli.kernels.trees.derivations import NONE
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -25,7 +25,7 @@ def integers(*shape: int) -> np.ndarray:
 def problem_of(distribution: Any, kind: Kind) -> Problem:
     eisner = eisner_of(distribution.factorisation)
     eisner = eisner if kind is REAL else eisner.in_wide_numbers
-    return Problem(eisner.single_root, eisner.chart, sums_of(eisner), eisner.shifted.high, eisner.shifted_log_z[0])
+    return Problem(eisner.grammar, eisner.shifted.high, eisner.shifted_log_z[0])
 
 
 def empty_trie(kind: Kind, slots: int = 3000) -> Trie:
@@ -35,7 +35,7 @@ def empty_trie(kind: Kind, slots: int = 3000) -> Trie:
 
 
 def workspace(n: int, kind: Kind) -> Workspace:
-    stacks, extents, paths = integers(2, 2 * n + 2, 3), integers(2, n + 1), integers(2, 2 * n, 5)
+    stacks, extents, paths = integers(2, 2 * n + 2, WIDTH), integers(2, n + 1), integers(2, 2 * n, 4)
     rests = kind.zeros(2 * n + 1), kind.zeros(2 * n + 1)
     known = np.full(1, NONE)
     return Workspace(*stacks, *extents, *paths, *rests, integers(2 * n + 1), known)

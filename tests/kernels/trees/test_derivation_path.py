@@ -10,10 +10,11 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.core.spaces.eisner import Eisner
-from deptree_cli.core.swor.derivations import eisner_of, sums_of
-from deptree_cli.kernels.trees.derivation_path import PLACE, SPLIT, fill_extents, fill_path, fill_rest
-from deptree_cli.kernels.trees.items import all_items, attach, split, splits_of
+from deptree_cli.core.swor.derivations import eisner_of
+from deptree_cli.kernels.charts.eisner import Eisner
+from deptree_cli.kernels.charts.walker import WIDTH, places, push_parts
+from deptree_cli.kernels.trees.derivation_path import SPLIT, fill_extents, fill_path, fill_rest
+from deptree_cli.kernels.trees.derivations import first_item
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -21,28 +22,30 @@ KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 Tree = tuple[int, ...]
 
 
+def grammar_of(n: int, single_root: bool) -> Eisner:
+    """Without sums."""
+    return Eisner(single_root, np.zeros((0, n + 1, n + 1)))
+
+
 def path_of(tree: np.ndarray, single_root: bool) -> np.ndarray:
     n = len(tree)
-    path, todo = np.full((2 * n, 5), -9), np.full((2 * n + 2, 3), -9)
+    path, todo = np.full((2 * n, 4), -9), np.full((2 * n + 2, WIDTH), -9)
     first, last = np.full((2, n + 1), -9)
-    return path[: fill_path(single_root, tree, path, todo, first, last)]
+    return path[: fill_path(grammar_of(n, single_root), tree, path, todo, first, last)]
 
 
 def made_by(path: np.ndarray, n: int, single_root: bool) -> Tree:
     """The tree of a path: items of one place only are split there, the others as the path says."""
-    todo, heads = np.full((2 * n + 2, 3), -9), np.full(n, -9)
-    items, depth, splits = all_items(n, todo), 0, 0
+    grammar, todo, heads = grammar_of(n, single_root), np.full((2 * n + 2, WIDTH), -9), np.full(n, -9)
+    items, depth, splits = first_item(n, todo), 0, 0
     while items:
         items -= 1
-        item, i, j = todo[items]
-        start, stop = splits_of(single_root, item, i, j)
-        k = start
-        if stop - start > 1:
-            assert path[depth, :3].tolist() == [item, i, j]
-            assert path[depth, PLACE] == path[depth, SPLIT] - start
+        item = tuple(todo[items, :3].tolist())
+        k, stop, _ = places(grammar, item, 0)
+        if stop - k > 1:
+            assert path[depth, :3].tolist() == [*item]
             k, depth = path[depth, SPLIT], depth + 1
-        attach(heads, item, i, j, k)
-        items, splits = split(todo, items, item, i, j, k), splits + 1
+        items, splits = push_parts(grammar, item, 0, k, todo, items, heads), splits + 1
     assert depth == len(path)
     assert splits == 2 * n
     return tuple(heads.tolist())
@@ -71,10 +74,10 @@ def test_extents() -> None:
         assert (first.tolist(), last.tolist()) == ([min(below[w]) for w in below], [max(below[w]) for w in below])
 
 
-def eisner_in(kind: Kind, distribution: Any) -> Eisner:
+def grammar_in(kind: Kind, distribution: Any) -> Eisner:
     eisner = eisner_of(distribution.factorisation)
     assert not eisner.is_wide
-    return eisner if kind is REAL else eisner.in_wide_numbers
+    return (eisner if kind is REAL else eisner.in_wide_numbers).grammar
 
 
 @BOTH
@@ -82,12 +85,12 @@ def eisner_in(kind: Kind, distribution: Any) -> Eisner:
 def test_what_is_beside_a_tree_is_the_mass_of_all_that_leave_it(kind: Kind, trees: TreeSpace, graphs) -> None:
     """Given its first choices, to twelve digits of itself though next to nothing is beside the best tree."""
     distribution = graphs.over(graphs.gaussian(4, 30), trees)
-    oracle, sums = Oracle(distribution), sums_of(eisner_in(kind, distribution))
+    oracle, grammar = Oracle(distribution), grammar_in(kind, distribution)
     paths = [path_of(tree, trees.single_root).tolist() for tree in oracle.trees]
     least = 0.0
     for path in paths:
         rest = kind.exp(np.full(9, 7.0))
-        fill_rest(sums, trees.single_root, np.array(path), 1, len(path), rest)
+        fill_rest(grammar, np.array(path), 1, len(path), rest)
         found = kind.floats(rest)
         assert found[0] == pytest.approx(np.exp(7.0))
         for depth in range(1, len(path) + 1):

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.oracle import Oracle, all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.kernels.trees.best_projective_tree import are_projective, best_projective_tree
-from deptree_cli.kernels.trees.best_projective_trees import best_projective_trees
+from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
+from deptree_cli.kernels.charts.projective_trees import are_projective, best_tree
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 Float = NDArray[np.float64]
@@ -54,7 +54,7 @@ def test_the_maximum_tree(single_root: bool, n: int, graphs) -> None:
         scores = ties(graphs, n, seed)
         trees, sums = sums_of(graphs, scores, single_root)
         heads = np.full(n, -9, dtype=np.int32)
-        assert best_projective_tree(scores, single_root, heads) == sums[0]
+        assert best_tree(scores, single_root, heads) == sums[0]
         assert heads.tolist() in trees
         assert scores[heads, np.arange(1, n + 1)].sum() == sums[0]
 
@@ -77,12 +77,12 @@ def test_no_tree() -> None:
     scores = np.full((3, 3), -np.inf)
     scores[0, 1] = 1.0
     nothing = np.empty(2, dtype=np.int32)
-    assert best_projective_tree(scores, True, nothing) == -np.inf
+    assert best_tree(scores, True, nothing) == -np.inf
     assert best_projective_trees(scores, True, 5).shape == (0, 2)
     scores[0, 2] = 1.0
-    assert best_projective_tree(scores, True, nothing) == -np.inf
-    assert best_projective_tree(scores, False, nothing) == 2.0
+    assert best_tree(scores, True, nothing) == -np.inf
+    assert best_tree(scores, False, nothing) == 2.0
     crossing = np.full((5, 5), -np.inf)
     crossing[[0, 1, 1, 2], [1, 2, 3, 4]] = 0.0
-    assert best_projective_tree(crossing, False, np.empty(4, dtype=np.int32)) == -np.inf
+    assert best_tree(crossing, False, np.empty(4, dtype=np.int32)) == -np.inf
     assert best_projective_trees(crossing, False, 5).shape == (0, 4)

@@ -9,12 +9,12 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.parts import checked_part
 from deptree_cli.core.scores import checked_log_scores
 from deptree_cli.core.spaces.second_order import Shifted, shift
+from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
+from deptree_cli.kernels.charts.second_order import TABLES, Weights, inside, tree_log_probs
+from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
+from deptree_cli.kernels.charts.second_order_outside import outside
 from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.kernels.trees.second_order import Chart, Weights, inside, tree_log_probs
-from deptree_cli.kernels.trees.second_order_best_tree import follow
-from deptree_cli.kernels.trees.second_order_outside import outside
-from deptree_cli.kernels.trees.second_order_sampler import sample_trees
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -37,9 +37,13 @@ def checked(scores, single_root: bool) -> Shifted:
     return shift(checked_log_scores(scores[0], "log"), *parts, single_root)
 
 
-def zeros(shifted: Shifted, kind: Kind) -> Chart:
+def zeros(shifted: Shifted, kind: Kind):
     """A chart of zeros."""
-    return Chart(*(kind.zeros(shifted.log_weights.arcs.shape) for _ in Chart._fields))
+    return kind.zeros((TABLES, *shifted.log_weights.arcs.shape))
+
+
+def grammar(shifted: Shifted, weights: Weights, chart) -> SecondOrder:
+    return SecondOrder(shifted.single_root, shifted.by_grandparent, weights, chart)
 
 
 def filled(shifted: Shifted, kind: Kind):
@@ -70,10 +74,10 @@ def test_trees_follow_the_distribution(
     single_root: bool, kind: Kind, scores, draws: int, state, part_sums, check_law
 ) -> None:
     """H0: independent draws from the distribution; chi-square, p < 1e-6 by chance."""
-    exact = part_sums(*scores, single_root)
-    weights, chart, _ = filled(checked(scores, single_root), kind)
+    exact, shifted = part_sums(*scores, single_root), checked(scores, single_root)
+    weights, chart, _ = filled(shifted, kind)
     heads = np.full((draws, exact.trees.shape[1]), -9, dtype=np.int32)
-    sample_trees(weights, chart, single_root, state, heads)
+    sample_trees(grammar(shifted, weights, chart), state, heads)
     check_law(heads, exact.trees, exact.log_probs)
 
 
@@ -89,13 +93,13 @@ def test_the_best_tree_and_what_trees_weigh(single_root: bool, scores, part_sums
     for pairs in (False, True):
         parts = zip(shifted.log_weights, shifted.rest, strict=True)
         weights = Weights(*(Tropical(Paired(*each) if pairs else each[0]) for each in parts))
-        nothing = np.full(shifted.log_weights.arcs.shape, -np.inf)
-        chart = Chart(*(Tropical(paired(nothing.copy()) if pairs else nothing.copy()) for _ in Chart._fields))
+        nothing = np.full((TABLES, *shifted.log_weights.arcs.shape), -np.inf)
+        chart = Tropical(paired(nothing) if pairs else nothing)
         best = inside(weights, shifted.everything, single_root, chart).log
         highest = best.high if pairs else best
         assert highest + shifted.constant[0] == pytest.approx(exact.log_weights.max(), abs=1e-12)
         heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
-        follow(weights, chart, single_root, heads)
+        follow_best(grammar(shifted, weights, chart), heads)
         np.testing.assert_array_equal(heads, exact.trees[exact.log_weights.argmax()])
 
 
@@ -104,9 +108,10 @@ def test_the_best_tree_and_what_trees_weigh(single_root: bool, scores, part_sums
 def test_forbidden_parts_are_never_drawn(scores, state, part_sums) -> None:
     scores[2][1, 2, 3:] = scores[2][0, 0, 2] = -np.inf
     exact = part_sums(*scores)
-    weights, chart, _ = filled(checked(scores, True), REAL)
+    shifted = checked(scores, True)
+    weights, chart, _ = filled(shifted, REAL)
     heads = np.empty((200, 4), dtype=np.int32)
-    sample_trees(weights, chart, True, state, heads)
+    sample_trees(grammar(shifted, weights, chart), state, heads)
     allowed = {tuple(tree) for tree in exact.trees[np.isfinite(exact.log_weights)].tolist()}
     assert len(allowed) < len(exact.trees)
     assert {tuple(tree) for tree in heads.tolist()} <= allowed

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import space
+from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, outside, root_marginals
+from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import logarithm
-from deptree_cli.kernels.trees.eisner import Chart, inside, outside, root_marginals
-from deptree_cli.kernels.trees.eisner_sampler import sample_trees
 
 Float = NDArray[np.float64]
 
@@ -23,13 +23,9 @@ BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "mul
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE, PRECISE], ids=lambda kind: kind.name)
 
 
-def zeros(kind: Kind, n: int) -> Chart:
-    return Chart(*(kind.zeros((n + 1, n + 1)) for _ in Chart._fields))
-
-
-def filled(log_scores: Float, single_root: bool, kind: Kind) -> tuple[Any, Chart, Any]:
+def filled(log_scores: Float, single_root: bool, kind: Kind) -> tuple[Any, Any, Any]:
     """Weights, their chart, and the partition function."""
-    weights, chart = kind.exp(log_scores), zeros(kind, len(log_scores) - 1)
+    weights, chart = kind.exp(log_scores), kind.zeros((TABLES, *log_scores.shape))
     return weights, chart, inside(weights, single_root, chart)
 
 
@@ -60,7 +56,7 @@ def test_sums(single_root: bool, kind: Kind, n: int, graphs) -> None:
         exact = enumerated(graphs, log_scores, single_root)
         weights, chart, total = filled(log_scores, single_root, kind)
         marginals = kind.zeros((n + 1, n + 1))
-        outside(weights, single_root, chart, zeros(kind, n), marginals)
+        outside(weights, single_root, chart, kind.zeros((TABLES, n + 1, n + 1)), marginals)
         assert logarithm(total) == pytest.approx(exact.log_z, rel=1e-14, abs=1e-14)
         np.testing.assert_allclose(kind.floats(marginals), exact.marginals(), rtol=0, atol=1e-14)
         if single_root:
@@ -78,16 +74,14 @@ def test_dual_numbers_differentiate_the_marginals(single_root: bool, graphs) -> 
     def marginals(scores: Float) -> Float:
         weights, chart, _ = filled(scores, single_root, REAL)
         found = np.zeros((n + 1, n + 1))
-        outside(weights, single_root, chart, zeros(REAL, n), found)
+        outside(weights, single_root, chart, np.zeros(chart.shape), found)
         return found
 
-    def dual() -> Chart:
-        return Chart(*(Dual(np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))) for _ in Chart._fields))
-
-    weights, chart = Dual(np.exp(log_scores), np.exp(log_scores) * direction), dual()
+    weights = Dual(np.exp(log_scores), np.exp(log_scores) * direction)
+    chart, adjoints = (Dual(*np.zeros((2, TABLES, n + 1, n + 1))) for _ in range(2))
     inside(weights, single_root, chart)
     found = Dual(np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)))
-    outside(weights, single_root, chart, dual(), found)
+    outside(weights, single_root, chart, adjoints, found)
     with np.errstate(invalid="ignore"):
         expected = (marginals(log_scores + step * direction) - marginals(log_scores - step * direction)) / (2 * step)
     np.testing.assert_allclose(found.value, marginals(log_scores), rtol=0, atol=1e-15)
@@ -101,7 +95,7 @@ def test_the_law_of_the_sampler(single_root: bool, kind: Kind, graphs, check_law
         exact = enumerated(graphs, log_scores, single_root)
         chart = filled(log_scores, single_root, kind)[1]
         heads = np.empty((draws, 4), dtype=np.int32)
-        sample_trees(chart, single_root, state, heads)
+        sample_trees(Eisner(single_root, chart), state, heads)
         check_law(heads, exact.trees, exact.log_probs)
 
 
@@ -112,14 +106,14 @@ def test_only_trees_of_positive_weight(single_root: bool, kind: Kind, graphs, st
     for seed in range(20):
         log_scores = graphs.holes(5, seed, True, 30.0, projective=True)
         heads = np.empty((50, 5), dtype=np.int32)
-        sample_trees(filled(log_scores, single_root, kind)[1], single_root, state, heads)
+        sample_trees(Eisner(single_root, filled(log_scores, single_root, kind)[1]), state, heads)
         assert np.isfinite(log_scores[heads, np.arange(1, 6)]).all()
         assert space(single_root, projective=True).contains(heads).all()
 
 
 def test_the_state_goes_on(graphs, state) -> None:
-    chart = filled(graphs.uniform(6), True, REAL)[1]
+    grammar = Eisner(True, filled(graphs.uniform(6), True, REAL)[1])
     first, second = np.empty((2, 20, 6), dtype=np.int32)
-    sample_trees(chart, True, state, first)
-    sample_trees(chart, True, state, second)
+    sample_trees(grammar, state, first)
+    sample_trees(grammar, state, second)
     assert not np.array_equal(first, second)

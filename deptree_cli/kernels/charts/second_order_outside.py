@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from deptree_cli.kernels.charts.second_order import grandparents, heads_of, heads_of_both, tables_of
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, inner, length, multiply, one, part, put, row, zero
-from deptree_cli.kernels.trees.second_order import grandparents, heads_of, heads_of_both
 from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel
-def outside(weights, kept, single_root, chart, adjoints, marginals):
+def outside(weights, kept, single_root, items, adjoint_items, marginals):
     """Fill marginals (n+1, n+1), zeros at first, with those of arcs: `inside` line by line, backwards.
 
-    adjoints: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out multiplied by
-    the weights of their arcs.
+    adjoint_items: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out
+    multiplied by the weights of their arcs.
     """
+    of_tables(weights, kept, single_root, tables_of(items), tables_of(adjoint_items), marginals)
+
+
+# A function of its own: tables that are arguments are not counted at every call below.
+@kernel
+def of_tables(weights, kept, single_root, chart, adjoints, marginals):
+    """Fill marginals, given the tables of both charts."""
     n = length(chart.complete) - 1
     put(adjoints.complete, (0, n, 0), divide(one(chart.complete), get(chart.complete, (0, n, 0))))
     for j in range(n, 0, -1):

@@ -27,6 +27,9 @@ from deptree_cli.kernels.numbers.operations import add, get, length, multiply, o
 from deptree_cli.kernels.numbers.pairs import pair_add
 from deptree_cli.kernels.xoshiro import U64
 
+COMPLETE, ARC, PAIR = range(3)
+TABLES = 3
+
 
 class Weights(NamedTuple):
     """What arcs and their parts weigh in a sentence of n words; G is n+1, or 1 without scores of grandparents.
@@ -35,6 +38,8 @@ class Weights(NamedTuple):
         arcs: ``[head, dependent, grandparent]``, (n+1, n+1, G): the arc with the arc above it; 0 where the grandparent
             stands between the two, and under ROOT, which has no head, for all but number 0.
         siblings: ``[head, dependent, sibling]``, (n+1, n+1, n+1); the head itself stands for no sibling.
+
+    Number 0 of both, which is no arc's, is 1.
     """
 
     arcs: Any
@@ -42,7 +47,7 @@ class Weights(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The items of a sentence of n words, or their adjoints: arrays of numbers, (n+1, n+1, G).
+    """The tables of a chart, or of its adjoints: views of one array of numbers, (3, n+1, n+1, G).
 
     Attributes:
         complete: ``[head, end, grandparent]``.
@@ -72,12 +77,19 @@ class Kept(NamedTuple):
     above: Any
 
 
+@kernel(forceinline=True)
+def tables_of(items):
+    """Return the tables of a chart (3, n+1, n+1, G)."""
+    return Chart(row(items, COMPLETE), row(items, ARC), row(items, PAIR))
+
+
 @kernel
-def inside(weights, kept, single_root, chart):
-    """Fill a chart of zeros; return the partition function.
+def inside(weights, kept, single_root, items):
+    """Fill a chart of zeros, (3, n+1, n+1, G); return the partition function.
 
     Under the single-root constraint ROOT's only arc is one without a sibling before it.
     """
+    chart = tables_of(items)
     n = length(chart.complete) - 1
     unit = one(chart.complete)
     for i in range(n + 1):
@@ -185,8 +197,9 @@ def fill_complete(kept, chart, head, end):
 
 
 @kernel
-def clear(kept, chart):
+def clear(kept, items):
     """Make a chart of these items, or of their adjoints, one of zeros again."""
+    chart = tables_of(items)
     n = length(chart.complete) - 1
     for i in range(n + 1):
         first, count = heads_of(kept, i)

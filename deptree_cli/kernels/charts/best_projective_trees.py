@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.charts.eisner import BETWEEN, LEFT, RIGHT, nodes_between, split_at
+from deptree_cli.kernels.charts.projective_trees import best_items
+from deptree_cli.kernels.charts.walker import NONE, best_split, total
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.trees.best_projective_tree import NONE, best_items, best_split, best_sum
-from deptree_cli.kernels.trees.items import BETWEEN, LEFT, RIGHT, attach, splits_of
 
 # What is still to be done behind the last derivation of an item: all its splits wait to be seen; a neighbour has to be
 # made by its second part, by its first part; nothing.
@@ -63,9 +64,9 @@ class Agenda(NamedTuple):
 def best_projective_trees(scores, single_root, size):
     """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
     n = scores.shape[0] - 1
-    made, agenda = first_derivations(best_items(scores, single_root), single_root)
+    made, agenda = first_derivations(best_items(scores, single_root), n + 1)
     used = made.score.shape[0]
-    top = (RIGHT * (n + 1) + 0) * (n + 1) + n
+    top = number_of((RIGHT, 0, n), n + 1)
     heads = np.empty((16, n), np.int32)
     todo, wanted = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64)
     count, derivation = 0, top if made.score[top] > -math.inf else NONE
@@ -81,43 +82,53 @@ def best_projective_trees(scores, single_root, size):
 
 
 @kernel
-def first_derivations(chart, single_root):
-    """Return the best derivation of every item of a chart of best sums, and an agenda."""
-    nodes = chart.right.shape[0]
+def first_derivations(grammar, nodes):
+    """Return the best derivation of every item of a chart of tropical numbers, and an agenda."""
     items = 3 * nodes * nodes
     score, split, parts = np.zeros(items), np.full(items, NONE), np.full((items, 2), NONE)
     for i in range(nodes):
         for j in range(i + 1, nodes):
             for kind in (RIGHT, LEFT, BETWEEN):
-                item = (kind * nodes + i) * nodes + j
-                score[item] = best_sum(chart, kind, i, j)
-                split[item] = best_split(chart, single_root, kind, i, j)
-                if split[item] != NONE:
-                    parts[item, 0], parts[item, 1] = parts_of(item, split[item], nodes)
+                item = kind, i, j
+                number = number_of(item, nodes)
+                score[number], split[number] = total(grammar, item).log, best_split(grammar, item)[1]
+                if split[number] != NONE:
+                    parts[number, 0], parts[number, 1] = parts_of(number, split[number], nodes)
     made = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
     complete = split == NONE  # a single node, or nothing possible
     return made, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
 
 
 @kernel
-def parts_of(item, k, nodes):
-    """Return the two items that an item split at k consists of."""
-    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
-    if kind == RIGHT:
-        return (BETWEEN * nodes + i) * nodes + k, (RIGHT * nodes + k) * nodes + j
-    if kind == LEFT:
-        return (LEFT * nodes + i) * nodes + k, (BETWEEN * nodes + k) * nodes + j
-    return (RIGHT * nodes + i) * nodes + k, (LEFT * nodes + k + 1) * nodes + j
+def number_of(item, nodes):
+    """Return the number of an item."""
+    kind, i, j = item
+    return (kind * nodes + i) * nodes + j
+
+
+@kernel
+def item_of(number, nodes):
+    """Return the item of a number."""
+    return number // (nodes * nodes), number // nodes % nodes, number % nodes
+
+
+@kernel
+def parts_of(number, k, nodes):
+    """Return the numbers of the two items that an item split at k consists of."""
+    kind, i, j = item_of(number, nodes)
+    first, second, _, _ = split_at(kind, i, j, k)
+    first, second = (second, first) if kind == RIGHT else (first, second)  # from left to right
+    return number_of(first, nodes), number_of(second, nodes)
 
 
 @kernel
 def arc_score(scores, item, k):
     """Return the score of the arc that an item split at k has between its parts, 0 for none."""
     nodes = scores.shape[0]
-    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
+    kind, i, j = item_of(item, nodes)
     if kind == BETWEEN:
         return 0.0
-    return scores[i, k] if kind == RIGHT else scores[j, k]
+    return scores[i if kind == RIGHT else j, k]
 
 
 @kernel
@@ -161,9 +172,8 @@ def extend(scores, single_root, made, agenda, used, top, wanted):
 def add_splits(scores, single_root, made, agenda, used, item):
     """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
     nodes = scores.shape[0]
-    kind, (i, j) = item // (nodes * nodes), divmod(item % (nodes * nodes), nodes)
-    start, stop = splits_of(single_root, kind, i, j)
-    for k in range(start, stop):
+    first_node, stop = nodes_between(single_root, *item_of(item, nodes))
+    for k in range(first_node, stop):
         if k != made.split[item]:
             first, second = parts_of(item, k, nodes)
             used = add_candidate(scores, made, agenda, used, item, k, first, second)
@@ -248,10 +258,11 @@ def fill_heads(made, derivation, todo, heads):
     while count > 0:
         count -= 1
         now = todo[count]
-        kind, (i, j) = made.item[now] // (nodes * nodes), divmod(made.item[now] % (nodes * nodes), nodes)
         k = made.split[now]
         if k == NONE:
             continue
-        attach(heads, kind, i, j, k)
+        _, _, word, head = split_at(*item_of(made.item[now], nodes), k)
+        if word != NONE:
+            heads[word] = head
         todo[count], todo[count + 1] = made.parts[now, 0], made.parts[now, 1]
         count += 2

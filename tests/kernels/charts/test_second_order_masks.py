@@ -12,8 +12,8 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.pruning.arc_masks import kept_arcs, kept_items
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
-from deptree_cli.kernels.trees.second_order import Chart, Kept, Weights, clear, inside
-from deptree_cli.kernels.trees.second_order_outside import outside
+from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside
+from deptree_cli.kernels.charts.second_order_outside import outside
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
@@ -66,16 +66,15 @@ def test_what_is_pruned_is_not_touched_and_the_rest_is_cleared(kind: Kind, by_gr
     pinned, rng = some_of_a_tree(5, 3), np.random.default_rng(1)
     kept, shape = masked(pinned, by_grandparent), (6, 6, 6 if by_grandparent else 1)
     weights = Weights(kind.exp(rng.normal(size=shape)), kind.exp(rng.normal(size=(6, 6, 6))))
-    chart, adjoints = (Chart(*(kind.zeros(shape) for _ in Chart._fields)) for _ in range(2))
+    chart, adjoints = (kind.zeros((TABLES, *shape)) for _ in range(2))
     inside(weights, kept, False, chart)
     marginals = kind.zeros((6, 6))
     outside(weights, kept, False, chart, adjoints, marginals)
     np.testing.assert_allclose(kind.floats(marginals)[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
     np.testing.assert_allclose(kind.floats(marginals)[pinned], 1.0, rtol=0, atol=1e-12)
     for filled in (chart, adjoints):
-        assert not kind.floats(filled.complete)[~kept.complete].any()
-        assert not kind.floats(filled.arc)[~kept.arc].any()
-        assert not kind.floats(filled.pair)[~kept.pair].any()
+        for table, is_kept in zip(kind.floats(filled), kept[:TABLES], strict=True):
+            assert not table[~is_kept].any()
         clear(kept, filled)
-        for array, zeros in zip(filled, Chart(*(kind.zeros(shape) for _ in Chart._fields)), strict=True):
-            assert all(map(np.array_equal, *((array, zeros) if kind is WIDE else ([array], [zeros]))))
+        zeros = kind.zeros((TABLES, *shape))
+        assert all(map(np.array_equal, *((filled, zeros) if kind is WIDE else ([filled], [zeros]))))

@@ -1,0 +1,220 @@
+"""Eisner's (1996) chart of projective trees: sums over all of them, and the marginals of arcs by the sweep backwards.
+
+Nodes stand in a row, ROOT first. An item (kind, i, j) spans the nodes i..j. RIGHT is complete, of head i; LEFT is
+complete, of head j; BETWEEN is what fills the span of an arc between i and j, whichever way it points; an ARC is that
+with its arc. All trees are RIGHT of node 0, and each is built in exactly one way:
+
+    between[i, j] = sum over k of right[i, k] * left[k+1, j]
+    arc[i -> j], arc[j -> i] = weight * between[i, j]
+    right[i, j] = sum over k of arc[i -> k] * right[k, j]   k: the last dependent of i to the right
+    left[i, j] = sum over k of left[i, k] * arc[j -> k]     k: the first dependent of j
+
+A chart is one array of numbers, (TABLES, n+1, n+1), and every sum is that of x[i, k] * y[j, k] over k, two of its rows:
+complete items are in their tables twice, and what stands below the diagonal is sorted by its end.
+
+    chart[RIGHT, i, j] = chart[RIGHT, j, i] = right[i, j]
+    chart[LEFT, i, j] = chart[LEFT, j, i-1] = left[i, j]
+    chart[BETWEEN, i, j] = between[i, j]
+    chart[ARC, head, dependent]
+
+Numbers of any kind are added and multiplied, and divided once, never subtracted. On tropical numbers sums are maxima.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from deptree_cli.kernels.charts import walker
+from deptree_cli.kernels.charts.walker import NONE
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    as_float,
+    divide,
+    get,
+    inner,
+    length,
+    multiply,
+    one,
+    part,
+    put,
+    row,
+)
+from deptree_cli.kernels.xoshiro import U64
+
+RIGHT, LEFT, BETWEEN, ARC = range(4)
+TABLES = 4
+
+# Of RIGHT, LEFT and BETWEEN: the tables whose rows i and j are multiplied.
+X = ARC, LEFT, RIGHT
+Y = RIGHT, ARC, LEFT
+
+
+class Eisner(NamedTuple):
+    """The grammar of projective trees (`walker.py`): whether ROOT has one arc only, and a chart. Places are nodes k."""
+
+    single_root: Any
+    chart: Any
+
+
+@kernel
+def inside(weights, single_root, chart):
+    """Fill a chart of zeros from weights (n+1, n+1); return the partition function. O(n^3): n^3 / 2 multiply-adds."""
+    n = length(weights) - 1
+    for i in range(n + 1):
+        put(chart, (RIGHT, i, i), one(chart))
+        put(chart, (LEFT, i, i), one(chart))
+        if i > 0:
+            put(chart, (LEFT, i, i - 1), one(chart))
+    for j in range(1, n + 1):
+        for i in range(j - 1, -1, -1):
+            between = sum_of_parts(single_root, chart, BETWEEN, i, j)
+            put(chart, (BETWEEN, i, j), between)
+            put(chart, (ARC, i, j), multiply(between, get(weights, (i, j))))
+            put(chart, (ARC, j, i), multiply(between, get(weights, (j, i))))
+            if is_right(single_root, i, j, n):
+                right = sum_of_parts(single_root, chart, RIGHT, i, j)
+                put(chart, (RIGHT, i, j), right)
+                put(chart, (RIGHT, j, i), right)
+            if i > 0:
+                left = sum_of_parts(single_root, chart, LEFT, i, j)
+                put(chart, (LEFT, i, j), left)
+                put(chart, (LEFT, j, i - 1), left)
+    return get(chart, (RIGHT, 0, n))
+
+
+@kernel(forceinline=True)
+def is_right(single_root, i, j, n):
+    """Return whether there is an item RIGHT from i to j: under the single-root constraint none of ROOT but the last."""
+    return i > 0 or j == n or not single_root
+
+
+@kernel(forceinline=True)
+def nodes_between(single_root, kind, i, j):
+    """Return the first node at which an item can be split, and the one behind the last.
+
+    Under the single-root constraint ROOT's only arc is one whose span begins with nothing to ROOT's right.
+    """
+    if kind == RIGHT:
+        return i + 1, j + 1
+    return i, i + 1 if kind == BETWEEN and single_root and i == 0 else j
+
+
+@kernel(forceinline=True)
+def sum_of_parts(single_root, chart, kind, i, j):
+    """Return what an item sums, from those that it is split into."""
+    first, stop = nodes_between(single_root, kind, i, j)
+    return inner(part(row(chart, (X[kind], i)), first, stop), part(row(chart, (Y[kind], j)), first, stop))
+
+
+@kernel
+def root_marginals(chart, out):
+    """Fill out (n+1,) of float64 with the probability of each root, under the single-root constraint."""
+    n = out.shape[0] - 1
+    for r in range(1, n + 1):
+        with_root = multiply(get(chart, (ARC, 0, r)), get(chart, (RIGHT, n, r)))
+        out[r] = as_float(divide(with_root, get(chart, (RIGHT, 0, n))))
+
+
+@kernel
+def outside(weights, single_root, chart, adjoints, marginals):
+    """Fill marginals (n+1, n+1), zeros at first, with those of arcs, of dual numbers with their derivatives too. O(n^3)
+
+    adjoints: a chart of zeros, which is filled with the derivatives of log Z: `inside` line by line, backwards. An
+    item times its adjoint is the probability that a tree contains it.
+    """
+    n = length(weights) - 1
+    put(adjoints, (RIGHT, 0, n), divide(one(chart), get(chart, (RIGHT, 0, n))))
+    for j in range(n, 0, -1):
+        for i in range(j):
+            if i > 0:
+                left = add(get(adjoints, (LEFT, i, j)), get(adjoints, (LEFT, j, i - 1)))
+                parts_backward(single_root, chart, adjoints, LEFT, i, j, left)
+            if is_right(single_root, i, j, n):
+                right = add(get(adjoints, (RIGHT, i, j)), get(adjoints, (RIGHT, j, i)))
+                parts_backward(single_root, chart, adjoints, RIGHT, i, j, right)
+            between = add(
+                arc_backward(weights, chart, adjoints, i, j, marginals),
+                arc_backward(weights, chart, adjoints, j, i, marginals),
+            )
+            parts_backward(single_root, chart, adjoints, BETWEEN, i, j, between)
+
+
+@kernel(forceinline=True)
+def arc_backward(weights, chart, adjoints, head, dependent, marginals):
+    """Fill the marginal of an arc; return what the adjoint of its span gets."""
+    arc, adjoint = (head, dependent), get(adjoints, (ARC, head, dependent))
+    put(marginals, arc, multiply(adjoint, get(chart, (ARC, head, dependent))))
+    return multiply(adjoint, get(weights, arc))
+
+
+@kernel(forceinline=True)
+def parts_backward(single_root, chart, adjoints, kind, i, j, adjoint):
+    """Add to the adjoints of what an item was summed from, given its own."""
+    first, stop = nodes_between(single_root, kind, i, j)
+    x, of_x = row(chart, (X[kind], i)), row(adjoints, (X[kind], i))
+    y, of_y = row(chart, (Y[kind], j)), row(adjoints, (Y[kind], j))
+    products_backward(adjoint, x, of_x, y, of_y, first, stop)
+
+
+@kernel
+def products_backward(adjoint, x, of_x, y, of_y, first, stop):
+    """Add to the adjoints of the rows x and y, given that of the sum of x[k] * y[k], first <= k < stop.
+
+    Unsigned indices cannot count from the end of a row, which would be checked at every step and keep it from being
+    vectorised: two and a half times as fast.
+    """
+    for k in range(U64(first), U64(stop)):
+        put(of_x, k, add(get(of_x, k), multiply(adjoint, get(y, k))))
+        put(of_y, k, add(get(of_y, k), multiply(adjoint, get(x, k))))
+
+
+# What the walker asks.
+
+
+@kernel(forceinline=True)
+def factors(kind, i, j):
+    """Return the tables and rows whose numbers are multiplied where an item is split."""
+    if kind == RIGHT:
+        return ARC, i, RIGHT, j
+    if kind == LEFT:
+        return LEFT, i, ARC, j
+    return RIGHT, i, LEFT, j
+
+
+@kernel(forceinline=True)
+def product(chart, at, k):
+    """Return the part of an item's sum that is split at k; at: its `factors`."""
+    x_table, i, y_table, j = at
+    return multiply(get(chart, (x_table, i, k)), get(chart, (y_table, j, k)))
+
+
+@kernel(forceinline=True)
+def split_at(kind, i, j, k):
+    """Return the two items that one split at k consists of, a word and its head: see `walker.split`."""
+    if kind == RIGHT:
+        return (RIGHT, k, j), (BETWEEN, i, k), k - 1, i
+    if kind == LEFT:
+        return (LEFT, i, k), (BETWEEN, k, j), k - 1, j
+    return (RIGHT, i, k), (LEFT, k + 1, j), NONE, NONE
+
+
+@walker.total.register(Eisner)
+def _total(grammar, item):
+    return get(grammar.chart, (item[0], item[1], item[2]))
+
+
+@walker.places.register(Eisner)
+def _places(grammar, item, row):
+    first, stop = nodes_between(grammar.single_root, item[0], item[1], item[2])
+    return first, stop, factors(item[0], item[1], item[2])
+
+
+@walker.part.register(Eisner)
+def _part(grammar, at, place):
+    return product(grammar.chart, at, place)
+
+
+@walker.split.register(Eisner)
+def _split(grammar, item, row, place):
+    return split_at(item[0], item[1], item[2], place)

@@ -1,0 +1,62 @@
+"""Projective trees from the top of a chart down: exact samples, and the tree of the largest sum of scores.
+
+In the grammars `Eisner` and `SecondOrder` alike, all trees of n words are the item (0, 0, n, 0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, Eisner, inside
+from deptree_cli.kernels.charts.walker import WIDTH, push, walk
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import all_lowest, get, is_less, length, lowest
+from deptree_cli.kernels.numbers.tropical import Tropical
+
+
+@kernel
+def sample_trees(grammar, state, heads):
+    """Fill heads (k, n) with independent trees: O(n^2) each at worst, about n log n where arcs are short."""
+    n = heads.shape[1]
+    todo = np.empty((2 * n + 2, WIDTH), np.int64)
+    for t in range(heads.shape[0]):
+        walk(grammar, state, todo, push(todo, 0, (0, 0, n, 0)), heads[t])
+
+
+@kernel
+def follow_best(grammar, heads):
+    """Fill heads (n,) with the best tree, which there is, of a chart of tropical numbers; of equals the first split."""
+    n = heads.shape[0]
+    todo = np.empty((2 * n + 2, WIDTH), np.int64)
+    walk(grammar, None, todo, push(todo, 0, (0, 0, n, 0)), heads)
+
+
+@kernel
+def best_tree(scores, single_root, heads):
+    """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum."""
+    grammar = best_items(scores, single_root)
+    total = get(grammar.chart, (RIGHT, 0, heads.shape[0])).log
+    if is_less(lowest(scores), total):
+        follow_best(grammar, heads)
+    return total
+
+
+@kernel
+def best_items(scores, single_root):
+    """Return the grammar with the chart of scores (n+1, n+1) as tropical numbers."""
+    chart = Tropical(all_lowest(scores, (TABLES, length(scores), length(scores))))
+    inside(Tropical(scores), single_root, chart)
+    return Eisner(single_root, chart)
+
+
+@kernel
+def are_projective(trees, out):
+    """Fill out (k,) with whether no two arcs of a tree (k, n), heads, cross: every word below an arc stays there."""
+    n = trees.shape[1]
+    for t in range(trees.shape[0]):
+        out[t] = True
+        for word in range(1, n + 1):
+            first, last = min(word, trees[t, word - 1]), max(word, trees[t, word - 1])
+            for between in range(first + 1, last):
+                if trees[t, between - 1] < first or trees[t, between - 1] > last:
+                    out[t] = False
