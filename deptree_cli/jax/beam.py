@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import batch_of, require_trees
 from deptree_cli.jax.conditionals import (
@@ -92,7 +93,12 @@ class Sentence(NamedTuple):
 
 
 def stochastic_beam_search(
-    key: Array, log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True
+    key: Array,
+    log_scores: ArrayLike,
+    k: int,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
 ) -> BeamSample:
     """Draw k distinct trees of each sentence, all at once; O(k n^3).
 
@@ -106,16 +112,20 @@ def stochastic_beam_search(
         k: how many trees, 1 or more; static under jit.
         lengths: (...,), the number of words of each sentence; it may be traced.
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
+        projective: refused: see `sample_without_replacement`.
 
     Returns:
         trees with k as the first axis; all of them, then nothing, where there are fewer. Of k above 10,000 there are no
             more rows than sentences of N - 1 words can have trees.
 
     Raises:
-        DeptreeError: key or k are none, or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
+        DeptreeError: key or k are none, or shapes do not fit; trees are to be projective; or,
+            outside of jit and vmap, a sentence has no tree.
     """
     k, key = count_of(k), one_key(key)
-    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root))
+    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root, projective))
+    if batch.projective:
+        raise DeptreeError("beam search draws non-projective trees only", "Use sample_without_replacement instead")
     k, shape = rows_for(k, batch), batch.words.shape[:-1]
     scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
     keys = jax.random.split(key, len(words)) if shape else key[None]

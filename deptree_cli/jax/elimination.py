@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from deptree_cli.jax import eisner
 from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
 from deptree_cli.jax.factors import APART, Factors, eliminate, flows, needs_light, shift, two_sum
 from deptree_cli.jax.wide import Wide, constant, log_ratio
@@ -16,7 +19,9 @@ from deptree_cli.jax.wide import Wide, constant, log_ratio
 ROUNDINGS = 16
 
 
-def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+def log_partition(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+) -> Array:
     """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
 
     Args:
@@ -24,6 +29,7 @@ def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, singl
             the largest of its word count for nothing; a sentence that has no others is refused.
         lengths: (...,), the number of words of each sentence; it may be traced.
         single_root: True for trees with exactly one arc from ROOT, False for one or more.
+        projective: whether to take only trees in which no two arcs cross; static under jit.
 
     Returns:
         numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
@@ -33,7 +39,7 @@ def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, singl
         DeptreeError: shapes do not fit; or a sentence has no tree, a score that is NaN or infinite, or a mask in every
             tree.
     """
-    batch = batch_of(log_scores, lengths, single_root)
+    batch = batch_of(log_scores, lengths, single_root, projective)
     relative, log_z = _log_partition(batch)
     require_trees(relative, batch)
     problem = f"the best scores of words cancel, and leave no digits of {log_z.dtype}"
@@ -41,12 +47,14 @@ def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, singl
     return log_z
 
 
-def marginals(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+def marginals(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+) -> Array:
     """Return the probability of each arc to be in a tree, (..., N, N). O(n^3).
 
     Arguments and errors as of `log_partition`; all are 0 where that returns -inf.
     """
-    batch = batch_of(log_scores, lengths, single_root)
+    batch = batch_of(log_scores, lengths, single_root, projective)
     relative, found = _marginals(batch)
     require_trees(relative, batch)
     return found
@@ -58,7 +66,7 @@ def relative_log_partition(batch: Batch) -> Array:
 
     -inf where there is no tree; NaN where trees are not told apart.
     """
-    return _log_z(eliminate(batch.log_scores, batch.single_root), batch)
+    return _sums(batch)[0]
 
 
 @relative_log_partition.defjvp
@@ -69,10 +77,9 @@ def _relative_log_partition_jvp(primals: tuple[Batch], tangents: tuple[Batch]) -
 
 def relative_sums(batch: Batch) -> tuple[Array, Array]:
     """Return the same and the marginals of arcs, (..., n+1, n), which are 0 where there is no tree."""
-    factors = eliminate(batch.log_scores, batch.single_root)
-    relative = _log_z(factors, batch)
+    relative, probabilities = _sums(batch)
     known = jnp.where(jnp.isnan(relative), jnp.nan, 1)[..., None, None]
-    found = jnp.where((relative == -jnp.inf)[..., None, None], 0, flows(factors) * factors.direct * known)
+    found = jnp.where((relative == -jnp.inf)[..., None, None], 0, probabilities() * known)
     return relative, found - lax.stop_gradient(jnp.minimum(found, 0))  # what is below 0 is rounding
 
 
@@ -99,10 +106,27 @@ def _marginals(batch: Batch) -> tuple[Array, Array]:
     return relative, matrix_of(found)
 
 
+def _sums(batch: Batch) -> tuple[Array, Callable[[], Array]]:
+    """log Z of shifted scores, (...,), NaN where trees are not told apart; and what gives probabilities of arcs."""
+    if batch.projective:
+        total, probabilities = eisner.sums(batch)
+        log_z = log_ratio(total, constant(1, (), total.mantissa.dtype))
+    else:
+        factors = eliminate(batch.log_scores, batch.single_root)
+        log_z = _log_z(factors, batch)
+
+        def probabilities() -> Array:
+            return flows(factors) * factors.direct
+
+    are_numbers = (batch.log_scores < jnp.inf).all((-2, -1))
+    is_known = are_numbers & ~needs_light(log_z, batch.log_scores, batch.single_root)
+    return jnp.where(is_known, log_z, jnp.nan), probabilities
+
+
 def _log_z(factors: Factors, batch: Batch) -> Array:
     """The sum of the logarithms of pivots, ROOT's arcs brought back to their weight.
 
-    -inf where a word has no pivot, and where there is to be one arc from ROOT and two are needed; NaN of such scores.
+    -inf where a word has no pivot, and where there is to be one arc from ROOT and two are needed.
     """
     mantissa, exponent = factors.pivots
     by_root = (mantissa > 0) & (exponent < -(APART // 2))
@@ -110,7 +134,4 @@ def _log_z(factors: Factors, batch: Batch) -> Array:
     logs = log_ratio(pivots, constant(1, (), mantissa.dtype))
     log_z = jnp.where(batch.words, logs, 0).sum(-1)
     too_many = batch.single_root & (by_root.sum(-1) > 1)
-    are_numbers = (batch.log_scores < jnp.inf).all((-2, -1))
-    log_z = jnp.where(too_many, -jnp.inf, log_z)
-    is_known = are_numbers & ~needs_light(log_z, batch.log_scores, batch.single_root)
-    return jnp.where(is_known, log_z, jnp.nan)
+    return jnp.where(too_many, -jnp.inf, log_z)
