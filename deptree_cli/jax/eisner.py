@@ -23,7 +23,7 @@ from jax import Array, lax
 
 from deptree_cli.jax.batches import Batch, matrix_of
 from deptree_cli.jax.factors import light_left_out, relative_tangent
-from deptree_cli.jax.wide import Wide, constant, each, multiply, normalised, power_of_2, where, zero_like
+from deptree_cli.jax.wide import Wide, constant, each, logarithm, multiply, normalised, power_of_2, where, zero_like
 
 
 class Chart(NamedTuple):
@@ -45,9 +45,9 @@ Sides = Callable[[Chart], tuple[Any, Any]]
 Combine = Callable[[Chart, Sides, Array], Any]
 
 
-def sums(batch: Batch) -> tuple[Wide, Callable[[], Array]]:
-    """Return the sums over all trees (...,), and what gives the probabilities of arcs, (..., n+1, n). O(n^3)."""
-    shape, n = batch.words.shape[:-1], batch.words.shape[-1]
+def sums(batch: Batch) -> tuple[Array, Callable[[], Array]]:
+    """Return log Z of shifted scores, (...,), and what gives the probabilities of arcs, (..., n+1, n). O(n^3)."""
+    n = batch.words.shape[-1]
     scores, lengths = batch.log_scores.reshape(-1, n + 1, n), batch.words.sum(-1).reshape(1, -1)
     chart = inside(scores, batch.single_root)
 
@@ -58,7 +58,7 @@ def sums(batch: Batch) -> tuple[Wide, Callable[[], Array]]:
         change = jax.linear_transpose(lambda x: of_all_words(_changes(chart, batch.single_root, x).complete), scores)
         return change(jnp.ones(len(scores), scores.dtype))[0].reshape(batch.log_scores.shape)
 
-    return each(lambda part: of_all_words(part).reshape(shape), chart.complete), marginals
+    return logarithm(each(of_all_words, chart.complete)).reshape(batch.words.shape[:-1]), marginals
 
 
 @jax.custom_jvp

@@ -12,8 +12,8 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax.batches import Batch, batch_of, require_numbers, require_trees
-from deptree_cli.jax.elimination import relative_log_partition, relative_sums
 from deptree_cli.jax.factors import is_light, shift
+from deptree_cli.jax.partition import relative_log_partition, relative_sums
 from deptree_cli.jax.trees import are_trees, positions_of
 
 # Marginals up to so many roundings may be of arcs that are in no tree.

@@ -20,8 +20,8 @@ from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
-from deptree_cli.jax.elimination import relative_log_partition
 from deptree_cli.jax.factors import eliminate
+from deptree_cli.jax.partition import relative_log_partition
 from deptree_cli.jax.sampler import sample_trees
 
 IMPLEMENTATIONS = ("auto", "kernels", "device")
