@@ -53,8 +53,8 @@ def sample(
     k: int,
     lengths: ArrayLike | None = None,
     single_root: bool = True,
-    implementation: str = "auto",
     projective: bool = False,
+    implementation: str = "auto",
 ) -> Array:
     """Draw k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
 

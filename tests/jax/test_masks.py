@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -38,12 +39,12 @@ def padded(arrays: list[Numbers]) -> Numbers:
     return np.stack([np.pad(a, (0, NODES - len(a)), constant_values=-np.inf) for a in arrays])
 
 
-@jax.jit
-def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any) -> dict[str, Any]:
+@partial(jax.jit, static_argnums=5)
+def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any, projective: bool) -> dict[str, Any]:
     """Every question of each sentence, with gradients."""
 
     def of_one(scores: Any, other: Any, heads: Any, n: Any, single_root: Any) -> dict[str, Any]:
-        how = {"lengths": n, "single_root": single_root}
+        how = {"lengths": n, "single_root": single_root, "projective": projective}
         questions: dict[str, Callable[[Any, Any], Any]] = {
             "log_partition": lambda x, y: log_partition(x, **how),
             "log_prob": lambda x, y: log_prob(x, heads, **how),
@@ -77,9 +78,9 @@ def expected(graph: Graph, exact: Exact, other: Exact, tree: int) -> dict[str, A
     return found
 
 
-def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool]]:
+def look(count: int, dtype: Any, projective: bool) -> tuple[Worst, dict[str, list[int]], list[bool]]:
     """The errors of what is not refused, what is, and which sentences' trees all need masks."""
-    both = list(pairs(count, spaces=[each for each in SPACES if not each.projective], dtype=dtype))
+    both = list(pairs(count, spaces=[each for each in SPACES if each.projective == projective], dtype=dtype))
     exact = [(Exact.of(graph), Exact.of(other)) for graph, other in both]
     trees = [len(ours.trees) // 2 for ours, _ in exact]
     heads = np.stack(
@@ -87,11 +88,11 @@ def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool
     )
     given = [padded([each[i].log_scores for each in both]).astype(dtype) for i in range(2)]
     spaces = np.array([graph.space.single_root for graph, _ in both])
-    found = jax.tree.map(np.asarray, answers(*given, heads, np.array([g.n for g, _ in both]), spaces))
+    found = jax.tree.map(np.asarray, answers(*given, heads, np.array([g.n for g, _ in both]), spaces, projective))
     worst, refused, needed = Worst(), {}, []
     for b, ((graph, _), (ours, theirs)) in enumerate(zip(both, exact, strict=True)):
         inside = slice(graph.n + 1)
-        d = TreeDistribution(graph.log_scores, single_root=graph.space.single_root)
+        d = TreeDistribution(graph.log_scores, single_root=False).over(graph.space)
         needed.append(relative_log_partition(d) < -1e5)
         if not np.isnan(found["marginals"][b]).any():
             worst.see("marginals", found["marginals"][b, inside, inside], ours.marginals)
@@ -107,11 +108,12 @@ def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool
     return worst, refused, needed
 
 
+@pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_every_question_is_answered_right_or_refused(dtype: Any) -> None:
+def test_every_question_is_answered_right_or_refused(dtype: Any, projective: bool) -> None:
     """Refused are sentences that need a mask in every tree, and divergences from those that mask likely arcs."""
     with jax.enable_x64(dtype == np.float64):
-        worst, refused, needed = look(GRAPHS, dtype)
+        worst, refused, needed = look(GRAPHS, dtype, projective)
     worst.check(WITHIN[dtype])
     for question in ("log_prob", "entropy"):
         assert all(needed[b] for b in refused[question])
