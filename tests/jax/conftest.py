@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,12 @@ class Sentences:
 def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
     """The batch, over every space of trees."""
     return Sentences(graphs, request.param)
+
+
+@pytest.fixture
+def quick() -> Iterator[None]:
+    """Compile in a third of the time, where what is compiled is not run for long."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)

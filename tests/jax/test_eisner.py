@@ -12,6 +12,8 @@ jax = pytest.importorskip("jax")
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import argmax, entropy, log_partition, log_prob, marginals, sample, stochastic_beam_search
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 def crossing() -> np.ndarray:
     """Scores of which those of sentence 1 leave words 3 and 4 one head each, by arcs that cross."""

@@ -82,7 +82,7 @@ def test_sentences_one_by_one_change_nothing(sentences: Any) -> None:
     np.testing.assert_allclose(one(sentences.log_scores, lengths), together, atol=1e-7)
 
 
-def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None) -> None:
+def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None, quick: None) -> None:
     """The sentence e^-1000 apart included; and 0 where nothing counts."""
     how = sentences.how
     scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
@@ -96,7 +96,7 @@ def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64:
     assert np.abs(found).max() > 0.1
 
 
-def test_the_hessian_is_the_covariance_of_arcs(graphs: Any) -> None:
+def test_the_hessian_is_the_covariance_of_arcs(graphs: Any, quick: None) -> None:
     """jax.hessian in float32, an arc forbidden, against E[arc arc'] - E[arc] E[arc'] by enumeration."""
     scores = graphs.gaussian(3).astype(np.float32)
     scores[1, 2] = -np.inf
@@ -187,7 +187,7 @@ class TestWithoutATree:
         assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
 
     def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
-        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True)
+        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True, False)
         with pytest.raises(
             DeptreeError, match=r"^sentence 3 of the batch: every tree has a score 180,000 or more .*\. Raise"
         ):

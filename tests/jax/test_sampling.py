@@ -12,7 +12,7 @@ jax = pytest.importorskip("jax")
 from deptree_cli.core.audit import chi_square
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.jax import log_prob, marginals, sample, sample_without_replacement, stochastic_beam_search
+from deptree_cli.jax import log_prob, marginals, sample, sample_without_replacement
 
 BOTH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 SIZE = 20_000
@@ -70,14 +70,14 @@ def test_longer_sentences_have_their_marginals_on_the_device(graphs: Any) -> Non
     assert np.isfinite(log_prob(scores, heads)).all()
 
 
-@pytest.mark.parametrize("draw", ["kernels", "device", "distinct", "beam"])
+@pytest.mark.parametrize("draw", ["kernels", "device", "distinct"])
 def test_equal_sentences_of_a_batch_draw_trees_of_their_own(draw: str) -> None:
-    """From the one key each has its own random numbers: 6 of 16,807 trees are the same by chance once in 1e25 seeds."""
-    key, scores = jax.random.key(4), np.zeros((2, 7, 7), dtype=np.float32)
-    if draw in ("kernels", "device"):
-        heads = sample(key, scores, 6, implementation=draw)
+    """From the one key each has its own random numbers: 64 come in the same order by chance once in 1e89 seeds."""
+    key, scores = jax.random.key(4), np.zeros((6, 5, 5), dtype=np.float32)
+    if draw == "distinct":
+        heads = sample_without_replacement(key, scores, 64).heads
     else:
-        heads = {"distinct": sample_without_replacement, "beam": stochastic_beam_search}[draw](key, scores, 6).heads
+        heads = sample(key, scores, SIZE, np.full(6, 4), implementation=draw)
     assert not np.array_equal(heads[:, 0], heads[:, 1])
 
 
@@ -118,6 +118,7 @@ def test_a_sentence_without_a_tree_is_named(implementation: str) -> None:
 
 
 def test_what_is_compiled_for_a_device_gives_it_no_heads() -> None:
-    heads = np.asarray(compiled(jax.random.PRNGKey(0), without_a_tree(), SIZE, np.full(6, 4), True, False, "device"))
-    assert (heads[:, 1] == -1).all()
+    lengths = np.array([4, 4, 9, 5, 0, -1])
+    heads = np.asarray(compiled(jax.random.PRNGKey(0), without_a_tree(), SIZE, lengths, True, False, "device"))
+    assert (heads[:, 1:] == -1).all()
     assert (heads[:, 0, 1:] >= 0).all()

@@ -13,6 +13,8 @@ jax = pytest.importorskip("jax")
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.jax import log_prob, marginals, sample
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 @pytest.mark.parametrize(
     ("sentences", "implementation"), [(PROJECTIVE, "kernels"), (MULTI_ROOT, "device")], indirect=["sentences"]
