@@ -11,14 +11,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import exact, peers
+from benchmarks import exact, matrix_tree, peers
 from benchmarks.scores import uniform
 from benchmarks.timing import print_table, seconds
 from benchmarks.training_peers import Contender, supar, torch_struct
 from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.batches.sums import log_partitions_and_marginals
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.spaces import SINGLE_ROOT, matrix_tree
+from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.core.spaces.elimination import factorise
 
 Float = NDArray[np.float64]

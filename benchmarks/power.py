@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.control import SwappedPairs
 from benchmarks.timing import print_table
-from deptree_cli.core.audit import Audit, Tally, binomial_p_values, chi_square
-from deptree_cli.core.audit.control import SwappedPairs
+from deptree_cli.core.audit import Audit, Tally, binomial_p_values
 from deptree_cli.core.audit.enumerated import Enumerated
 from deptree_cli.core.audit.findings import Tests, combine
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
+from tests.pearson import chi_square
 
 ALPHA = 0.001
 RUNS, SLOW_RUNS = 1000, 20

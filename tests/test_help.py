@@ -33,7 +33,6 @@ def help_of(*args: str) -> str:
 
 
 OPTIONS = [(name, parameter) for name in NAMES for parameter in command(name).params]
-IDS = [f"{name} {parameter.opts[-1]}" for name, parameter in OPTIONS]
 
 
 @pytest.mark.parametrize("group", ["", *GROUPS])
@@ -78,12 +77,13 @@ def help_of_any_width(name: str) -> str:
     return CliRunner().invoke(cli.deptree, [*name.split(), "--help"]).output
 
 
-@pytest.mark.parametrize(("name", "parameter"), OPTIONS, ids=IDS)
-def test_every_option_has_help(name, parameter):
-    if isinstance(parameter, click.Option):
-        assert parameter.help
-        assert parameter.help[0].isupper()
-        assert max(parameter.opts, key=len) in help_of(*name.split())
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_has_help(name):
+    text = help_of(*name.split())
+    for option in (each for each in command(name).params if isinstance(each, click.Option)):
+        assert option.help
+        assert option.help[0].isupper()
+        assert max(option.opts, key=len) in text
 
 
 SECTIONS = ["Options", "Reading", "Writing", "Running"]
@@ -205,19 +205,8 @@ def test_completion(shell):
     assert ran.returncode == 0
 
 
-@pytest.fixture(scope="module")
-def readme() -> str:
-    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_readme_mentions_every_command(readme, name):
-    assert f"deptree {name}" in readme
-
-
-LONG = sorted({opt for _, each in OPTIONS for opt in [*each.opts, *each.secondary_opts] if opt.startswith("--")})
-
-
-@pytest.mark.parametrize("option", LONG)
-def test_the_readme_mentions_every_long_option(readme, option):
-    assert re.search(rf"(?<![\w-]){option}(?![\w-])", readme)
+def test_the_readme_mentions_every_command_and_every_long_option():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert not [name for name in NAMES if f"deptree {name}" not in text]
+    options = {opt for _, each in OPTIONS for opt in [*each.opts, *each.secondary_opts] if opt.startswith("--")}
+    assert not [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]

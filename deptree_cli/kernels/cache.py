@@ -10,8 +10,9 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
+
+NAME = "machine-code"
 
 # Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
 _listeners: list[Callable[[str], None]] = []
@@ -21,15 +22,11 @@ _watchers: list[Callable[[bool], None]] = []
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for the machine code of kernels, named after a hash of all their sources; None if none will do.
+    """Return the folder for the machine code of kernels; None if none will do.
 
-    Kernels contain code of each other, and numba does not track that: a change in any file must invalidate them all.
-    The folder is outside the package, which may be installed where its users cannot write.
+    It is outside the package, which may be installed where its users cannot write.
     """
-    sources = blake2b(digest_size=8)
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        sources.update(source.read_bytes())
-    return next((folder for folder in _candidates(sources.hexdigest()) if _serves(folder)), None)
+    return next((folder for folder in _candidates() if _serves(folder)), None)
 
 
 def tell_if_not_kept(listener: Callable[[str], None]) -> None:
@@ -57,14 +54,14 @@ def compiling(begins: bool) -> None:
         watcher(begins)
 
 
-def _candidates(name: str) -> Iterator[Path]:
+def _candidates() -> Iterator[Path]:
     """Numba's folder for caches, if set, then the user's, then one among temporary files."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(os.environ["NUMBA_CACHE_DIR"]).absolute() / "deptree" / name
+        yield Path(os.environ["NUMBA_CACHE_DIR"]).absolute() / "deptree" / NAME
     with suppress(RuntimeError):  # nobody's home
-        yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "deptree" / name
+        yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "deptree" / NAME
     # Of one level, for whoever owns a folder may rename what is in it; and of temporary files everyone his own.
-    yield Path(tempfile.gettempdir()) / f"deptree-{os.getuid() if hasattr(os, 'getuid') else 'cache'}-{name}"
+    yield Path(tempfile.gettempdir()) / f"deptree-{os.getuid() if hasattr(os, 'getuid') else 'cache'}-{NAME}"
 
 
 def _serves(folder: Path) -> bool:

@@ -1,22 +1,26 @@
 """Machine code kept on disk, where nothing that is wrong with the disk does more harm than compiling anew.
 
 Numba's own cache raises whatever reading and writing do: a truncated file, a full disk and a folder that cannot be
-written would each end the program; or it goes on in another folder, which does not depend on all sources.
+written would each end the program; or it goes on in another folder. And it looks at the source of the kernel alone, not
+at those of the kernels within it.
 """
 
 from __future__ import annotations
 
-import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 from numba.core.event import Listener, register
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept
+from deptree_cli.kernels.sources import KERNELS, digest_of
 
 FOLDER = cache_folder()
+VERSIONS = 8  # of a file of kernels, of which machine code is kept
 NO_FOLDER = "no folder for it can be written, or is safe from others"
 
 
@@ -29,18 +33,35 @@ def keep(function: Any) -> None:
 
 
 class OurFolder(UserWideCacheLocator):
-    """Tells numba where to keep machine code, whatever its own settings are."""
+    """Tells numba where to keep machine code: a folder for each file of kernels and each version of its sources."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
         if FOLDER is None:
             raise OSError(NO_FOLDER)
-        self._cache_path = os.path.join(FOLDER, self.get_suitable_cache_subpath(py_file))  # noqa: PTH118 (numba's type)
+        source = Path(py_file)
+        self._module = ".".join(source.with_suffix("").relative_to(KERNELS).parts)
+        self._digest = digest_of(source)
+        self._folder = FOLDER / f"{self._module}-{self._digest}-{numba.__version__}"
+        self._cache_path = str(self._folder)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> OurFolder:
         """Return a locator; nothing is written before there is something to keep."""
         return cls(py_func, py_file)
+
+    def get_source_stamp(self) -> str:
+        """Return what machine code must have been made of; not when and where, so that copies of a package share it."""
+        return self._digest
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder; what other versions left there goes, the oldest first."""
+        is_new = not self._folder.exists()
+        super().ensure_cache_path()
+        if is_new:
+            versions = sorted(self._folder.parent.glob(f"{self._module}-*"), key=lambda path: path.stat().st_mtime)
+            for folder in versions[:-VERSIONS]:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Code(CompileResultCacheImpl):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
+from tests.pearson import chi_square
 
 Float = NDArray[np.float64]
 Scores = tuple[Float, Float | None, Float | None]

@@ -9,10 +9,10 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.jax import log_prob, marginals, sample, sample_without_replacement
+from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 SIZE = 20_000

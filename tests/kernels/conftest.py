@@ -10,11 +10,11 @@ from hypothesis import settings
 from numba import config
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.trees import elimination
+from tests.pearson import chi_square
 
 Float = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.categorical import NONE, draw_categorical
+from tests.pearson import chi_square
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 LARGEST = np.uint64(2**64 - 1)

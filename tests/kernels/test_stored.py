@@ -44,9 +44,26 @@ def kept_in(folder: Path, suffix: str) -> list[Path]:
 
 
 def test_it_is_filled_and_used(tmp_path: Path) -> None:
-    assert run(tmp_path) == [f"0 from {next((tmp_path / '.cache/deptree').iterdir())}"]
+    assert run(tmp_path) == [f"0 from {tmp_path}/.cache/deptree/machine-code"]
     assert run(tmp_path)[0].startswith("1 from ")
-    assert next((tmp_path / ".cache/deptree").iterdir()).stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / ".cache/deptree/machine-code").stat().st_mode & 0o777 == 0o700
+    assert len(list((tmp_path / ".cache/deptree/machine-code").glob("xoshiro-*"))) == 1
+
+
+def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
+    """Eight of a file of kernels stay; other files do not count, whatever their names begin with."""
+    folder = tmp_path / ".cache/deptree/machine-code"
+    folder.mkdir(parents=True)
+    (tmp_path / ".cache/deptree/machine-code").chmod(0o700)
+    for age in range(10):
+        for name in (f"xoshiro-{age}", f"xoshiro_more-{age}"):
+            (folder / name).mkdir()
+            os.utime(folder / name, (10**9 - age, 10**9 - age))
+    run(tmp_path)
+    names = {path.name for path in folder.iterdir()}
+    assert {f"xoshiro-{age}" for age in range(7)} < names
+    assert len([name for name in names if name.startswith("xoshiro-")]) == 8
+    assert len([name for name in names if name.startswith("xoshiro_more-")]) == 10
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import Oracle
@@ -16,6 +15,7 @@ from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
 from deptree_cli.core.swor.draws import most_certain, size_for_mass
 from deptree_cli.core.swor.labelled import draw
+from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws
 

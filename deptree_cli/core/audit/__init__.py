@@ -8,7 +8,6 @@ Count trees with a `Tally`, whose `audit()` tests them; `judge` turns the audits
 """
 
 from deptree_cli.core.audit.binomials import binomial_p_values, mean_deviation
-from deptree_cli.core.audit.pearson import chi_square
 from deptree_cli.core.audit.tally import ENUMERATED_N, Tally
 from deptree_cli.core.audit.verdicts import BIASED, UNBIASED, UNDECIDED, Audit, Verdict, holm, judge
 
@@ -21,7 +20,6 @@ __all__ = [
     "Tally",
     "Verdict",
     "binomial_p_values",
-    "chi_square",
     "holm",
     "judge",
     "mean_deviation",

@@ -12,8 +12,8 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
 from deptree_cli.core.audit.findings import ARCS, PAIRS, TAILS, TREES, Finding, events_finding
+from deptree_cli.core.audit.omnibus import omnibus
 from deptree_cli.core.audit.rival import rival_tree
-from deptree_cli.core.audit.together import together
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace
@@ -85,7 +85,7 @@ class Enumerated:
             )
             for one in self._events
         ]
-        return [*found, together(given[self._order], size, self.probs[self._order], self.slack)]
+        return [*found, omnibus(given[self._order], size, self.probs[self._order], self.slack)]
 
     def distances(self, counts: Int, size: int, impossible: int) -> tuple[float, float]:
         """Total variation distance of observed from exact tree frequencies, and its mean without bias."""

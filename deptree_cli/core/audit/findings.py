@@ -19,7 +19,7 @@ SHARES = {TREES: 4, ARCS: 4, PAIRS: 2, TOGETHER: 2, TAILS: 1, LOG_PROBABILITY: 1
 
 
 @dataclass(frozen=True)
-class Sight:
+class Detector:
     """The test of the group that sees a given tree best: the least likely event that the tree is in.
 
     Attributes:
@@ -86,14 +86,14 @@ class Family:
         evidence: the group that it comes from; None without any test.
         smallest: the smallest p-value of that group's tests.
         tests: how many tests there are in all groups.
-        sights: what sees the rival tree.
+        detectors: the tests that the rival tree would show in.
     """
 
     p_value: float
     evidence: str | None
     smallest: float
     tests: int
-    sights: tuple[Sight, ...]
+    detectors: tuple[Detector, ...]
 
 
 def events_finding(group: str, counts: Array, size: int, probs: Float, slack: float, rival: Bool) -> Finding | None:
@@ -115,6 +115,8 @@ def combine(findings: Sequence[Finding | None]) -> Family:
         return Family(1.0, None, 1.0, 0, ())
     weighted = [finding.smallest / share for finding, share in zip(found, shares, strict=True)]
     best = min(range(len(found)), key=weighted.__getitem__)
-    sights = [Sight(one.rarest, share) for one, share in zip(found, shares, strict=True) if one.rarest is not None]
+    detectors = [
+        Detector(one.rarest, share) for one, share in zip(found, shares, strict=True) if one.rarest is not None
+    ]
     tests = sum(finding.tests for finding in found)
-    return Family(min(1.0, weighted[best]), found[best].group, found[best].smallest, tests, tuple(sights))
+    return Family(min(1.0, weighted[best]), found[best].group, found[best].smallest, tests, tuple(detectors))

@@ -7,7 +7,7 @@ from scipy import stats
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.enumerated import Enumerated
-from deptree_cli.core.audit.findings import Sight, Tests, combine
+from deptree_cli.core.audit.findings import Detector, Tests, combine
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.audit.verdicts import Audit
 from deptree_cli.core.dtypes import Integers
@@ -83,7 +83,7 @@ class Tally:
             impossible=self.impossible,
             slack=tests.slack,
             rival_prob=tests.rival_prob or 0.0,
-            sights=(Sight(0.0, 1.0),) if tests.rival_prob is None else family.sights,
+            detectors=(Detector(0.0, 1.0),) if tests.rival_prob is None else family.detectors,
         )
 
     def _count(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.audit.binomials import share_found
-from deptree_cli.core.audit.findings import Sight
+from deptree_cli.core.audit.findings import Detector
 
 UNBIASED, BIASED, UNDECIDED = "no bias found", "biased", "undecided"
 
@@ -37,7 +37,7 @@ class Audit:
         log_prob_z: by how many exact standard deviations the mean log-probability of the trees differs from minus the
             entropy; None without trees, with impossible ones, and where all trees are equally probable.
         impossible: number of trees that have probability 0 or are no trees of the space.
-        slack, rival_prob, sights: what `detectable_tv` depends on.
+        slack, rival_prob, detectors: what `detectable_tv` depends on.
     """
 
     method: str
@@ -52,7 +52,7 @@ class Audit:
     impossible: int
     slack: float
     rival_prob: float
-    sights: tuple[Sight, ...]
+    detectors: tuple[Detector, ...]
 
     def detectable_tv(self, level: float) -> float | None:
         """The total variation distance of a bias that as many trees show with probability `POWER`; None if none is.
@@ -62,7 +62,7 @@ class Audit:
         this level.
         """
         slack = self.slack if self.rival_prob else 0.0
-        shares = [share_found(self.size, one.probability, slack, level * one.share, POWER) for one in self.sights]
+        shares = [share_found(self.size, one.probability, slack, level * one.share, POWER) for one in self.detectors]
         smallest = min(shares, default=np.inf)
         return None if self.size == 0 or smallest > 1.0 else smallest * (1.0 - self.rival_prob)
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import FEATURES as FEATURE_ARRAY
 from deptree_cli.core.expectations.base import VECTOR, Input, arc_covariance
 from deptree_cli.core.scores import real_numbers
@@ -35,23 +34,6 @@ def feature_covariance(distribution: ArcFactored, features: Float) -> Float:
     (R, R), by R products with a Hessian (their T2^v): O(R n^3).
     """
     return np.tensordot(expected_features_gradient(distribution, features), features, axes=2)
-
-
-def feature_covariance_by_hessian(distribution: ArcFactored, features: Float) -> Float:
-    """Compute `feature_covariance` through the covariances of all pairs of arcs (their T2^h).
-
-    By the textbook's inverse, O(n^4 R): no better than `matrix_tree`, and for dense features it never pays.
-
-    Raises:
-        DeptreeError: the distribution is over projective trees, which have no such matrix.
-    """
-    if distribution.space.projective:
-        raise DeptreeError("no inverse has the covariances of projective trees", "Use feature_covariance")
-    from deptree_cli.core.spaces.matrix_tree import arc_covariances  # loads kernels: only where it is asked for
-
-    flat = features.reshape(-1, features.shape[2])
-    covariances = arc_covariances(distribution.log_scores, distribution.single_root)
-    return flat.T @ covariances @ flat
 
 
 def generalised_expectation(distribution: ArcFactored, features: Float, target: Float) -> float:

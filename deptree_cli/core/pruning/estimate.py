@@ -25,7 +25,7 @@ def never() -> bool:
     return False
 
 
-def silently(iterations: int) -> None:
+def no_progress(iterations: int) -> None:
     """Tell nobody how many iterations are done."""
 
 
@@ -56,7 +56,7 @@ class Settings:
     margin: float = 10.0
     kept: int = 10
     stop: Callable[[], bool] = never
-    tell: Callable[[int], object] = silently
+    tell: Callable[[int], object] = no_progress
 
     def __post_init__(self) -> None:
         if self.counts not in COUNTS:

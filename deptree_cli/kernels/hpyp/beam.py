@@ -23,7 +23,7 @@ from deptree_cli.kernels.hpyp.configurations import (
     with_room,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
 from deptree_cli.kernels.hpyp.search import TRIED, best_of, heaviest_completed, heaviest_tag
 
 
@@ -34,7 +34,7 @@ def beam_search(model, words, tags, size):
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
-    desk, records = new_desk(model), new_records(n)
+    workspace, records = new_workspace(model), new_records(n)
     used = begin(records)
     items, reduced, shifted = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, 1, 0.0)
@@ -48,15 +48,15 @@ def beam_search(model, words, tags, size):
                 if not has_place(shifted, done, weight):  # weights only fall
                     continue
                 records = with_room(records, used, 2 + TRIED)
-                predict_actions(model, records, top, desk)
-                used, left = reduce_both(model, records, used, top, weight, desk, reduced, left)
+                predict_actions(model, records, top, workspace)
+                used, left = reduce_both(model, records, used, top, weight, workspace, reduced, left)
                 word, tag = words[index - 1], tags[index - 1]
-                used, done = shift_best(model, records, used, index, word, tag, desk, top, weight, shifted, done)
+                used, done = shift_best(model, records, used, index, word, tag, workspace, top, weight, shifted, done)
             items, reduced = reduced, items
             count = left
         items, shifted = shifted, items
         count = done
-    return heaviest_completed(model, records, used, n, items, count, desk)
+    return heaviest_completed(model, records, used, n, items, count, workspace)
 
 
 @kernel
@@ -68,16 +68,16 @@ def find_tree_by_beam(model, words, tags, size, heads, deprels, found_tags):
 
 
 @kernel
-def reduce_both(model, records, used, top, weight, desk, reduced, count):
+def reduce_both(model, records, used, top, weight, workspace, reduced, count):
     """Offer a configuration's best left-arc and right-arc a place; return the numbers of records and of reduced items.
 
-    desk.actions: the probabilities of its actions.
+    workspace.actions: the probabilities of its actions.
     """
     _, may_reduce, _ = legal(records, top, True)  # no right-arc while there are words left where there is no left-arc
     if may_reduce:
         for first in (1, model.labels + 1):
-            action, _ = best_of(desk.actions, first, first + model.labels)
-            after = weight + np.log(desk.actions[action])
+            action, _ = best_of(workspace.actions, first, first + model.labels)
+            after = weight + np.log(workspace.actions[action])
             if has_place(reduced, count, after):
                 reduce(records, used, top, action, model.labels)
                 count = keep(reduced, count, used, after)
@@ -86,25 +86,25 @@ def reduce_both(model, records, used, top, weight, desk, reduced, count):
 
 
 @kernel
-def shift_best(model, records, used, index, word, tag, desk, top, weight, shifted, count):
+def shift_best(model, records, used, index, word, tag, workspace, top, weight, shifted, count):
     """Offer a configuration with the next word a place; return what `reduce_both` does.
 
-    A word whose tag is not known is offered with each of its best tags. desk.actions: the probabilities of actions.
+    A word whose tag is not known is offered with each of its best tags. workspace.actions: probabilities of actions.
     """
-    weight += np.log(desk.actions[SHIFT])
+    weight += np.log(workspace.actions[SHIFT])
     if not has_place(shifted, count, weight):
         return used, count
     best = np.empty(TRIED if tag == NULL_SYMBOL else 1, np.int64)
     best[0] = tag
     if tag == NULL_SYMBOL:
-        tags_with_word(model, records, top, word, desk)
+        tags_with_word(model, records, top, word, workspace)
         for place in range(TRIED):
-            best[place] = heaviest_tag(desk.tags, best[:place])
+            best[place] = heaviest_tag(workspace.tags, best[:place])
     else:
-        desk.tags[tag] = tag_and_word(model, records, top, tag, word, desk)
+        workspace.tags[tag] = tag_and_word(model, records, top, tag, word, workspace)
     for each in best:
-        after = weight + np.log(desk.tags[each])
-        if desk.tags[each] > 0.0 and has_place(shifted, count, after):
+        after = weight + np.log(workspace.tags[each])
+        if workspace.tags[each] > 0.0 and has_place(shifted, count, after):
             shift(records, used, top, index, each, word)
             count = keep(shifted, count, used, after)
             used += 1

@@ -23,8 +23,15 @@ from deptree_cli.kernels.hpyp.configurations import (
     tidied,
     with_room,
 )
-from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, total_weight, up_to
-from deptree_cli.kernels.hpyp.model import draw, new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, systematic_count, total_weight
+from deptree_cli.kernels.hpyp.model import (
+    draw,
+    new_records,
+    new_workspace,
+    predict_actions,
+    tag_and_word,
+    tags_with_word,
+)
 from deptree_cli.kernels.xoshiro import uniform
 
 
@@ -37,7 +44,7 @@ def run_filter(model, words, tags, size, state, log_evidence):
     the weights of the end; between words their weights are logarithms.
     """
     n = words.shape[0]
-    desk, records = new_desk(model), new_records(n)
+    workspace, records = new_workspace(model), new_records(n)
     used = begin(records)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
@@ -52,19 +59,19 @@ def run_filter(model, words, tags, size, state, log_evidence):
                 if index > n and records[top, BELOW] == BOTTOM:
                     done = put(after, done, top, particles, weight)
                     continue
-                records = with_room(records, used, 2 + desk.tags.shape[0])
+                records = with_room(records, used, 2 + workspace.tags.shape[0])
                 waits, used, staying, weight = split_actions(
-                    model, records, used, index <= n, desk, waiting, waits, state
+                    model, records, used, index <= n, workspace, waiting, waits, state
                 )
                 if staying > 0:
                     word, tag = words[index - 1], tags[index - 1]
                     if tag == NULL_SYMBOL:
                         done, used = split_tags(
-                            model, records, used, index, word, desk, top, staying, weight, after, done, state
+                            model, records, used, index, word, workspace, top, staying, weight, after, done, state
                         )
                     else:
                         shift(records, used, top, index, tag, word)
-                        weight += np.log(tag_and_word(model, records, top, tag, word, desk))
+                        weight += np.log(tag_and_word(model, records, top, tag, word, workspace))
                         done = put(after, done, used, staying, weight)
                         used += 1
         log_evidence[index - 1] = from_logs(after, done) + np.log(total_weight(after, done) / size)
@@ -74,23 +81,23 @@ def run_filter(model, words, tags, size, state, log_evidence):
 
 
 @kernel
-def split_actions(model, records, used, words_left, desk, waiting, waits, state):
+def split_actions(model, records, used, words_left, workspace, waiting, waits, state):
     """Split the last of the waiting items among shift, left-arc and right-arc, each with any label.
 
     Reductions wait in turn. Returns how many items wait, the number of records, how many particles shift, and the
     logarithm of their weight, which has lost the share of illegal actions.
     """
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-    predict_actions(model, records, top, desk)
+    predict_actions(model, records, top, workspace)
     may_shift, may_left, may_right = legal(records, top, words_left)
-    to_shift = desk.actions[SHIFT] if may_shift else 0.0
-    to_left = total_of(desk.actions, 1, model.labels + 1) if may_left else 0.0
-    to_right = total_of(desk.actions, model.labels + 1, 2 * model.labels + 1) if may_right else 0.0
+    to_shift = workspace.actions[SHIFT] if may_shift else 0.0
+    to_left = total_of(workspace.actions, 1, model.labels + 1) if may_left else 0.0
+    to_right = total_of(workspace.actions, model.labels + 1, 2 * model.labels + 1) if may_right else 0.0
     mass = to_shift + to_left + to_right
     weight += np.log(mass)
     offset = uniform(state)
-    staying = up_to(to_shift, mass, particles, offset)
-    lefts = up_to(to_shift + to_left, mass, particles, offset) - staying
+    staying = systematic_count(to_shift, mass, particles, offset)
+    lefts = systematic_count(to_shift + to_left, mass, particles, offset) - staying
     rights = particles - staying - lefts
     if lefts > 0:
         reduce(records, used, top, 1, model.labels)
@@ -113,13 +120,13 @@ def total_of(probs, start, stop):
 
 
 @kernel
-def split_tags(model, records, used, index, word, desk, top, particles, weight, after, done, state):
+def split_tags(model, records, used, index, word, workspace, top, particles, weight, after, done, state):
     """Shift a word with its tags, particles split among them; return how many items are done, and records."""
-    mass = tags_with_word(model, records, top, word, desk)
+    mass = tags_with_word(model, records, top, word, workspace)
     reach, taken, offset = 0.0, 0, uniform(state)
-    for tag in range(desk.tags.shape[0]):
-        reach += desk.tags[tag]
-        number = up_to(reach, mass, particles, offset) - taken
+    for tag in range(workspace.tags.shape[0]):
+        reach += workspace.tags[tag]
+        number = systematic_count(reach, mass, particles, offset) - taken
         if number > 0:
             taken += number
             shift(records, used, top, index, tag, word)
@@ -142,23 +149,23 @@ def filter_trees(model, words, tags, size, draws, state, log_evidence):
     for i in range(count):
         read_tree(records, items.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
         weights[i] = items.particles[i] * items.weights[i] / total
-    drawn, deprels, desk = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_desk(model)
+    drawn, deprels, workspace = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_workspace(model)
     for i in range(draws):
         drawn[i] = draw(weights, 1.0, state)
-        draw_labels(model, records, items.tops[drawn[i]], desk, state, deprels[i])
+        draw_labels(model, records, items.tops[drawn[i]], workspace, state, deprels[i])
     return heads, found_tags, weights, drawn, deprels
 
 
 @kernel
-def draw_labels(model, records, last, desk, state, deprels):
+def draw_labels(model, records, last, workspace, state, deprels):
     """Draw the labels of a derivation given all else: they are in no context, so each is drawn by itself."""
     at, labels = last, model.labels
     while at > ROOT:
         before, action = records[at, PREVIOUS], records[at, ACTION]
         if action != SHIFT:
-            predict_actions(model, records, before, desk)
+            predict_actions(model, records, before, workspace)
             is_left = action <= labels
-            probs = desk.actions[1 : labels + 1] if is_left else desk.actions[labels + 1 :]
+            probs = workspace.actions[1 : labels + 1] if is_left else workspace.actions[labels + 1 :]
             dependent = records[before, BELOW] if is_left else before
             deprels[records[dependent, INDEX] - 1] = draw(probs, probs.sum(), state)
         at = before

@@ -12,7 +12,7 @@ from deptree_cli.kernels.hpyp.model import (
     WORDS,
     context_for,
     draw,
-    new_desk,
+    new_workspace,
     predict_actions,
 )
 from deptree_cli.kernels.hpyp.predictions import predict_dishes
@@ -25,7 +25,7 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
     words_known: how many word symbols there are. words, tags, heads, deprels (labels from 0): (longest,) int32. The
     sentence ends when ROOT takes its one dependent. Impossible actions and null symbols are not drawn.
     """
-    desk = new_desk(model)
+    workspace = new_workspace(model)
     weights = np.empty(words_known)
     records = np.empty((2 * longest + 3, RECORD), np.int32)
     used, index = begin(records), 0
@@ -35,17 +35,17 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
         if top > ROOT and second == BOTTOM:
             read_tree(records, top, model.labels, heads[:index], deprels[:index], tags[:index])
             return index
-        predict_actions(model, records, top, desk)
-        action = draw_action(model, desk.actions, top == ROOT, records[second, BELOW] == BOTTOM, state)
+        predict_actions(model, records, top, workspace)
+        action = draw_action(model, workspace.actions, top == ROOT, records[second, BELOW] == BOTTOM, state)
         if action != SHIFT:
             reduce(records, used, top, action, model.labels)
         elif index == longest:
             return 0
         else:
-            tag = draw_symbol(model, TAGS, records, top, 0, desk, desk.tags, state)
+            tag = draw_symbol(model, TAGS, records, top, 0, workspace, workspace.tags, state)
             word = 0
             if model.roots[WORDS] >= 0:
-                word = draw_symbol(model, WORDS, records, top, tag, desk, weights, state)
+                word = draw_symbol(model, WORDS, records, top, tag, workspace, weights, state)
             words[index] = word
             index += 1
             shift(records, used, top, index, tag, word)
@@ -64,10 +64,10 @@ def draw_action(model, probs, is_alone, is_under_root, state):
 
 
 @kernel
-def draw_symbol(model, process, records, top, tag, desk, weights, state):
+def draw_symbol(model, process, records, top, tag, workspace, weights, state):
     """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
-    context = context_for(model, process, records, top, tag, desk)
-    predict_dishes(model.tables, model.roots[process], context, desk.path, weights)
+    context = context_for(model, process, records, top, tag, workspace)
+    predict_dishes(model.tables, model.roots[process], context, workspace.path, weights)
     for symbol in range(ROOT_SYMBOL + 1):
         weights[symbol] = 0.0
     return draw(weights, weights.sum(), state)

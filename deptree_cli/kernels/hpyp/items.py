@@ -32,7 +32,7 @@ def put(items, place, top, particles, weight):
 
 
 @kernel(forceinline=True)
-def up_to(reach, mass, particles, offset):
+def systematic_count(reach, mass, particles, offset):
     """Return how many of the positions (offset + i) / particles, i = 0, 1, ..., are below reach / mass."""
     if reach >= mass * (1.0 - 1e-13):  # nothing is left but what sums were rounded by
         return particles
@@ -77,7 +77,7 @@ def resample(items, count, size, state):
     reach, taken, offset, kept = 0.0, 0, uniform(state), 0
     for i in range(count):
         reach += items.particles[i] * items.weights[i]
-        number = up_to(reach, total, size, offset) - taken
+        number = systematic_count(reach, total, size, offset) - taken
         if number > 0:
             taken += number
             kept = put(items, kept, items.tops[i], number, 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, INDEX, RECORD, ROOT
 from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, read_actions, reduce, shift, with_room
-from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, up_to
+from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, systematic_count
 from deptree_cli.kernels.hpyp.model import ACTIONS, TAGS, WORDS
 from deptree_cli.kernels.hpyp.oracle import allowed, record_events, rightmost_dependents
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, predict
@@ -32,7 +32,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     rightmost_dependents(heads, rightmost)
     records = np.empty((64 * (n + 1), RECORD), np.int32)
     used = begin(records)
-    desk = np.empty(MOST_LEVELS, np.int32)
+    workspace = np.empty(MOST_LEVELS, np.int32)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
@@ -47,21 +47,21 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
                     done = put(after, done, top, particles, weight)
                     continue
                 records = with_room(records, used, 2)
-                to_shift = prob_of(restaurants, codes, ACTIONS, records, top, 0, SHIFT, desk) if may_shift else 0.0
+                to_shift = prob_of(restaurants, codes, ACTIONS, records, top, 0, SHIFT, workspace) if may_shift else 0.0
                 mass = to_shift
                 if reduction != SHIFT:
-                    mass += prob_of(restaurants, codes, ACTIONS, records, top, 0, reduction, desk)
+                    mass += prob_of(restaurants, codes, ACTIONS, records, top, 0, reduction, workspace)
                 weight += np.log(mass)
-                staying = up_to(to_shift, mass, particles, uniform(state))
+                staying = systematic_count(to_shift, mass, particles, uniform(state))
                 if staying < particles:
                     reduce(records, used, top, reduction, labels)
                     waits = put(waiting, waits, used, particles - staying, weight)
                     used += 1
                 if staying > 0:
                     tag, word = tags[index - 1], words[index - 1]
-                    weight += np.log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, desk))
+                    weight += np.log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, workspace))
                     if codes[WORDS].shape[0]:
-                        weight += np.log(prob_of(restaurants, codes, WORDS, records, top, tag, word, desk))
+                        weight += np.log(prob_of(restaurants, codes, WORDS, records, top, tag, word, workspace))
                     shift(records, used, top, index, tag, word)
                     done = put(after, done, used, staying, weight)
                     used += 1
@@ -82,9 +82,9 @@ def choices(records, top, shifted, heads, deprels, labels, rightmost):
 
 
 @kernel
-def prob_of(restaurants, codes, process, records, top, next_tag, dish, desk):
+def prob_of(restaurants, codes, process, records, top, next_tag, dish, workspace):
     """Return the probability of a dish in a configuration, by one of the processes."""
-    context = desk[: codes[process].shape[0]]
+    context = workspace[: codes[process].shape[0]]
     context_of(records, top, codes[process], next_tag, context)
     return predict(restaurants[process], context, dish)
 

@@ -37,8 +37,8 @@ class Model(NamedTuple):
     tags: Any
 
 
-class Desk(NamedTuple):
-    """Room to work: a context, a path through restaurants, the probabilities of all actions and of all tags."""
+class Workspace(NamedTuple):
+    """What predicting works in: a context, a path through restaurants, probabilities of all actions and all tags."""
 
     context: Any
     path: Any
@@ -47,10 +47,10 @@ class Desk(NamedTuple):
 
 
 @kernel
-def new_desk(model):
-    """Return room to work with a model."""
+def new_workspace(model):
+    """Return a workspace for a model."""
     context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
-    return Desk(context, path, np.empty(2 * model.labels + 1), np.empty(model.tags))
+    return Workspace(context, path, np.empty(2 * model.labels + 1), np.empty(model.tags))
 
 
 @kernel
@@ -60,52 +60,52 @@ def new_records(words):
 
 
 @kernel
-def context_for(model, process, records, top, next_tag, desk):
-    """Return the context of a configuration for one of the processes, written into desk.context."""
+def context_for(model, process, records, top, next_tag, workspace):
+    """Return the context of a configuration for one of the processes, written into workspace.context."""
     length = model.lengths[process]
-    context = desk.context[:length]
+    context = workspace.context[:length]
     context_of(records, top, model.codes[process, :length], next_tag, context)
     return context
 
 
 @kernel
-def predict_actions(model, records, top, desk):
-    """Write the probabilities of all actions into desk.actions."""
-    context = context_for(model, ACTIONS, records, top, 0, desk)
-    predict_dishes(model.tables, model.roots[ACTIONS], context, desk.path, desk.actions)
+def predict_actions(model, records, top, workspace):
+    """Write the probabilities of all actions into workspace.actions."""
+    context = context_for(model, ACTIONS, records, top, 0, workspace)
+    predict_dishes(model.tables, model.roots[ACTIONS], context, workspace.path, workspace.actions)
 
 
 @kernel
-def tag_and_word(model, records, top, tag, word, desk):
+def tag_and_word(model, records, top, tag, word, workspace):
     """Return the probability that a shift brings this tag and, where words are generated, this word."""
-    context = context_for(model, TAGS, records, top, 0, desk)
-    prob = predict_dish(model.tables, model.roots[TAGS], context, desk.path, tag)
+    context = context_for(model, TAGS, records, top, 0, workspace)
+    prob = predict_dish(model.tables, model.roots[TAGS], context, workspace.path, tag)
     if model.roots[WORDS] >= 0:
-        context = context_for(model, WORDS, records, top, tag, desk)
-        prob *= predict_dish(model.tables, model.roots[WORDS], context, desk.path, word)
+        context = context_for(model, WORDS, records, top, tag, workspace)
+        prob *= predict_dish(model.tables, model.roots[WORDS], context, workspace.path, word)
     return prob
 
 
 @kernel
-def tags_with_word(model, records, top, word, desk):
+def tags_with_word(model, records, top, word, workspace):
     """Write the probability that a shift brings each tag and, where words are generated, this word; return their sum.
 
-    They are written into desk.tags. Null and the root's symbol are no tags to predict.
+    They are written into workspace.tags. Null and the root's symbol are no tags to predict.
     """
-    context = context_for(model, TAGS, records, top, 0, desk)
-    predict_dishes(model.tables, model.roots[TAGS], context, desk.path, desk.tags)
+    context = context_for(model, TAGS, records, top, 0, workspace)
+    predict_dishes(model.tables, model.roots[TAGS], context, workspace.path, workspace.tags)
     for tag in range(ROOT_SYMBOL + 1):
-        desk.tags[tag] = 0.0
+        workspace.tags[tag] = 0.0
     root = model.roots[WORDS]
     if root < 0:
-        return desk.tags.sum()
+        return workspace.tags.sum()
     everywhere = model.tables.full[model.tables.rows[root] + word]
     total = 0.0
     for tag in range(ROOT_SYMBOL + 1, model.tags):
-        context = context_for(model, WORDS, records, top, tag, desk)
-        deepest = path_of(model.tables, root, context, desk.path)
-        desk.tags[tag] *= predict_below(model.tables, desk.path, deepest, word, everywhere)
-        total += desk.tags[tag]
+        context = context_for(model, WORDS, records, top, tag, workspace)
+        deepest = path_of(model.tables, root, context, workspace.path)
+        workspace.tags[tag] *= predict_below(model.tables, workspace.path, deepest, word, everywhere)
+        total += workspace.tags[tag]
     return total
 
 

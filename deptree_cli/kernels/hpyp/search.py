@@ -22,7 +22,7 @@ from deptree_cli.kernels.hpyp.configurations import (
     with_room,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_desk, new_records, predict_actions, tag_and_word, tags_with_word
+from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
 
 # The share of a particle that an item may have lost for good: one that would get less of it is not followed any
 # longer. The last particle of a deep stack would else reduce it to the bottom after every word.
@@ -39,7 +39,7 @@ def search(model, words, tags, size):
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
-    desk, records = new_desk(model), new_records(n)
+    workspace, records = new_workspace(model), new_records(n)
     used = begin(records)
     items, shifted, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
@@ -62,7 +62,7 @@ def search(model, words, tags, size):
                     index,
                     words[index - 1],
                     tags[index - 1],
-                    desk,
+                    workspace,
                     waiting,
                     waits,
                     shifted,
@@ -72,7 +72,7 @@ def search(model, words, tags, size):
                     heaviest = max(heaviest, share_of(shifted, new))
         items, shifted = shifted, items
         count = select(items, total, size)
-    return heaviest_completed(model, records, used, n, items, count, desk)
+    return heaviest_completed(model, records, used, n, items, count, workspace)
 
 
 @kernel(forceinline=True)
@@ -90,32 +90,34 @@ def find_tree(model, words, tags, size, heads, deprels, found_tags):
 
 
 @kernel
-def expand(model, records, used, index, word, tag, desk, waiting, waits, shifted, total):
+def expand(model, records, used, index, word, tag, workspace, waiting, waits, shifted, total):
     """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-    predict_actions(model, records, top, desk)
+    predict_actions(model, records, top, workspace)
     _, may_left, _ = legal(records, top, True)
-    staying = np.int64(np.rint(particles * desk.actions[SHIFT])) if may_left else particles
+    staying = np.int64(np.rint(particles * workspace.actions[SHIFT])) if may_left else particles
     if staying < particles:
-        left, left_mass = best_of(desk.actions, 1, model.labels + 1)
-        right, right_mass = best_of(desk.actions, model.labels + 1, 2 * model.labels + 1)
+        left, left_mass = best_of(workspace.actions, 1, model.labels + 1)
+        right, right_mass = best_of(workspace.actions, model.labels + 1, 2 * model.labels + 1)
         going = particles - staying
         to_left = np.int64(np.rint(going * left_mass / (left_mass + right_mass)))
         if to_left > 0:
             reduce(records, used, top, left, model.labels)
-            waits = put(waiting, waits, used, to_left, weight + np.log(desk.actions[left]))
+            waits = put(waiting, waits, used, to_left, weight + np.log(workspace.actions[left]))
             used += 1
         if going > to_left:
             reduce(records, used, top, right, model.labels)
-            waits = put(waiting, waits, used, going - to_left, weight + np.log(desk.actions[right]))
+            waits = put(waiting, waits, used, going - to_left, weight + np.log(workspace.actions[right]))
             used += 1
     if staying > 0:
-        weight += np.log(desk.actions[SHIFT])
+        weight += np.log(workspace.actions[SHIFT])
         if tag == NULL_SYMBOL:
-            tags_with_word(model, records, top, word, desk)
-            total, used = shift_with_tags(records, used, index, word, desk.tags, top, staying, weight, shifted, total)
+            tags_with_word(model, records, top, word, workspace)
+            total, used = shift_with_tags(
+                records, used, index, word, workspace.tags, top, staying, weight, shifted, total
+            )
         else:
-            weight += np.log(tag_and_word(model, records, top, tag, word, desk))
+            weight += np.log(tag_and_word(model, records, top, tag, word, workspace))
             shift(records, used, top, index, tag, word)
             total = put(shifted, total, used, staying, weight)
             used += 1
@@ -191,16 +193,16 @@ def select(items, count, size):
 
 
 @kernel
-def complete(model, records, used, top, weight, best_weight, desk):
+def complete(model, records, used, top, weight, best_weight, workspace):
     """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight.
 
     Weights only fall: once it is not above the best weight so far the rest is left out.
     """
     while records[top, BELOW] != BOTTOM and weight > best_weight:
-        predict_actions(model, records, top, desk)
+        predict_actions(model, records, top, workspace)
         _, may_left, _ = legal(records, top, False)
-        action, _ = best_of(desk.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
-        weight += np.log(desk.actions[action])
+        action, _ = best_of(workspace.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
+        weight += np.log(workspace.actions[action])
         reduce(records, used, top, action, model.labels)
         top = used
         used += 1
@@ -208,12 +210,12 @@ def complete(model, records, used, top, weight, best_weight, desk):
 
 
 @kernel
-def heaviest_completed(model, records, used, n, items, count, desk):
+def heaviest_completed(model, records, used, n, items, count, workspace):
     """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
     best, best_weight = 0, -np.inf
     for i in range(count):
         records = with_room(records, used, n)
-        top, weight, last = complete(model, records, used, items.tops[i], items.weights[i], best_weight, desk)
+        top, weight, last = complete(model, records, used, items.tops[i], items.weights[i], best_weight, workspace)
         if weight > best_weight:
             best, best_weight, used = top, weight, last
     return records, best, best_weight

@@ -1,4 +1,4 @@
-"""Pairs of float64: a number as the unevaluated sum of two, of which the second is what the first rounds off.
+"""Double-double numbers: the unevaluated sum of two float64, of which the second is what the first rounds off.
 
 Sums and products of two float64 are exact as a pair (Knuth's and Dekker's error-free transformations); arithmetic on
 pairs keeps about 31 digits. Nothing here survives `fastmath`.
@@ -29,7 +29,7 @@ def two_sum(a, b):
 
 
 @kernel
-def joined(a, b):
+def quick_two_sum(a, b):
     """Return `two_sum` of numbers of which a is the larger, or 0."""
     total = a + b
     return total, b - (total - a)
@@ -53,15 +53,15 @@ def pair_add(x, y):
     """Return the sum of two pairs."""
     high, rest = two_sum(x[0], y[0])
     low, least = two_sum(x[1], y[1])
-    high, rest = joined(high, rest + low)
-    return joined(high, rest + least)
+    high, rest = quick_two_sum(high, rest + low)
+    return quick_two_sum(high, rest + least)
 
 
 @kernel
 def pair_multiply(x, y):
     """Return the product of two pairs."""
     high, low = two_product(x[0], y[0])
-    return joined(high, low + (x[0] * y[1] + x[1] * y[0]))
+    return quick_two_sum(high, low + (x[0] * y[1] + x[1] * y[0]))
 
 
 @kernel
@@ -71,7 +71,7 @@ def pair_divide(x, y):
     rest = pair_add(x, pair_multiply((-first, 0.0), y))
     second = rest[0] / y[0]
     rest = pair_add(rest, pair_multiply((-second, 0.0), y))
-    high, low = joined(first, second)
+    high, low = quick_two_sum(first, second)
     return pair_add((high, low), (rest[0] / y[0], 0.0))
 
 

@@ -98,7 +98,7 @@ class Dual:
 Numbers = TypeVar("Numbers", Tensor, Dual)
 
 
-def joined(parts: list[Numbers]) -> Numbers:
+def concatenate(parts: list[Numbers]) -> Numbers:
     """Return batches of rows, one below the other."""
     if isinstance(parts[0], Tensor):
         return torch.cat(parts, 1)

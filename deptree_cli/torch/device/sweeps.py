@@ -10,7 +10,7 @@ Products are summed, never multiplied as matrices, which autocast and TF32 would
 
 from __future__ import annotations
 
-from deptree_cli.torch.device.dual import Numbers, joined
+from deptree_cli.torch.device.dual import Numbers, concatenate
 
 
 def eliminate(A: Numbers, single_root: bool) -> Numbers:
@@ -26,7 +26,7 @@ def eliminate(A: Numbers, single_root: bool) -> Numbers:
         column.div_(pivots[m])
         A[:, m + 1 :, m + 1 :].addcmul_(column, A[:, m : m + 1, m + 1 :])
     pivots.append(A[:, n:, n - 1 :])
-    return joined(pivots)[:, :, 0]
+    return concatenate(pivots)[:, :, 0]
 
 
 def adjoints(A: Numbers, pivots: Numbers, single_root: bool) -> Numbers:

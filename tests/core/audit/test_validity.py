@@ -9,8 +9,8 @@ from scipy import stats
 from deptree_cli.core.audit.enumerated import Enumerated
 from deptree_cli.core.audit.findings import combine
 from deptree_cli.core.audit.log_probability import LogProbability
+from deptree_cli.core.audit.omnibus import omnibus
 from deptree_cli.core.audit.summed import Summed
-from deptree_cli.core.audit.together import together
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 
@@ -28,10 +28,10 @@ PROBS = {
 @pytest.mark.parametrize("size", [4, 9])
 def test_all_cells_together(name: str, size: int, excess, monkeypatch: pytest.MonkeyPatch) -> None:
     """C(14, 5) = 2,002 outcomes of 9 draws."""
-    monkeypatch.setattr("deptree_cli.core.audit.together.EXPECTED", 0.05)
+    monkeypatch.setattr("deptree_cli.core.audit.omnibus.EXPECTED", 0.05)
     probs = PROBS[name]
-    assert together(np.zeros(6), size, probs, 0.0) is not None
-    assert excess(lambda counts: together(counts.astype(float), size, probs, 0.0).smallest, probs, size) <= 1 + ROUNDING
+    assert omnibus(np.zeros(6), size, probs, 0.0) is not None
+    assert excess(lambda counts: omnibus(counts.astype(float), size, probs, 0.0).smallest, probs, size) <= 1 + ROUNDING
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.5])

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, holm, judge
-from deptree_cli.core.audit.findings import Finding, Sight, combine
+from deptree_cli.core.audit.findings import Detector, Finding, combine
 from deptree_cli.core.audit.rival import rival_tree
 
-SIGHTS = (Sight(0.3, 0.5), Sight(0.1, 0.001))
-AUDIT = Audit("enumeration", 2000, "trees", 1.0, 9, 0.02, 0.1, 0.1, 0.0, 0, 1e-12, 0.05, SIGHTS)
+DETECTORS = (Detector(0.3, 0.5), Detector(0.1, 0.001))
+AUDIT = Audit("enumeration", 2000, "trees", 1.0, 9, 0.02, 0.1, 0.1, 0.0, 0, 1e-12, 0.05, DETECTORS)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.001, 0.5))
@@ -55,7 +55,9 @@ def test_shares_of_the_level_add_up_to_one() -> None:
     family = combine(
         [Finding("trees", 0.01, 10, 0.1), None, Finding("tails", 0.001, 1, 0.2), Finding("together", 1, 1)]
     )
-    assert sum(tests * sight.share for tests, sight in zip((10, 1), family.sights, strict=True)) == pytest.approx(5 / 7)
+    assert sum(
+        tests * detector.share for tests, detector in zip((10, 1), family.detectors, strict=True)
+    ) == pytest.approx(5 / 7)
     assert (family.evidence, family.smallest, family.tests) == ("tails", 0.001, 12)
     assert family.p_value == pytest.approx(0.001 * 7)
     assert combine([None]).p_value == 1.0

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.bitext.chart import Charts
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.bitext.masks import nothing_pinned
@@ -18,6 +17,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
 from tests.brute_itg import Alignments, Grammar, targets_of
+from tests.pearson import chi_square
 
 TOLERANCE = 1e-10
 DRAWS = 20_000

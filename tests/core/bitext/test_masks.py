@@ -9,12 +9,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.bitext.masks import KeptStates, nothing_pinned, pinned
 from deptree_cli.core.bitext.program import LinkProgram
 from deptree_cli.core.dtypes import Bool
 from tests.brute_itg import Alignments, Bispan, Grammar, Link, targets_of
+from tests.pearson import chi_square
 
 TOLERANCE = 1e-10
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds

@@ -12,9 +12,9 @@ import pytest
 
 from benchmarks.generated import PEAKED, noisy_copy, problem, similarity
 from benchmarks.ternary import DirectTernary
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.dtypes import Bool, Float
 from tests.brute_derivations import Derivations, Grammar, Link, Links, kept_bispans, targets_of
+from tests.pearson import chi_square
 
 SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (3, 2), (2, 3), (3, 3)]
 TOLERANCE = 1e-10

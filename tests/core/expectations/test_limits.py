@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import expectations
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import arc_covariance, expected_sum
 from deptree_cli.core.expectations.divergences import kl_gradient
 from deptree_cli.core.expectations.entropies import entropy_gradient, renyi_gradient
-from deptree_cli.core.expectations.features import feature_covariance, feature_covariance_by_hessian
-from deptree_cli.core.spaces import PROJECTIVE
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -64,21 +61,3 @@ def test_the_expected_sum_of_an_arcs_indicator_is_its_marginal(single_root: bool
     values[np.isfinite(distribution.log_scores)] = 1.0
     assert expected_sum(distribution, values) == pytest.approx(4.0)  # every tree has four arcs
     assert arc_covariance(distribution, values) == pytest.approx(np.zeros((5, 5)), abs=1e-14)
-
-
-@BOTH
-def test_both_routes_to_a_covariance_agree_on_flat_scores(single_root: bool, graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(7), single_root)
-    features = np.random.default_rng(2).normal(size=(8, 8, 4))
-    np.testing.assert_allclose(
-        feature_covariance_by_hessian(distribution, features),
-        feature_covariance(distribution, features),
-        rtol=1e-9,
-        atol=1e-12,
-    )
-
-
-def test_the_route_by_an_inverse_is_refused_where_there_is_none(graphs) -> None:
-    distribution = graphs.over(graphs.gaussian(4), PROJECTIVE)
-    with pytest.raises(DeptreeError, match="projective trees"):
-        feature_covariance_by_hessian(distribution, np.ones((5, 5, 1)))

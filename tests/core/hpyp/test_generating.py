@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp import generating
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -15,6 +14,7 @@ from deptree_cli.core.hpyp.generating import generated
 from tests.core.hpyp.toy_parsers import sentence_of, trained_of
 from tests.kernels.hpyp.test_generation import LONGER, LONGEST, Outcomes
 from tests.kernels.hpyp.toy_models import Toy
+from tests.pearson import chi_square
 
 
 def key(sentence: Annotated) -> tuple[object, ...]:

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from tests.core.hpyp.reference_hpyp import Event, Franchise, Posterior, Seating, log_seating, set_partitions
+from tests.pearson import chi_square
 
 DISCOUNTS, STRENGTHS = (0.3, 0.6, 0.8), (1.5, 0.0, -0.2)
 EVENTS: list[Event] = [((1, 1), 0), ((1, 1), 0), ((1, 1), 1), ((1, 2), 0), ((2, 2), 0), ((2, 2), 2)]

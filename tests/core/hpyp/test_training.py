@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.parsing import parse
@@ -21,6 +20,7 @@ from tests.core.hpyp.reference_hpyp import Event, Posterior, counts
 from tests.core.hpyp.reference_parser import Configuration, oracle_derivations
 from tests.core.hpyp.small_treebank import TREEBANK, UNLABELLED, annotated, begun, run
 from tests.kernels.hpyp.processes import prefixes_of, seating_of
+from tests.pearson import chi_square
 
 
 def customers(snapshot: Snapshot) -> dict[tuple[tuple[int, ...], int], int]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.oracle import all_trees
@@ -17,6 +16,7 @@ from deptree_cli.core.pruning.arc_masks import kept_arcs
 from deptree_cli.core.pruning.arcs import FirstOrderArcs, SecondOrderArcs, arc_program
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda space: space.name)

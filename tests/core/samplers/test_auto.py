@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import auto, wilson
 from deptree_cli.core.samplers.costs import steps_of_tables, steps_of_tree
+from tests.pearson import chi_square
 
 TREES = 24_000
 # Of the tests of the law below, thirty, 1 in 1000 runs may fail one.

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import Tally, chi_square
+from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS, wilson
 from deptree_cli.core.spaces.elimination import Elimination
 from deptree_cli.kernels.trees.wilson import walk
+from tests.pearson import chi_square
 
 SIZE = 40_000
 BUDGET = 5  # about half of the walks over four words take more steps

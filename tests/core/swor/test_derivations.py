@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace
 from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.conditionals import Choices, Conditionals
 from deptree_cli.core.swor.derivations import Derivations
+from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 

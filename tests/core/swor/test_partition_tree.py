@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor import partition_tree
+from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

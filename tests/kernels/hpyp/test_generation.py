@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.generation import generate
 from tests.core.hpyp.reference_parser import SHIFT, Configuration, Tree
 from tests.kernels.hpyp.toy_models import FIRST, Toy
+from tests.pearson import chi_square
 
 LONGEST = 2
 Outcome = tuple[tuple[int, ...], tuple[int, ...], Tree]  # words, tags, heads and labels; empty: longer

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.hyperparameters import (
     histograms,
     log_likelihood,
@@ -19,6 +18,7 @@ from deptree_cli.kernels.hpyp.hyperparameters import (
 )
 from tests.core.hpyp.reference_hpyp import Seating, log_seating
 from tests.kernels.hpyp.processes import Process, random_events
+from tests.pearson import chi_square
 
 Float = NDArray[np.float64]
 Counts = tuple[Float, Float, Float]

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.latent import are_derivations, draw_derivation
 from tests.core.hpyp.reference_parser import Configuration, Enumeration, Tree, oracle_derivations
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
+from tests.pearson import chi_square
 
 # Of four words, with three derivations, three, two and one.
 TREES: list[Tree] = [

@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.latent import are_derivations
 from deptree_cli.kernels.hpyp.readings import exchange, read_best, read_sampled
 from deptree_cli.kernels.hpyp.search import find_tree
 from tests.core.hpyp.reference_parser import Configuration, Enumeration
 from tests.kernels.hpyp.processes import Process, random_events
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
+from tests.pearson import chi_square
 
 Reading = tuple[tuple[int, ...], tuple[int, ...]]
 

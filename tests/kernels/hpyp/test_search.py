@@ -10,7 +10,7 @@ import pytest
 from deptree_cli.kernels.hpyp.columns import ACTION, ROOT
 from deptree_cli.kernels.hpyp.configurations import begin, shift
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_desk, new_records
+from deptree_cli.kernels.hpyp.model import new_records, new_workspace
 from deptree_cli.kernels.hpyp.search import expand, find_tree, shift_with_tags
 from tests.core.hpyp.reference_parser import Configuration, Derivation, Enumeration, Tree
 from tests.kernels.hpyp.toy_models import Known, Toy, as_arrays
@@ -104,13 +104,13 @@ def test_particles_are_shared_out_by_probability(seed: int) -> None:
     """Of a stack of ROOT and two words: to shift its share, the rest to left-arc and right-arc by their masses."""
     toy, size = Toy(seed), 1000
     words, tags = toy.sentence(3)
-    records, desk = new_records(3), new_desk(toy.model)
+    records, workspace = new_records(3), new_workspace(toy.model)
     begin(records)
     shift(records, 2, ROOT, 1, tags[0], words[0])
     shift(records, 3, 2, 2, tags[1], words[1])
     waiting, shifted = new_items(size), new_items(size)
     put(waiting, 0, 3, size, 0.0)
-    waits, total, used = expand(toy.model, records, 4, 3, words[2], tags[2], desk, waiting, 0, shifted, 0)
+    waits, total, used = expand(toy.model, records, 4, 3, words[2], tags[2], workspace, waiting, 0, shifted, 0)
     context = Configuration(3, toy.labels).after(0).after(0).context(toy.reference.action_elements, words, tags)
     probs = np.array(toy.reference.action(context))
     to_shift, to_left, to_right = probs[0], probs[1 : toy.labels + 1].sum(), probs[toy.labels + 1 :].sum()

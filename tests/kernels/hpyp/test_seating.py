@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.kernels.hpyp.restaurants import BINS, FREE, NONE
 from deptree_cli.kernels.hpyp.seating import resample, sweep
 from tests.core.hpyp.reference_hpyp import Event, Posterior, Seating
 from tests.kernels.hpyp.processes import Process, random_events
+from tests.pearson import chi_square
 
 LEVEL = 1e-6  # a test fails by chance once in a million seeds
 SWEEPS = 3  # between two seatings that are counted, which so are nearly independent

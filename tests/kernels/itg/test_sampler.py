@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit import chi_square
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.itg.chart import NOT_INVERTED, NOT_STRAIGHT, TOTAL
 from deptree_cli.kernels.itg.parts import INVERTED, STRAIGHT, split
 from deptree_cli.kernels.itg.sampler import drawn_beginning, sample_links
 from tests.brute_itg import Alignments, Grammar, targets_of
+from tests.pearson import chi_square
 
 LEVEL = 1e-6  # a test fails by chance once in a million seeds
 

@@ -36,7 +36,7 @@ def near(found: Pair, expected: Fraction, bits: int = 100) -> bool:
 def test_sums_and_products_are_exact(a: float, b: float) -> None:
     assert exact(p.two_sum(a, b)) == Fraction(a) + Fraction(b)
     larger, smaller = (a, b) if abs(a) >= abs(b) else (b, a)
-    assert exact(p.joined(larger, smaller)) == Fraction(a) + Fraction(b)
+    assert exact(p.quick_two_sum(larger, smaller)) == Fraction(a) + Fraction(b)
 
 
 @given(FACTORS, FACTORS)

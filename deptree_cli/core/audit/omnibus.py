@@ -32,7 +32,7 @@ MOST_DRAWS = 30_000
 ROUNDING = 1e-5
 
 
-def together(counts: Float, size: int, probs: Float, slack: float) -> Finding | None:
+def omnibus(counts: Float, size: int, probs: Float, slack: float) -> Finding | None:
     """The test of counts (m,) of cells sorted by probability; None where too few can be divided.
 
     What is divided depends on the probabilities and the number of draws only.

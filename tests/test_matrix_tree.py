@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks import matrix_tree
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.spaces import matrix_tree
 from deptree_cli.core.spaces.elimination import factorise
 
 

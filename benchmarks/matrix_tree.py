@@ -1,8 +1,7 @@
-"""The textbook route (Koo et al. 2007): a Laplacian, its determinant and its inverse. Kept as an oracle and as the
-baseline.
+"""The textbook route (Koo et al. 2007): a Laplacian, its determinant and its inverse; the baseline.
 
 Accurate on flat scores; on the peaked scores of trained parsers the inverse cancels (README, "Why not the Laplacian
-inverse"): for results use `elimination.py`.
+inverse").
 """
 
 from __future__ import annotations
@@ -45,33 +44,3 @@ def marginals(log_scores: Float, single_root: bool = True) -> Float:
         result[0, 1:] = weights[0, 1:] * diagonal
     result[1:, 1:] = weights[1:, 1:] * (diagonal - across)
     return result
-
-
-def arc_covariances(log_scores: Float, single_root: bool = True) -> Float:
-    """Cov(1[e in tree], 1[f in tree]) of all pairs of arcs, ((n+1)^2, (n+1)^2), arcs in the order of a flat matrix.
-
-    The Hessian of log Z from the inverse (Zmigrod et al. 2021b, section 4.2): the Laplacian depends on an arc's weight
-    by a matrix of rank one, u v^T, so that the covariance of two different arcs is minus a product of two entries.
-    O(n^4).
-    """
-    weights = np.exp(shift(log_scores, single_root).high)
-    nodes = len(weights)
-    inverse = np.linalg.inv(construct_laplacian_hat(weights, single_root))
-    heads, words = np.divmod(np.arange(nodes * nodes), nodes)
-    unit = np.eye(nodes)[:, 1:]  # node -> its row of the Laplacian; ROOT's is 0
-    if single_root:
-        rows = np.where((heads == 0)[:, None], unit[1], _without_first(unit)[words] - _without_first(unit)[heads])
-    else:
-        rows = unit[words] - unit[heads]
-    meets = (np.concatenate([np.zeros((1, nodes - 1)), inverse]) @ rows.T)[words]
-    weight = weights.ravel()
-    covariances: Float = -np.outer(weight, weight) * meets * meets.T
-    covariances[np.diag_indices_from(covariances)] += weight * meets.diagonal()
-    return covariances
-
-
-def _without_first(unit: Float) -> Float:
-    """Rows of the Laplacian that word arcs enter: ROOT's weights have taken the first word's."""
-    rows = unit.copy()
-    rows[1] = 0.0
-    return rows

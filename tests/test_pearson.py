@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from deptree_cli.core.audit import binomial_p_values, chi_square
-from deptree_cli.core.audit.pearson import EXPECTED
+from deptree_cli.core.audit import binomial_p_values
+from tests.pearson import EXPECTED, chi_square
 
 Float = NDArray[np.float64]
 

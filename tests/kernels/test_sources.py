@@ -1,0 +1,79 @@
+"""What machine code stands on: a change of any of that makes it stale, a change of anything else does not."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deptree_cli.kernels import sources
+
+CACHED = (sources.digest_of, sources._imports, sources._modules, sources._tuples, sources._text)
+
+
+def forget() -> None:
+    for function in CACHED:
+        function.cache_clear()
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The sources of all kernels, to be changed."""
+    folder = tmp_path / "deptree_cli" / "kernels"
+    shutil.copytree(sources.KERNELS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sources, "KERNELS", folder)
+    monkeypatch.setattr(sources, "OPERATIONS", folder / "numbers" / "operations.py")
+    forget()
+    yield folder
+    forget()
+
+
+def digests(folder: Path) -> dict[str, str]:
+    forget()
+    return {path.relative_to(folder).as_posix(): sources.digest_of(path) for path in folder.rglob("*.py")}
+
+
+def test_nothing_that_is_imported_is_left_out() -> None:
+    """By the syntax tree, of every file."""
+    files = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sources.KERNELS.rglob("*.py")}
+    modules = sources._modules()
+    for path, tree in files.items():
+        assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import) and "deptree" in ast.unparse(node)]
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        names = {f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+        names |= {str(node.module) for node in imports}
+        expected = {modules[name] for name in names & modules.keys() if modules[name].name != "__init__.py"}
+        assert expected <= sources.sources_of(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "stale", "fresh"),
+    [
+        ("xoshiro.py", {"xoshiro.py", "trees/wilson.py"}, {"text/scanning.py", "numbers/wide.py"}),
+        ("numbers/precise.py", {"trees/elimination.py", "batches/elimination.py"}, {"text/scanning.py", "xoshiro.py"}),
+        ("trees/wilson.py", {"trees/wilson.py"}, {"trees/eisner.py", "hpyp/beam.py"}),
+    ],
+)
+def test_what_stands_on_a_file_changes_with_it(copy: Path, changed: str, stale: set[str], fresh: set[str]) -> None:
+    before = digests(copy)
+    with (copy / changed).open("a") as file:
+        file.write("# something else\n")
+    after = digests(copy)
+    different = {name for name in before if before[name] != after[name]}
+    assert stale <= different
+    assert not fresh & different
+
+
+def test_fields_of_named_tuples_concern_every_kernel(copy: Path) -> None:
+    """A kernel may be compiled for a tuple that it does not import."""
+    before = digests(copy)
+    with (copy / "new.py").open("w") as file:
+        file.write("class Work(NamedTuple):\n    first: int\n")
+    after = digests(copy)
+    assert not [name for name in before if before[name] == after[name]]
+    with (copy / "new.py").open("a") as file:
+        file.write("\n\nSIZE = 3\n")
+    assert {name for name, digest in digests(copy).items() if digest != after[name]} == {"new.py"}
