@@ -106,7 +106,7 @@ def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: An
     assert np.isfinite(found[1]).all()
 
 
-def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any, quick: None) -> None:
+def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) -> None:
     """Once and twice, in float64: the second derivative of an entropy is the third of log Z."""
     how = sentences.how
     with jax.enable_x64(True):

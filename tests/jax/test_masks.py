@@ -123,7 +123,8 @@ def batch_of(sentence: Numbers) -> tuple[Numbers, Numbers]:
 
 def traced(batch: Numbers, lengths: Numbers, projective: bool = False) -> dict[str, Any]:
     """Every question of the first of them in compiled code, in the shape of the test above; kl with uniform trees."""
-    scores, heads = np.zeros((GRAPHS, NODES, NODES), np.float32), np.zeros((GRAPHS, NODES), int)
+    scores, heads = np.zeros((GRAPHS, NODES, NODES), np.float32), np.ones((GRAPHS, NODES), int)
+    heads[:, 1] = 0
     scores[: len(batch), :-1, :-1] = batch
     words = np.concatenate([lengths, np.full(GRAPHS - len(lengths), 5)])
     given = scores, np.zeros_like(scores), heads, words, np.full(GRAPHS, True), projective
