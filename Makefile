@@ -41,6 +41,9 @@ $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
 # From here on a command line reads as a user would type it.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
+# Tests start hundreds of processes, which would each compile the package from its sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its output
 	@mkdir -p demo_output
 	deptree inspect sample_data/scores.npz --from natasha

@@ -13,7 +13,7 @@ from deptree_cli.core.errors import DeptreeError
 
 # Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
 ARGUMENTS = (
-    *("nan_forbids", "scale", "single_root", "projective", "labels"),
+    *("nan_forbids", "scale", "space", "single_root", "projective", "labels"),
     *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "passes", "lexicalised", "particles", "kind"),
     *("engine", "scheduler", "jobs"),
 )

@@ -132,19 +132,22 @@ def check_readable(paths: Sequence[str]) -> None:
                 pass
 
 
-def are_projective(found: Sequence[ScoreFiles]) -> bool:
-    """Whether the files say that their scores are of projective trees, which is news to the user.
+def own_trees(found: Sequence[ScoreFiles]) -> str | None:
+    """What the files say that their trees are, which is news to the user, None if they say nothing.
 
     Raises:
         DeptreeError: some do, and others do not.
     """
-    said = [each.source.is_projective for each in found]
-    if any(said):
-        if not all(said):
-            place = found[said.index(True)].source.place
-            raise DeptreeError("is of projective trees, and not all others are", "Read them one by one", place=place)
+    kinds = {each.source.own_trees: each for each in found}
+    own = next(filter(None, kinds), None)
+    if own is not None:
+        if len(kinds) > 1:
+            place = kinds[own].source.place
+            raise DeptreeError(
+                f"is of the tree space {own}, and not all others are", "Read them one by one", place=place
+            )
         mark_unsaid(click.get_current_context(silent=True), "trees")
-    return any(said)
+    return own
 
 
 def own_layout(found: Sequence[ScoreFiles]) -> Layout:

@@ -12,14 +12,15 @@ import click
 
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.progress import Sized
-from deptree_cli.cli.score_files import Reading, ScoreFiles, are_projective, own_layout, paired
+from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, apply, files, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.own_layout import space_of
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
@@ -34,22 +35,13 @@ class ScoreOptions:
 
     Attributes:
         files: the score files, in order, each with the paths of what belongs to it.
-        layout: orientation, place of ROOT and scale of the matrices.
-        single_root, temperature, nan_forbids: how a matrix becomes a `TreeDistribution`.
-        fix_heads: the HEADs and DEPRELs of the CoNLL-U are conditions.
-        projective: only trees without crossing arcs.
+        how: how records become distributions.
+        labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
-        labels: the names of labels, if the scores tell them, from the file labels_path.
     """
 
     files: tuple[ScoreFiles, ...]
-    layout: Layout
-    single_root: bool
-    temperature: float
-    nan_forbids: bool
-    fix_heads: bool
-    projective: bool
-    labels: tuple[str, ...] | None = None
+    how: Interpretation
     labels_path: str | None = None
     other: ScoreSource | None = None
 
@@ -79,29 +71,9 @@ class ScoreOptions:
         return [path for each in self.files for path in each.paths]
 
     @property
-    def label_layout(self) -> Layout:
-        """How arrays with an axis of labels are laid out, as read and as written."""
-        return replace(self.layout, labels=self.layout.labels or LABEL_AXIS)
-
-    @property
-    def space(self) -> TreeSpace:
-        """The trees that distributions are over."""
-        return space(self.single_root, self.projective)
-
-    @property
     def interpretation(self) -> Interpretation:
         """How records become distributions: all that workers have to know."""
-        return Interpretation(
-            self.layout,
-            self.label_layout,
-            self.labels,
-            self.other.path if self.other else "",
-            self.single_root,
-            self.temperature,
-            self.nan_forbids,
-            self.fix_heads,
-            self.projective,
-        )
+        return replace(self.how, other_place=self.other.path) if self.other else self.how
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
@@ -125,31 +97,31 @@ class ScoreOptions:
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = Reading(self.files, self.layout, self.label_layout, self.other)
+        reading = Reading(self.files, self.how.layout, self.how.label_layout, self.other)
         return Sized(self._with_notices(reading), reading.total, reading.share)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""
-        if not self.fix_heads or self.labels is None or self.labels_path is None:
+        if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
             return records
-        unknown = UnknownLabels(self.labels, self.labels_path)
+        unknown = UnknownLabels(self.how.labels, self.labels_path)
         return (record if isinstance(record, DeptreeError) else unknown.noted(record) for record in records)
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read = self.layout
+        read, space = self.how.layout, self.how.space
         usual = PRESETS.get(read.name) if read.name else Layout()
         return {
             "from": read.name or None,
             "orient": None if read.orient == usual.orient else read.orient,
             "rootat": None if read.root == usual.root else read.root,
             "scale": None if read.name and read.scale == usual.scale else read.scale,
-            "root": "single" if self.single_root else "multi",
-            "trees": "projective" if self.projective else None,
-            "temperature": None if self.temperature == 1 else repr(self.temperature),
-            "nan": "forbids" if self.nan_forbids else None,
-            "heads": "fixed" if self.fix_heads else None,
+            "root": "single" if space.single_root else "multi",
+            "trees": space.kind or None,
+            "temperature": None if self.how.temperature == 1 else repr(self.how.temperature),
+            "nan": "forbids" if self.how.nan_forbids else None,
+            "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
@@ -190,6 +162,9 @@ _OPTIONS = [
         metavar="FILE",
         multiple=True,
         help="Words per sentence of a padded batch, one number a line or .npy.",
+    ),
+    reading_option(
+        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
     ),
     reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option(
@@ -242,6 +217,7 @@ def _options_of(
     scale: str | None,
     labels: str | None,
     lengths: tuple[str, ...],
+    space: str | None,
     multi_root: bool,
     projective: bool,
     temperature: float,
@@ -256,17 +232,17 @@ def _options_of(
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     given = preset or orient or root or scale
     read = layout(preset, orient, root, scale) if given else own_layout(found)
-    return ScoreOptions(
-        files=found,
-        layout=_with_label_axis(read, labels, bool(label_scores)),
-        single_root=not multi_root,
+    read = _with_label_axis(read, labels, bool(label_scores))
+    how = Interpretation(
+        layout=read,
+        label_layout=replace(read, labels=read.labels or LABEL_AXIS),
+        labels=read_labels(labels) if labels else None,
+        space=space_of(own_trees(found), space, False if multi_root else None, projective or None),
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
-        projective=projective or are_projective(found),
-        labels=read_labels(labels) if labels else None,
-        labels_path=labels,
     )
+    return ScoreOptions(found, how, labels)
 
 
 _NAMES = tuple(signature(_options_of).parameters)

@@ -99,7 +99,7 @@ def check_bias(
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     if not samples:
-        sampler.check_serves(scores.space)
+        sampler.check_serves(scores.how.space)
     fields = {"sampler": sampler.name, **scores.signature_fields, **run.signature_fields}
     fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:

@@ -66,11 +66,11 @@ def convert(
     --to or --to-scale is given, and never for scores of projective trees. Weights of sentences that a float cannot hold
     are multiplied, column by column, by a constant, which changes log Z and no probability.
     """
-    target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.layout.scale))
+    target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     own = {"from": to, "orient": target.orient, "rootat": target.root, "scale": target.scale}
-    own |= {"trees": "projective"} if scores.projective else {}
+    own |= {"trees": scores.how.space.kind} if scores.how.space.kind else {}
     own |= _order(scores, run.output)
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
     made_by = signature("convert", own | read)
@@ -107,7 +107,7 @@ def _order(scores: ScoreOptions, output: str | None) -> dict[str, str]:
 
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:
     """The layout to write, with an axis of labels where their names are asked for."""
-    if to_labels and scores.labels is None:
+    if to_labels and scores.how.labels is None:
         raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
     if target.labels and not to_labels:
         raise click.UsageError(f"--to {target.name} has an axis of labels: say where their names go with --to-labels.")

@@ -45,13 +45,13 @@ def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
     if not seen:
         raise DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     means = mean_fits([each.fits for each in seen])
-    summary = _summary(seen, means, scores.layout)
+    summary = _summary(seen, means, scores.how.layout)
     made_by = signature("inspect", {**scores.signature_fields, **run.signature_fields})
     if fmt == TABLE:
         table(scores.name, ("what", "value"), list(signed(summary.items(), made_by, run)), sys.stdout)
     else:
         write_rows([summary], list(summary), fmt, made_by, None, run)
-    advice = better_layout(means, scores.layout)
+    advice = better_layout(means, scores.how.layout)
     if advice:
         talk(advice)
     return 1 if advice else pipeline.exit_code

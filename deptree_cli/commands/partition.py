@@ -28,7 +28,7 @@ Sums = tuple[str, int, Partition | float]
 SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
 
-SECOND_ORDER = "second-order scores: no other sum is worked out"
+ITS_OWN_ONLY = "{}: no other sum is worked out"
 
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
@@ -49,7 +49,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
     """
     fmt = flat.form(run.output, single=summary)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.space) for each in pipeline.map(_sums))
+    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.how.space) for each in pipeline.map(_sums))
     fields = {**scores.signature_fields, **run.signature_fields}
     columns = tuple(Summary().row()) if summary else COLUMNS
     write_rows(rows, columns, fmt, signature("partition", fields), header, run, "partition")
@@ -65,17 +65,20 @@ def _found(sentence: ScoredSentence, _: np.random.Generator) -> Found:
 def _sums(sentence: ScoredSentence, rng: np.random.Generator) -> Sums:
     """The work on one sentence, whichever scores it has."""
     scored = sentence.scored
-    return (sentence.id, scored.n, scored.log_partition) if isinstance(scored, SecondOrder) else _found(sentence, rng)
+    if isinstance(scored, SecondOrder) or not scored.space.has_short_name:
+        return sentence.id, scored.n, scored.log_partition
+    return _found(sentence, rng)
 
 
 def _row(found: Sums, trees: TreeSpace) -> dict[str, Any]:
     sent_id, n, sums = found
     if isinstance(sums, float):
-        of_its_own = {"log_z" if trees.single_root else "log_z_multi_root": sums, "reason": SECOND_ORDER}
-        return {"sent_id": sent_id, "n": n, **dict.fromkeys(SUMS), **of_its_own}
+        own = "log_z" if trees.single_root else "log_z_multi_root"
+        reason = ITS_OWN_ONLY.format("second-order scores" if trees.has_short_name else trees.trees)
+        return {"sent_id": sent_id, "n": n, **dict.fromkeys(SUMS), own: sums, "reason": reason}
     row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
-        return row | {"reason": f"no {'projective ' * trees.projective}single-root tree is possible"}
+        return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}
     return row if sums.expected_trials else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}
 
 

@@ -46,16 +46,9 @@ SECOND_ORDER = ("auto", "eisner")
 
 def _described(entry: Sampler) -> str:
     biased = "" if entry.exact else " (biased)"
-    kinds = [_kind(trees) for trees in SPACES if entry.serves(trees)]
+    kinds = [trees.name for trees in SPACES if entry.serves(trees)]
     served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
     return f"{entry.name}{biased}: {served} trees; {entry.cost}\n  {entry.source}"
-
-
-def _kind(trees: TreeSpace) -> str:
-    """What to call the trees of a space in a list of several."""
-    if trees.projective:
-        return "projective" if trees.single_root else "projective multi-root"
-    return "single-root" if trees.single_root else "multi-root"
 
 
 @command(
@@ -85,7 +78,7 @@ def sample(
     style: Style,
 ) -> int:
     """Draw K independent trees per sentence."""
-    sampler.check_serves(scores.space)
+    sampler.check_serves(scores.how.space)
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     if unique and fmt == "npz":
         raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
@@ -93,7 +86,7 @@ def sample(
         talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     made_by = {
-        "sampler": _used(sampler, scores.space),
+        "sampler": _used(sampler, scores.how.space),
         **scores.signature_fields,
         **run.signature_fields,
         "size": size,

@@ -88,7 +88,7 @@ def swor(
     style: Style,
 ) -> int:
     """Draw up to K distinct trees per sentence."""
-    if by_label and scores.labels is None:
+    if by_label and scores.how.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)

@@ -6,9 +6,9 @@ Validation happens here, once; samplers, sums and audits trust what they are han
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, conditional, joint
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
-from deptree_cli.core.spaces import Factorisation, PreciseSums, TreeSpace, space
+from deptree_cli.core.spaces import Factorisation, PreciseSums, Short, TreeSpace, tree_space, with_roots
 
 # Memory for so many trees is not worth counting them.
 FEW = 10_000
@@ -35,8 +35,8 @@ class ArcFactored(OverTrees):
             may have.
         scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
             ``weight`` (non-negative, 0 forbids).
-        single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
-        projective: whether to take only trees in which no two arcs cross.
+        space: which trees: a name in `spaces.SPACES`, single-root if none is given. The short names for ours:
+            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
         labels: the L names of labels.
         id: the sentence's name in messages and outputs, and what its random stream depends on.
         temperature: divides the log-scores.
@@ -52,6 +52,8 @@ class ArcFactored(OverTrees):
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
+    FIELDS = ("log_scores", "space", "id", "labels", "rest")
+
     labels: Labels | None
     rest: Float | None
 
@@ -59,13 +61,13 @@ class ArcFactored(OverTrees):
         self,
         scores: ArrayLike,
         scale: str = "log",
-        single_root: bool = True,
+        space: TreeSpace | str | None = None,
         labels: Sequence[str] | None = None,
         id: str = "1",
         *,
         temperature: float = 1.0,
         nan_forbids: bool = False,
-        projective: bool = False,
+        **short: Unpack[Short],
     ) -> None:
         try:
             size = None if labels is None else len(labels)
@@ -73,29 +75,11 @@ class ArcFactored(OverTrees):
             rest = labelling = None
             if labels is not None:
                 log_scores, rest, labelling = joint(labels, log_scores, id)
-            trees = space(single_root, projective)
+            trees = tree_space(space, **short)
             trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(log_scores, trees, id, labelling, rest)
-
-    def _set(self, log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None) -> None:
-        rest = None if rest is None else read_only(rest)
-        self.__dict__.update(log_scores=read_only(log_scores), space=space, id=id, labels=labels, rest=rest)
-
-    def _with(self, **changed: Any) -> Self:
-        """A distribution of other, checked parts; nothing that was worked out goes along."""
-        twin = object.__new__(type(self))
-        names = ("log_scores", "space", "id", "labels", "rest")
-        twin._set(**{**{name: getattr(self, name) for name in names}, **changed})
-        return twin
-
-    def __reduce__(self) -> tuple[Callable[..., ArcFactored], tuple[object, ...]]:
-        """What it was made of travels; what was worked out is worked out again where it arrives."""
-        return _put_together, (type(self), self.log_scores, self.space, self.id, self.labels, self.rest)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a {type(self).__name__} never changes; given, tempered and others make another one")
+        self._set(log_scores=log_scores, space=trees, id=id, labels=labelling, rest=rest)
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -257,8 +241,8 @@ class ArcFactored(OverTrees):
         return {}
 
     def multi_root(self) -> Self:
-        """The distribution over trees with one ROOT arc or more, crossing or not as before; itself where it is that."""
-        return self.over(space(single_root=False, projective=self.space.projective))
+        """The distribution over such trees with one ROOT arc or more; itself where it is that."""
+        return self.over(with_roots(self.space, single_root=False))
 
     def over(self, trees: TreeSpace) -> Self:
         """The distribution over the trees of another space by the same weights; itself where it is that.
@@ -281,11 +265,3 @@ class ArcFactored(OverTrees):
         possible = np.isfinite(self.log_scores)[..., None]
         with np.errstate(invalid="ignore"):
             return np.where(possible, self.log_scores[..., None] + self.labels.log_probs, -np.inf)
-
-
-def _put_together(
-    kind: type[ArcFactored], log_scores: Float, space: TreeSpace, id: str, labels: Labels | None, rest: Float | None
-) -> ArcFactored:
-    found = object.__new__(kind)
-    found._set(log_scores, space, id, labels, rest)
-    return found

@@ -34,9 +34,11 @@ def best_trees(distribution: ArcFactored, size: int) -> Heads:
         return space.best_trees(distribution.log_scores, size)
     from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
 
-    shifted = distribution.factorisation.shifted
-    trees = space.best_trees(shifted.high, size)
-    return lawler.best_trees_of_pairs(space, shifted, size) if _uses_masks(trees, shifted.high) else trees
+    high, low, _ = distribution.factorisation.shifted
+    trees = space.best_trees(high, size)
+    if not _uses_masks(trees, high):
+        return trees
+    return lawler.best_trees_by_search(space.maximum_tree_of_pairs, high, low, size)
 
 
 def _uses_masks(trees: Heads, scores: Float) -> bool:

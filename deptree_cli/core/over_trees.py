@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.spaces import TreeSpace
 
 
@@ -25,7 +26,7 @@ class Sums(Protocol):
         """P(head -> dependent), (n+1, n+1)."""
 
 
-class OverTrees(ABC):
+class OverTrees(Frozen, ABC):
     """A distribution over the trees of a space.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Any
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import Factorisation, TreeSpace, space
+from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
@@ -53,10 +53,13 @@ class Partition:
 
 
 def partition(distribution: ArcFactored) -> Partition:
-    """Compute the partition functions of a sentence: of its own tree space and of two others. O(n^3)."""
-    projective = distribution.space.projective
-    single = _factorised(distribution, space(True, projective))
-    multi = distribution.over(space(False, projective)).factorisation
+    """Compute the partition functions of a sentence: of its own tree space and of two others. O(n^3).
+
+    Raises:
+        DeptreeError: its own has no other beside it that differs in the number of roots.
+    """
+    single = _factorised(distribution, with_roots(distribution.space, single_root=True))
+    multi = distribution.multi_root().factorisation
     log_z = None if single is None else single.log_z
     return Partition(log_z, multi.log_z, _log_share(single, multi), log_projective_mass(distribution))
 

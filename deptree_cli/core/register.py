@@ -34,13 +34,16 @@ class Register(Generic[Entry]):
         noun: what an entry is called in messages, such as ``sampler``.
         entries: ours, in the order of help texts.
         group: of entry points, such as ``deptree.samplers``; None where nobody may join.
+        kind: the class of others' entries, where they need not be of a class that one of ours is of.
     """
 
-    def __init__(self, noun: str, entries: Iterable[Entry], group: str | None = None) -> None:
+    def __init__(
+        self, noun: str, entries: Iterable[Entry], group: str | None = None, kind: type[Entry] | None = None
+    ) -> None:
         self.noun = noun
         self.group = group
         self._entries: dict[str, Entry] = {}
-        self._kinds: set[type] = set()
+        self._kinds: set[type] = {kind} if kind else set()
         self._broken: dict[str, tuple[str, str]] = {}
         self._joined = group is None
         for entry in entries:
@@ -113,8 +116,9 @@ class Register(Generic[Entry]):
             if offer.name in self._entries:
                 continue
             try:
-                entry = offer.load()
-                if type(entry) not in self._kinds or entry.name != offer.name:
+                entry: Any = offer.load()
+                is_one = isinstance(entry, tuple(self._kinds))
+                if not is_one or entry.name != offer.name:
                     raise TypeError(f"{offer.value} is no {self.noun} of that name")
                 self.add(entry)
             except Exception as error:  # somebody else's code

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
 from deptree_cli.core.counts import how_many, room_for_trees
-from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
+from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.parts import PARTS, checked_part, forbids_some
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
-from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.spaces import space
 from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ class SecondOrder(OverTrees):
         DeptreeError: says what is wrong with which scores and what to do.
     """
 
+    FIELDS = ("log_scores", *PARTS, "space", "id")
+
     grandparent: Float | None
     sibling: Float | None
     labels: None = None  # of arcs: there are none
@@ -74,17 +75,11 @@ class SecondOrder(OverTrees):
                 None if part is None else checked_part(name, part, len(log_scores), scale, temperature, nan_forbids)
                 for name, part in zip(PARTS, (grandparent, sibling), strict=True)
             ]
-            self._set(log_scores, parts[0], parts[1], space(single_root, projective=True), id)
+            trees = space(single_root, projective=True)
+            self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
             self._check_feasible()
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-
-    def _set(
-        self, log_scores: Float, grandparent: Float | None, sibling: Float | None, space: TreeSpace, id: str
-    ) -> None:
-        arrays = {"log_scores": log_scores, "grandparent": grandparent, "sibling": sibling}
-        frozen = {name: None if array is None else read_only(array) for name, array in arrays.items()}
-        self.__dict__.update(frozen, space=space, id=id)
 
     def _check_feasible(self) -> None:
         self.space.check_feasible(np.isfinite(self.log_scores))
@@ -92,20 +87,6 @@ class SecondOrder(OverTrees):
             kind = self.space.trees.removesuffix("s") if self.single_root else "projective tree"
             problem = f"no {kind} is possible: every one has a forbidden part (by the {self._named_parts})"
             raise DeptreeError(problem, "Allow more parts")
-
-    def _with(self, **changed: Any) -> Self:
-        """A distribution of other, checked scores; nothing that was worked out goes along."""
-        twin = object.__new__(type(self))
-        names = ("log_scores", "grandparent", "sibling", "space", "id")
-        twin._set(**{**{name: getattr(self, name) for name in names}, **changed})
-        return twin
-
-    def __reduce__(self) -> tuple[Callable[..., SecondOrder], tuple[object, ...]]:
-        """What it was made of travels; what was worked out is worked out again where it arrives."""
-        return _put_together, (type(self), self.log_scores, self.grandparent, self.sibling, self.space, self.id)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a {type(self).__name__} never changes; given and tempered make another one")
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -182,9 +163,3 @@ class SecondOrder(OverTrees):
         """
         arrays = {"log_scores": self.log_scores, **self.parts}
         return self._with(**{name: checked_temperature(array, temperature) for name, array in arrays.items()})
-
-
-def _put_together(kind: type[SecondOrder], *parts: Any) -> SecondOrder:
-    found = object.__new__(kind)
-    found._set(*parts)
-    return found

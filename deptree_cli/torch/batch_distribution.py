@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.torch import exact, ops
 from deptree_cli.torch.exact import Sums
 from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide
@@ -27,8 +28,7 @@ class BatchDistribution(Distribution):
             diagonal are ignored; -inf (or a mask of -1e15 and below) forbids an arc.
         lengths: (...,) integers, how many words each sentence has; all N - 1 if None. What is beyond is padding, and
             ignored whatever it holds.
-        single_root: True for trees with exactly one ROOT arc, False for one or more.
-        projective: whether to take only trees in which no two arcs cross.
+        space: which trees, with the short names `single_root` and `projective`: as of `log_partition`.
         event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
             (..., N, N), 1 for its arcs, in the type of the scores.
         implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Drawing and decoding are
@@ -36,7 +36,8 @@ class BatchDistribution(Distribution):
         validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
 
     Attributes:
-        log_scores, lengths, single_root, projective, event, implementation: as given; lengths are always there.
+        log_scores, lengths, event, implementation: as given; lengths are always there.
+        space: the `TreeSpace`.
 
     Raises:
         DeptreeError: shapes do not fit, or a name is misspelt; or later, once it is asked something: no tree.
@@ -48,19 +49,19 @@ class BatchDistribution(Distribution):
         self,
         log_scores: Tensor,
         lengths: Tensor | None = None,
-        single_root: bool = True,
-        projective: bool = False,
+        space: TreeSpace | str | None = None,
         *,
         event: str = "heads",
         implementation: str = "auto",
         validate_args: bool | None = None,
+        **short: Unpack[Short],
     ) -> None:
         if event not in EVENTS:
             raise DeptreeError(f"unknown event {event!r}", one_of(EVENTS))
-        ops.check_implementation(implementation, projective)
+        self.space = tree_space(space, **short)
+        ops.check_implementation(implementation, self.space)
         self.lengths = checked_lengths(log_scores, lengths)
         self.log_scores, self.event, self.implementation = log_scores, event, implementation
-        self.single_root, self.projective = single_root, projective
         event_shape = log_scores.shape[-1:] if event == "heads" else log_scores.shape[-2:]
         super().__init__(log_scores.shape[:-2], event_shape, validate_args)
 
@@ -72,7 +73,7 @@ class BatchDistribution(Distribution):
     @constraints.dependent_property(is_discrete=True)
     def support(self) -> TreeSupport:
         """The trees of the space; those with forbidden arcs too, whose log-probability is -inf."""
-        return TreeSupport(self.lengths, self.single_root, self.projective, self.event)
+        return TreeSupport(self.lengths, self.space, self.event)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
         """Return the distribution with a batch shape that this one's can be broadcast to."""
@@ -87,10 +88,8 @@ class BatchDistribution(Distribution):
 
     def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
         new: Self = self._get_checked_instance(BatchDistribution, _instance)  # type: ignore[no-untyped-call]
-        trees = self.single_root, self.projective
-        BatchDistribution.__init__(
-            new, log_scores, lengths, *trees, event=self.event, implementation=self.implementation, validate_args=False
-        )
+        how: dict[str, Any] = {"event": self.event, "implementation": self.implementation, "validate_args": False}
+        BatchDistribution.__init__(new, log_scores, lengths, self.space, **how)
         new._validate_args = self._validate_args
         return new
 
@@ -104,7 +103,7 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _shifted(self) -> Shifted:
-        return shift(self._wide, self._flat_lengths, self.single_root)
+        return shift(self._wide, self._flat_lengths, self.space.single_root)
 
     @lazy_property
     def _wide(self) -> Tensor:
@@ -113,9 +112,8 @@ class BatchDistribution(Distribution):
     @lazy_property
     def _sums(self) -> Sums:
         """What is summed up of all sentences, in float64."""
-        trees = self.single_root, self.projective
-        sums = ops.relative_sums(self._wide, self._flat_lengths, *trees, self.implementation)
-        return Sums(self._wide, self._flat_lengths, trees, self._shifted, *sums)
+        sums = ops.relative_sums(self._wide, self._flat_lengths, self.space, self.implementation)
+        return Sums(self._wide, self._flat_lengths, self.space.name, self._shifted, *sums)
 
     def _given_back(self, result: Tensor, event_dims: int = 0) -> Tensor:
         """A result (..., B, *event) in the precision and the batch shape of the scores."""
@@ -133,8 +131,7 @@ class BatchDistribution(Distribution):
         """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
         scores = self._shifted.scores.detach()
         arcs = torch.where(scores == -torch.inf, scores, 0.0)
-        how = self.single_root, self.projective, self.implementation
-        return self._given_back(ops.log_partition(arcs, self._flat_lengths, *how))
+        return self._given_back(ops.log_partition(arcs, self._flat_lengths, self.space, self.implementation))
 
     @property
     def marginals(self) -> Tensor:
@@ -162,7 +159,7 @@ class BatchDistribution(Distribution):
     def _log_probs(self, heads: Tensor, total: Tensor) -> Tensor:
         """The log-probabilities of trees of these shifted scores, (*sample, B)."""
         found = total - self._sums.log_z
-        return at_most_zero(exact.log_probs(found, self._sums.log_z, *self._sums[:2], heads, self._sums.trees))
+        return at_most_zero(exact.log_probs(found, self._sums.log_z, *self._sums[:2], heads, self._sums.space))
 
     def unnormalized_log_prob(self, value: Tensor) -> Tensor:
         """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""

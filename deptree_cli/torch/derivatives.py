@@ -2,7 +2,7 @@
 
 The gradient of log Z in the log-scores are the marginals of arcs, and the gradient of a function of the marginals are
 covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is differentiated by machine. The rules
-serve functions (log_scores, lengths, [values], single_root, projective, on_device).
+serve functions (log_scores, lengths, [values], space, on_device).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Gradients = tuple[Tensor | None, ...]
 def remember_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     """Keep what log Z or a covariance was made of."""
     log_scores, lengths, *rest = inputs
-    ctx.how = rest[-3:]
+    ctx.how = rest[-2:]
     ctx.save_for_backward(log_scores, lengths)
 
 
@@ -35,7 +35,7 @@ def remember_marginals(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, 
 def of_log_partition(sums: Callable[..., tuple[Tensor, Tensor, Tensor]], ctx: Any, of_log_z: Tensor) -> Gradients:
     """The reverse sweep was not asked for, so it comes now, with the forward sweep once more."""
     marginals = sums(*ctx.saved_tensors, *ctx.how)[1]
-    return _weighted(of_log_z, marginals), None, None, None, None
+    return _weighted(of_log_z, marginals), None, None, None
 
 
 def of_sums(
@@ -53,7 +53,7 @@ def of_sums(
     if of_marginals is not None:
         second = covariance(log_scores, lengths, of_marginals, *ctx.how)
         total = second if total is None else total + second
-    return total, None, None, None, None
+    return total, None, None, None
 
 
 def _weighted(of_log_z: Tensor, marginals: Tensor) -> Tensor:
@@ -80,4 +80,4 @@ def of_covariance(covariance: Callable[..., Tensor], ctx: Any, given: Tensor) ->
             "log Z can be differentiated twice and marginals once; this asks for one derivative more",
             "Detach what need not be differentiated, or leave out create_graph=True",
         )
-    return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None, None
+    return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None

@@ -18,7 +18,6 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import space
 from deptree_cli.torch import exact
 from deptree_cli.torch.batch_distribution import BatchDistribution
 from deptree_cli.torch.gold import checked_gold, with_known_heads
@@ -148,9 +147,8 @@ class TreeDistribution(BatchDistribution):
     @_left_to_python
     def _goes_beyond(self, other: TreeDistribution) -> Tensor:
         """Whether some tree is possible here and not there, (B,) bool; exact, and mostly seen at a glance."""
-        spaces = [(each.single_root, each.projective) for each in (self, other)]
         suspect = ((self._shifted.scores > -torch.inf) & (other._shifted.scores == -torch.inf)).any(-1).any(-1)
-        found = suspect | (spaces[0] != spaces[1])
+        found = suspect | (self.space != other.space)
         for b in found.nonzero()[:, 0].tolist():
             ours, theirs = self._sentences[b], other._sentences[b]
             forbidden = ours.support & np.isneginf(theirs.log_scores)
@@ -159,7 +157,7 @@ class TreeDistribution(BatchDistribution):
 
     @lazy_property
     def _sentences(self) -> list[Sentence]:
-        return sentences(self._flat_scores, self._flat_lengths, self.single_root, self.projective)
+        return sentences(self._flat_scores, self._flat_lengths, self.space.name)
 
     def _trees(self, trees: Sequence[Heads], sample_shape: torch.Size) -> Tensor:
         """Trees of each sentence, (m, n) heads, as values (*sample, ...) of the event asked for."""
@@ -248,7 +246,7 @@ class TreeDistribution(BatchDistribution):
         if n > MOST_WORDS:
             problem = f"{n} words have too many trees to enumerate, at most {MOST_WORDS} words do not"
             raise DeptreeError(problem, "Draw trees with sample_without_replacement")
-        trees = all_trees(n, space(self.single_root, self.projective))
+        trees = all_trees(n, self.space)
         heads = padded_heads([trees], len(trees), self.nodes, self.log_scores.device)
         heads = heads.reshape(-1, *(1 for _ in self.batch_shape), self.nodes)
         heads = heads.expand(-1, *self.batch_shape, -1) if expand else heads

@@ -32,7 +32,7 @@ class Sums(NamedTuple):
     Attributes:
         scores: (B, N, N), float64 as they were given.
         lengths: (B,).
-        trees: whether these have a single root, and whether they are projective.
+        space: the name of the space of trees.
         shifted: the scores, shifted.
         log_partition: (B,), as given.
         log_z: (B,), of the shifted scores.
@@ -41,16 +41,14 @@ class Sums(NamedTuple):
 
     scores: Tensor
     lengths: Tensor
-    trees: tuple[bool, bool]
+    space: str
     shifted: Shifted
     log_partition: Tensor
     log_z: Tensor
     marginals: Tensor
 
 
-def log_probs(
-    found: Tensor, log_z: Tensor, scores: Tensor, lengths: Tensor, heads: Tensor, trees: tuple[bool, bool]
-) -> Tensor:
+def log_probs(found: Tensor, log_z: Tensor, scores: Tensor, lengths: Tensor, heads: Tensor, space: str) -> Tensor:
     """Return log-probabilities of trees, found (*sample, B) as a score less log Z, (B,).
 
     heads: (*sample, B, N); of what is no tree nothing is promised. The others: as of `Sums`.
@@ -59,18 +57,16 @@ def log_probs(
     if not _may_be_some(suspicious):
         return found
     function = log_probs_op if torch.compiler.is_compiling() else _log_probs
-    return _replaced(found, function(found.detach(), suspicious, scores.detach(), lengths, heads, *trees))
+    return _replaced(found, function(found.detach(), suspicious, scores.detach(), lengths, heads, space))
 
 
-def log_ratios(
-    found: Tensor, log_z: Tensor, ours: Tensor, theirs: Tensor, lengths: Tensor, trees: tuple[bool, bool]
-) -> Tensor:
+def log_ratios(found: Tensor, log_z: Tensor, ours: Tensor, theirs: Tensor, lengths: Tensor, space: str) -> Tensor:
     """Return log Z less another log Z, found (B,), of scores ours and theirs (B, N, N); log_z: ours, (B,)."""
     suspicious = log_z.abs() > LARGE
     if not _may_be_some(suspicious):
         return found
     function = log_ratios_op if torch.compiler.is_compiling() else _log_ratios
-    return _replaced(found, function(found.detach(), suspicious, ours.detach(), theirs.detach(), lengths, *trees))
+    return _replaced(found, function(found.detach(), suspicious, ours.detach(), theirs.detach(), lengths, space))
 
 
 def divergence(name: str, found: Tensor, values: Tensor, ours: Sums, theirs: Sums) -> Tensor:
@@ -90,7 +86,7 @@ def divergence(name: str, found: Tensor, values: Tensor, ours: Sums, theirs: Sum
     if not _may_be_some(suspicious):
         return found
     function = divergence_op if torch.compiler.is_compiling() else _Divergence.apply
-    given = ours.scores, theirs.scores, ours.lengths, *ours.trees, *theirs.trees
+    given = ours.scores, theirs.scores, ours.lengths, ours.space, theirs.space
     replaced: Tensor = function(name, found, suspicious, *given)[0]  # type: ignore[no-untyped-call]
     return replaced
 
@@ -105,34 +101,18 @@ def _replaced(found: Tensor, exact: Tensor) -> Tensor:
     return found + torch.where(exact.isfinite(), exact - found.detach(), 0.0)
 
 
-def _log_probs(
-    found: Tensor,
-    suspicious: Tensor,
-    scores: Tensor,
-    lengths: Tensor,
-    heads: Tensor,
-    single_root: bool,
-    projective: bool,
-) -> Tensor:
+def _log_probs(found: Tensor, suspicious: Tensor, scores: Tensor, lengths: Tensor, heads: Tensor, space: str) -> Tensor:
     exact, rows = found.clone(), suspicious.nonzero()[:, 0]
-    for b, sentence in zip(rows.tolist(), sentences(scores[rows], lengths[rows], single_root, projective), strict=True):
+    for b, sentence in zip(rows.tolist(), sentences(scores[rows], lengths[rows], space), strict=True):
         trees = heads[..., b, 1 : sentence.n + 1].clamp(0, sentence.n).cpu().numpy()
         own = sentence.factorisation.tree_log_probs(trees.reshape(-1, sentence.n))
         exact[..., b] = torch.from_numpy(own.reshape(trees.shape[:-1])).to(exact)
     return exact
 
 
-def _log_ratios(
-    found: Tensor,
-    suspicious: Tensor,
-    ours: Tensor,
-    theirs: Tensor,
-    lengths: Tensor,
-    single_root: bool,
-    projective: bool,
-) -> Tensor:
+def _log_ratios(found: Tensor, suspicious: Tensor, ours: Tensor, theirs: Tensor, lengths: Tensor, space: str) -> Tensor:
     exact, rows = found.clone(), suspicious.nonzero()[:, 0]
-    here, there = (sentences(each[rows], lengths[rows], single_root, projective) for each in (ours, theirs))
+    here, there = (sentences(each[rows], lengths[rows], space) for each in (ours, theirs))
     for b, *pair in zip(rows.tolist(), here, there, strict=True):
         (our_log_z, our_rest), (log_z, rest) = (each.factorisation.log_z_pair for each in pair)
         exact[b] = (our_log_z - log_z) + (our_rest - rest)
@@ -146,16 +126,14 @@ def _divergence(
     ours: Tensor,
     theirs: Tensor,
     lengths: Tensor,
-    single_root: bool,
-    projective: bool,
-    other_single_root: bool,
-    other_projective: bool,
+    space: str,
+    other_space: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Values (B,), and their gradients in both scores, (B, N, N), 0 where they are not replaced, or infinite."""
     quantity, rows = QUANTITIES.get(name), suspicious.nonzero()[:, 0]
     exact, of_ours, of_theirs = found.clone(), torch.zeros_like(ours), torch.zeros_like(theirs)
-    here = sentences(ours[rows], lengths[rows], single_root, projective)
-    there = sentences(theirs[rows], lengths[rows], other_single_root, other_projective)
+    here = sentences(ours[rows], lengths[rows], space)
+    there = sentences(theirs[rows], lengths[rows], other_space)
     for b, p, q in zip(rows.tolist(), here, there, strict=True):
         given = [q] if quantity.inputs else []
         exact[b] = quantity.value(p, *given)
@@ -183,7 +161,7 @@ def _of_divergence(ctx: Any, given: Tensor, *_: Any) -> tuple[Tensor | None, ...
         )
     suspicious, of_ours, of_theirs = ctx.saved_tensors
     weight = given[:, None, None]
-    return None, torch.where(suspicious, 0.0, given), None, weight * of_ours, weight * of_theirs, *(None,) * 5
+    return None, torch.where(suspicious, 0.0, given), None, weight * of_ours, weight * of_theirs, *(None,) * 3
 
 
 class _Divergence(torch.autograd.Function):

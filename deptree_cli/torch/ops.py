@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.torch import operators
 from deptree_cli.torch.trees import require_tensor, shaped_lengths
 
@@ -18,9 +22,9 @@ IMPLEMENTATIONS = ("auto", "kernels", "device")
 def log_partition(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return the natural logarithm of the partition function of every sentence, (...,); differentiable twice.
 
@@ -33,64 +37,64 @@ def log_partition(
             precision is computed and returned as float32.
         lengths: (...,) integers, how many words each sentence has, at most N - 1 (all so many, if left out); what goes
             beyond is ignored.
-        single_root: True for dependency trees (exactly one ROOT arc), False for spanning trees (one or more).
-        projective: whether to take only trees in which no two arcs cross.
+        space: which trees: a name in `core.spaces.SPACES`, single-root if none is given; the short names for ours are
+            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
         implementation: ``kernels``: in float64 on the CPU, spread over `torch.get_num_threads()` threads; ``device``:
-            by torch operations where the tensor is, in its own precision, non-projective trees only; ``auto``: device
-            for CUDA tensors unless trees are projective, else kernels, to which tensors of other devices are copied.
+            by torch operations where the tensor is, in its own precision, single-root and multi-root trees only;
+            ``auto``: device for such trees and CUDA tensors, else kernels, to which other tensors are copied.
 
     Raises:
         DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
     """
     require_tensor("log_scores", log_scores)
+    trees = tree_space(space, **short)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
-        return log_partition_and_marginals(log_scores, lengths, single_root, projective, implementation)[0]
-    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
-    log_z = operators.log_partition(scores, words, single_root, projective, on_device)
+        return log_partition_and_marginals(log_scores, lengths, trees, implementation)[0]
+    log_z = operators.log_partition(*_prepared(log_scores, lengths, trees, implementation))
     return log_z.reshape(log_scores.shape[:-2])
 
 
 def marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return P(head -> dependent) for every arc, (..., N, N), 0 where there is none; differentiable once.
 
     Arguments and errors as of `log_partition`.
     """
-    return log_partition_and_marginals(log_scores, lengths, single_root, projective, implementation)[1]
+    return log_partition_and_marginals(log_scores, lengths, space, implementation, **short)[1]
 
 
 def log_partition_and_marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> tuple[Tensor, Tensor]:
     """Return log Z, (...,), and the marginals of arcs, (..., N, N), for the price of either's gradient.
 
     Arguments and errors as of `log_partition`.
     """
-    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
-    log_z, found, _ = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    scores, *how = _prepared(log_scores, lengths, tree_space(space, **short), implementation)
+    log_z, found, _ = operators.log_partition_and_marginals(scores, *how)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
 
 
 def relative_sums(
-    log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool, implementation: str
+    log_scores: Tensor, lengths: Tensor, space: TreeSpace, implementation: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return log Z of scores (B, N, N), (B,), the same of scores shifted as in `shifted.py`, and marginals, (B, N, N).
 
     Arguments and errors as of `log_partition`.
     """
-    scores, words, on_device = _prepared(log_scores, lengths, projective, implementation)
-    log_z, found, relative = operators.log_partition_and_marginals(scores, words, single_root, projective, on_device)
+    given = _prepared(log_scores, lengths, space, implementation)
+    log_z, found, relative = operators.log_partition_and_marginals(*given)
     return log_z, relative, found
 
 
@@ -102,26 +106,26 @@ def _is_differentiated(log_scores: Tensor) -> bool:
 
 
 def _prepared(
-    log_scores: Tensor, lengths: Tensor | None, projective: bool, implementation: str
-) -> tuple[Tensor, Tensor, bool]:
-    """Return scores (B, N, N), lengths (B,) and whether to stay on the tensor's device."""
+    log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, implementation: str
+) -> tuple[Tensor, Tensor, str, bool]:
+    """Return scores (B, N, N), lengths (B,), the space's name and whether to stay on the tensor's device."""
     nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
     precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
     scores = precise if precise.dim() == 3 else precise.reshape(-1, *nodes, *nodes)
-    return scores, words, _is_on_device(log_scores, projective, implementation)
+    return scores, words, space.name, _is_on_device(log_scores, space, implementation)
 
 
-def check_implementation(implementation: str, projective: bool) -> None:
+def check_implementation(implementation: str, space: TreeSpace) -> None:
     """Raise a DeptreeError unless there is such an implementation of the sums over these trees."""
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(implementation, IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
-    if implementation == "device" and projective:
-        raise DeptreeError("projective trees are summed up by kernels only", "Leave out the implementation")
+    if implementation == "device" and not isinstance(space, NonProjective):
+        raise DeptreeError(f"{space.trees} are summed up by kernels only", "Leave out the implementation")
 
 
-def _is_on_device(log_scores: Tensor, projective: bool, implementation: str) -> bool:
-    check_implementation(implementation, projective)
+def _is_on_device(log_scores: Tensor, space: TreeSpace, implementation: str) -> bool:
+    check_implementation(implementation, space)
     if implementation == "auto":
-        return log_scores.is_cuda and not projective
+        return log_scores.is_cuda and isinstance(space, NonProjective)
     return implementation == "device"

@@ -19,20 +19,15 @@ from deptree_cli.core.errors import DeptreeError
 NO_TREE = -1e30
 
 
-def sentences(log_scores: Tensor, lengths: Tensor, single_root: bool, projective: bool) -> list[TreeDistribution]:
-    """Return the distribution of each sentence of a batch (B, N, N), lengths (B,).
+def sentences(log_scores: Tensor, lengths: Tensor, space: str) -> list[TreeDistribution]:
+    """Return the distribution of each sentence of a batch (B, N, N), lengths (B,), over the trees of a space.
 
     Raises:
         DeptreeError: names the sentence whose scores are none, or leave no tree.
     """
     scores = log_scores.detach().to("cpu", torch.float64).numpy()
     return [
-        TreeDistribution(
-            scores[b, : n + 1, : n + 1],
-            single_root=single_root,
-            projective=projective,
-            id=f"sentence {b} of the batch",
-        )
+        TreeDistribution(scores[b, : n + 1, : n + 1], space=space, id=f"sentence {b} of the batch")
         for b, n in enumerate(lengths.tolist())
     ]
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.distributions.constraints import Constraint
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 
 # Pairs of arcs of projective trees that are looked at together: 4 MiB of booleans at a time.
 PAIRS = 1 << 22
@@ -45,7 +46,7 @@ def arcs_to_heads(arcs: Tensor) -> Tensor:
     return torch.where((highest > 0) & (node > 0), heads, -1)
 
 
-def is_tree(heads: Tensor, lengths: Tensor, single_root: bool = True, projective: bool = False) -> Tensor:
+def is_tree(heads: Tensor, lengths: Tensor, space: TreeSpace = SINGLE_ROOT) -> Tensor:
     """Return whether heads are trees of a space, (...,) bool.
 
     Every word climbs 1, 2, 4, ... heads at a time; in a tree all have arrived at ROOT after n. O(n log n) a tree, and
@@ -60,12 +61,13 @@ def is_tree(heads: Tensor, lengths: Tensor, single_root: bool = True, projective
     inside = (heads >= 0) & (heads <= lengths[..., None])
     above = torch.where(words & inside, heads, 0).long()
     roots = (words & (heads == 0)).sum(-1)
-    found = (inside | ~words).all(-1) & ((roots == 1) if single_root else (roots >= 1))
+    found = (inside | ~words).all(-1) & ((roots == 1) if space.single_root else (roots >= 1))
     climber = above
     for _ in range((nodes - 1).bit_length()):
         climber = climber.gather(-1, climber)
-    found = found & (climber == 0).all(-1)
-    return found & ~_some_cross(above, words.expand(above.shape)) if projective else found
+    own = torch.arange(nodes, device=heads.device)
+    found = found & (climber == 0).all(-1) & (space.allows(above, own) | ~words).all(-1)
+    return found & ~_some_cross(above, words.expand(above.shape)) if space.projective else found
 
 
 def _some_cross(above: Tensor, words: Tensor) -> Tensor:
@@ -88,22 +90,21 @@ class TreeSupport(Constraint):
 
     is_discrete = True
 
-    def __init__(self, lengths: Tensor, single_root: bool, projective: bool, event: str) -> None:
-        self.lengths, self.single_root, self.projective = lengths, single_root, projective
+    def __init__(self, lengths: Tensor, space: TreeSpace, event: str) -> None:
+        self.lengths, self.space = lengths, space
         self.event_dim = 1 if event == "heads" else 2
 
     def check(self, value: Tensor) -> Tensor:
         """Return whether each is a tree, (...,), for values (..., N) or, of arcs, (..., N, N)."""
         if self.event_dim == 1:
-            return is_tree(value, self.lengths, self.single_root, self.projective)
+            return is_tree(value, self.lengths, self.space)
         one_hot = ((value == 0) | (value == 1)).all(-2) & (value.sum(-2) == 1)
         words = word_mask(self.lengths, value.shape[-1])
-        is_sound = is_tree(arcs_to_heads(value), self.lengths, self.single_root, self.projective)
+        is_sound = is_tree(arcs_to_heads(value), self.lengths, self.space)
         return is_sound & (one_hot | ~words).all(-1)
 
     def __repr__(self) -> str:
-        kind = ("projective " if self.projective else "") + ("single-root" if self.single_root else "multi-root")
-        return f"TreeSupport({kind}, as {'heads' if self.event_dim == 1 else 'arcs'})"
+        return f"TreeSupport({self.space.name}, as {'heads' if self.event_dim == 1 else 'arcs'})"
 
 
 def shaped_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:

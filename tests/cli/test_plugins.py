@@ -26,8 +26,8 @@ def fair(distribution, size, rng):
     return distribution.factorisation.sample(size, rng)
 
 
-STUCK = Sampler("stuck", first_root_only, False, ("single",), "n^3", "a stranger")
-FAIR = Sampler("fair", "strangers_package:fair", True, ("single", "multi"), "n^3 + k n^2", "a stranger")
+STUCK = Sampler("stuck", first_root_only, False, ("single-root",), "n^3", "a stranger")
+FAIR = Sampler("fair", "strangers_package:fair", True, ("single-root", "multi-root"), "n^3 + k n^2", "a stranger")
 '''
 
 ENTRY_POINTS = """

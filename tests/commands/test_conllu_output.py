@@ -14,7 +14,7 @@ import conllu
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from tests.every_command import COMMANDS, command
 
 DATA = Path(__file__).parents[2] / "sample_data"

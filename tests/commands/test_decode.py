@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.io.parsers.scoring import adapter_of
 
 DATA = Path(__file__).parents[2] / "sample_data"

@@ -9,7 +9,7 @@ from deptree_cli.core.decoding import METHODS, best_trees, maximum_tree, minimum
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

@@ -227,7 +227,7 @@ def test_labels(graphs) -> None:
     [
         (lambda scores: TreeDistribution(scores), "<TreeDistribution '1': 2 words, 4 arcs, single-root trees>"),
         (
-            lambda scores: TreeDistribution(scores, "weight", False, id="s 1"),
+            lambda scores: TreeDistribution(scores, "weight", "multi-root", id="s 1"),
             "<TreeDistribution 's 1': 2 words, 4 arcs, spanning trees with several roots>",
         ),
         (

@@ -98,7 +98,7 @@ def test_against_enumeration(trees: TreeSpace, is_joint: bool, seed: int, n: int
 def test_distinct_labelled_trees_given_labels() -> None:
     """All there are, each once, with its probability."""
     scores = np.random.default_rng(4).normal(size=(4, 4, 3))
-    every = weights(np.zeros((4, 4)), scores, SPACES.get("single"), True)
+    every = weights(np.zeros((4, 4)), scores, SPACES.get("single-root"), True)
     labels: list[str | None] = [None, "a", None]
     left = {tree: weight for tree, weight in every.items() if agrees(tree, [None] * 3, labels)}
     draws = TreeDistribution(scores, labels=NAMES).given(labels=labels).sample_without_replacement(99, 1, labelled=True)

@@ -117,8 +117,8 @@ from deptree_cli.core.samplers import Sampler
 def draw(distribution, size, rng):
     return np.repeat(distribution.argmax()[None], size, axis=0)
 
-best = Sampler("always-best", draw, False, ("single",), "n^2", "nobody")
-by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single",), "n^2", "nobody")
+best = Sampler("always-best", draw, False, ("single-root",), "n^2", "nobody")
+by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single-root",), "n^2", "nobody")
 """
 
 
@@ -241,7 +241,13 @@ def test_the_registers_of_this_floor() -> None:
     """Whoever may join has a group of its own."""
     registers = (SPACES, SAMPLERS, ALGORITHMS, QUANTITIES, FUNCTIONALS)
     assert len({register.noun for register in registers}) == len(registers)
-    assert [register.group for register in registers] == [None, "deptree.samplers", "deptree.swor", None, None]
+    assert [register.group for register in registers] == [
+        "deptree.spaces",
+        "deptree.samplers",
+        "deptree.swor",
+        None,
+        None,
+    ]
     for register in registers:
         assert register.known
         assert all(register.get(name).name == name for name in register.names)

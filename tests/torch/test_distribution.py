@@ -146,7 +146,7 @@ def test_divergences_are_infinite_where_a_possible_tree_is_forbidden() -> None:
 def test_divergences_between_spaces(ours: TreeSpace, theirs: TreeSpace, graphs: Any) -> None:
     """Infinite if and only if some tree of one space is none of the other."""
     scores = torch.from_numpy(graphs.gaussian(4))
-    d, other = (TreeDistribution(scores, None, each.single_root, each.projective) for each in (ours, theirs))
+    d, other = (TreeDistribution(scores, None, each) for each in (ours, theirs))
     trees = d.enumerate_support()
     beyond = not other.support.check(trees).all()
     found = float(d.kl(other))

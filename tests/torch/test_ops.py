@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch")
 from benchmarks import exact
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
 from deptree_cli.torch import log_partition, log_partition_and_marginals, marginals
 
-SPACES = [(True, False), (False, False), (True, True), (False, True)]
-NAMES = ["single", "multi", "projective", "projective-multi"]
-EACH_SPACE = pytest.mark.parametrize(("single_root", "projective"), SPACES, ids=NAMES)
+ON_DEVICE = [SINGLE_ROOT.name, MULTI_ROOT.name]
+EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
 LENGTHS = torch.tensor([4, 1, 3])
 
 
@@ -42,12 +42,11 @@ def allowed_only(function, log_scores: torch.Tensor):
 
 
 @pytest.mark.parametrize(
-    ("single_root", "projective", "implementation"),
-    [(*space, "kernels") for space in SPACES] + [(*space, "device") for space in SPACES[:2]],
-    ids=[*NAMES, "single, device", "multi, device"],
+    ("space", "implementation"),
+    [(space, "kernels") for space in SPACES.names] + [(space, "device") for space in ON_DEVICE],
 )
-def test_derivatives_against_finite_differences(single_root: bool, projective: bool, implementation: str) -> None:
-    how = (LENGTHS, single_root, projective, implementation)
+def test_derivatives_against_finite_differences(space: str, implementation: str) -> None:
+    how = (LENGTHS, space, implementation)
     of_numbers, numbers = allowed_only(lambda x: log_partition(x, *how), scores())
     assert torch.autograd.gradcheck(of_numbers, numbers)
     assert torch.autograd.gradgradcheck(of_numbers, numbers)
@@ -57,23 +56,23 @@ def test_derivatives_against_finite_differences(single_root: bool, projective: b
 
 @EACH_SPACE
 @pytest.mark.parametrize("name", ["log_partition", "log_partition_and_marginals", "arc_covariance"])
-def test_operators_keep_the_rules_of_pytorch(single_root: bool, projective: bool, name: str) -> None:
+def test_operators_keep_the_rules_of_pytorch(space: str, name: str) -> None:
     """Schema, autograd registration, shapes under tracing; `opcheck` raises where one is broken."""
     given = [torch.nan_to_num(scores(), nan=0.0).requires_grad_(), LENGTHS]
     if name == "arc_covariance":
         given[0] = given[0].detach()
         given.append(torch.ones(3, 5, 5, dtype=torch.float64, requires_grad=True))
     operator = getattr(torch.ops.deptree, name).default
-    for on_device in [False] if projective else [False, True]:
-        torch.library.opcheck(operator, (*given, single_root, projective, on_device))
+    for on_device in [False, True] if space in ON_DEVICE else [False]:
+        torch.library.opcheck(operator, (*given, space, on_device))
 
 
 @EACH_SPACE
-def test_what_does_not_count_has_gradient_0(single_root: bool, projective: bool) -> None:
+def test_what_does_not_count_has_gradient_0(space: str) -> None:
     """Of first and of second derivatives."""
     log_scores = scores().requires_grad_()
-    first = torch.autograd.grad(log_partition(log_scores, LENGTHS, single_root, projective).sum(), log_scores)[0]
-    found = marginals(log_scores, LENGTHS, single_root, projective)
+    first = torch.autograd.grad(log_partition(log_scores, LENGTHS, space).sum(), log_scores)[0]
+    found = marginals(log_scores, LENGTHS, space)
     second = torch.autograd.grad((found**2).sum(), log_scores)[0]
     nothing = ~torch.isfinite(log_scores)
     for gradient in (first, second):
@@ -84,17 +83,17 @@ def test_what_does_not_count_has_gradient_0(single_root: bool, projective: bool)
 
 
 @EACH_SPACE
-def test_sums_are_those_of_the_library(single_root: bool, projective: bool) -> None:
+def test_sums_are_those_of_the_library(space: str) -> None:
     log_scores = scores(2, scale=3.0)
-    log_z, found = log_partition_and_marginals(log_scores, LENGTHS, single_root, projective)
+    log_z, found = log_partition_and_marginals(log_scores, LENGTHS, space)
     for b, n in enumerate(LENGTHS.tolist()):
         own = log_scores[b, : n + 1, : n + 1].numpy().copy()
         own[:, 0] = 0.0
-        distribution = TreeDistribution(own, single_root=single_root, projective=projective)
+        distribution = TreeDistribution(own, space=space)
         assert float(log_z[b]) == pytest.approx(distribution.log_partition, rel=1e-14)
         np.testing.assert_allclose(found[b, : n + 1, : n + 1], distribution.marginals(), rtol=0, atol=1e-14)
     with torch.no_grad():
-        torch.testing.assert_close(log_partition(log_scores, LENGTHS, single_root, projective), log_z)
+        torch.testing.assert_close(log_partition(log_scores, LENGTHS, space), log_z)
 
 
 def hard_graphs(scale: float) -> dict[str, np.ndarray]:
@@ -193,7 +192,7 @@ def test_a_third_derivative_is_refused() -> None:
 def test_log_z_alone_has_a_gradient_too() -> None:
     """The operator without marginals, for those who call it: the reverse sweep comes with the gradient."""
     log_scores = torch.nan_to_num(scores()).requires_grad_()
-    log_z = torch.ops.deptree.log_partition(log_scores, LENGTHS, True, False, False)
+    log_z = torch.ops.deptree.log_partition(log_scores, LENGTHS, "single-root", False)
     gradient = torch.autograd.grad(log_z.sum(), log_scores, create_graph=True)[0]
     torch.testing.assert_close(gradient, marginals(log_scores, LENGTHS))
     second = torch.autograd.grad((gradient**2).sum(), log_scores)[0]

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace
 from deptree_cli.torch import trees as ours
 
 
@@ -20,7 +20,7 @@ def test_is_tree_of_all_heads(trees: TreeSpace, n: int) -> None:
     heads = np.stack(np.meshgrid(*[np.arange(-1, n + 2)] * n, indexing="ij"), axis=-1).reshape(-1, n)
     padded = torch.full((len(heads), n + 3), 5)
     padded[:, 1 : n + 1] = torch.from_numpy(heads)
-    found = ours.is_tree(padded, torch.tensor(n), trees.single_root, trees.projective)
+    found = ours.is_tree(padded, torch.tensor(n), trees)
     np.testing.assert_array_equal(found, trees.contains(heads))
 
 
@@ -37,9 +37,9 @@ def test_is_tree_of_long_chains_in_a_batch() -> None:
 def test_crossing_arcs_are_found_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs are looked at a few trees at a time; the answer is the same."""
     heads = torch.tensor([[-1, 0, 4, 1, 1], [-1, 0, 1, 2, 1], [-1, 3, 0, 2, 2]]).repeat(5, 1)
-    whole = ours.is_tree(heads, torch.tensor(4), True, True)
+    whole = ours.is_tree(heads, torch.tensor(4), PROJECTIVE)
     monkeypatch.setattr(ours, "PAIRS", 60)
-    assert whole.tolist() == ours.is_tree(heads, torch.tensor(4), True, True).tolist() == [False, True, False] * 5
+    assert whole.tolist() == ours.is_tree(heads, torch.tensor(4), PROJECTIVE).tolist() == [False, True, False] * 5
 
 
 def test_heads_to_arcs_and_back() -> None:
@@ -53,7 +53,7 @@ def test_heads_to_arcs_and_back() -> None:
 
 def test_arcs_are_trees_only_if_one_hot() -> None:
     """Two heads of a word, a half, or none make no tree; columns of padding and of ROOT do not count."""
-    support = ours.TreeSupport(torch.tensor([2]), True, False, "arcs")
+    support = ours.TreeSupport(torch.tensor([2]), SINGLE_ROOT, "arcs")
     arcs = ours.heads_to_arcs(torch.tensor([[-1, 0, 1, -1]]))
     two, half, none, padding, halves = (arcs.clone() for _ in range(5))
     two[0, 2, 1] = 1.0
@@ -63,10 +63,8 @@ def test_arcs_are_trees_only_if_one_hot() -> None:
     assert support.check(arcs).tolist() == support.check(padding).tolist() == [True]
     assert [support.check(each).tolist() for each in (two, half, halves, none)] == [[False]] * 4
     assert repr(support) == "TreeSupport(single-root, as arcs)"
-    assert (
-        repr(ours.TreeSupport(torch.tensor([2]), False, True, "heads"))
-        == "TreeSupport(projective multi-root, as heads)"
-    )
+    whole = ours.TreeSupport(torch.tensor([2]), PROJECTIVE_MULTI, "heads")
+    assert repr(whole) == "TreeSupport(projective-multi-root, as heads)"
 
 
 def test_masks() -> None:

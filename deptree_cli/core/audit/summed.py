@@ -13,7 +13,6 @@ from deptree_cli.core.audit.findings import ARCS, LOG_PROBABILITY, PAIRS, Findin
 from deptree_cli.core.audit.log_probability import LogProbability
 from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
-from deptree_cli.core.spaces.crossing import crossed_by
 
 # How many arcs' pairs with all others are tested, each at O(n^3): 2^19 / n^3, which is all up to 14 words, at most 256;
 # but 16 as long as these cost less than 2^24, up to 101 words, and none from 257 words on.
@@ -134,16 +133,11 @@ class Summed:
     def _find_partners(self, row: int) -> Bool:
         """The arcs (a,) that can stand in a tree with a paired arc, and are not paired with it before."""
         n = self.distribution.n
-        head, dependent = divmod(int(self.paired[row]), n + 1)
-        partners = np.ones((n + 1, n + 1), dtype=bool)
-        partners[:, dependent] = False
-        partners[dependent, head] = False
-        if head == 0 and self.distribution.single_root:
-            partners[0] = False
-        if self.distribution.space.projective:
-            partners &= ~crossed_by(head, dependent, n + 1)
-        partners.ravel()[self.paired[:row]] = False
-        return partners.ravel()
+        pinned = np.zeros((n + 1, n + 1), dtype=bool)
+        pinned.ravel()[self.paired[row]] = True
+        partners = self.distribution.space.compatible_arcs(pinned).ravel()
+        partners[self.paired[: row + 1]] = False
+        return partners
 
     def _work_out_joint(self, row: int) -> Float:
         """P(paired arc and other arc) of every other arc (a,): their covariance and the product of their marginals."""

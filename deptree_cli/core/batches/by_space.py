@@ -1,4 +1,7 @@
-"""The kernels behind a batch's sums: elimination for non-projective trees, Eisner's chart for projective ones."""
+"""The kernels behind a batch's sums: elimination for non-projective trees, Eisner's chart for projective ones.
+
+Spaces without kernels for batches are summed sentence by sentence.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,21 @@ import numpy as np
 
 from deptree_cli.core.batches.packed import Packed
 from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.eisner import is_in_range
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
 
 
 class BatchSums(Protocol):
-    """Sums over the trees of packed sentences; each unsets `Packed.sound` where float64 may not suffice."""
+    """Sums over the trees of packed sentences; each unsets `Packed.sound` where float64 may not suffice.
+
+    Attributes:
+        by_node: how weights are packed, see `pack`.
+    """
+
+    by_node: bool
 
     def log_partitions(self, packed: Packed) -> Float:
         """Return log Z of the packed weights, (B,)."""
@@ -27,6 +39,8 @@ class BatchSums(Protocol):
 
 class ByElimination:
     """See `BatchSums`; n^3 multiply-adds a sentence."""
+
+    by_node = False
 
     def __init__(self, single_root: bool) -> None:
         self.single_root = single_root
@@ -50,6 +64,8 @@ class ByElimination:
 
 class ByChart:
     """See `BatchSums`."""
+
+    by_node = True
 
     def __init__(self, single_root: bool) -> None:
         self.single_root = single_root
@@ -76,3 +92,12 @@ class ByChart:
         for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
             p.sound[b] = p.sound[b] and is_in_range(value, n)
         return log_z
+
+
+KERNELS = {NonProjective: ByElimination, Projective: ByChart}
+
+
+def kernels_for(space: TreeSpace) -> BatchSums | None:
+    """Return the kernels for batches of a tree space, if it has some."""
+    kind = by_space(KERNELS, space)
+    return kind(space.single_root) if kind else None

@@ -51,9 +51,9 @@ class Packed:
     sound: Bool
 
 
-def pack(batch: Batch) -> Packed:
-    """Return the weights of a batch: exp of shifted log-scores."""
-    size, by_node = len(batch.lengths), batch.space.projective
+def pack(batch: Batch, by_node: bool) -> Packed:
+    """Return the weights of a batch: exp of shifted log-scores; column 0 too if they are laid out by node."""
+    size = len(batch.lengths)
     sizes = (batch.lengths + 1) * (batch.lengths + by_node)
     ends = np.cumsum(sizes)
     weights, last = np.empty(int(ends[-1])), np.empty(size, dtype=np.int64)

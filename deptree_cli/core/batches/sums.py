@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.batches.by_space import BatchSums, ByChart, ByElimination
+from deptree_cli.core.batches.by_space import BatchSums, kernels_for
 from deptree_cli.core.batches.packed import Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
@@ -89,17 +89,17 @@ def _run(
     fill: Callable[[BatchSums, Packed, int, int], None],
     fill_one: Callable[[int, ArcFactored], None],
 ) -> None:
-    """Fill results by kernels, and one by one those of sentences that float64 does not suffice for."""
-    kind = ByChart if batch.space.projective else ByElimination
-    kernels = kind(batch.space.single_root)
-    sound = np.empty(len(batch.lengths), dtype=np.bool_)
+    """Fill results by kernels, if the space has some, and one by one those of sentences they do not suffice for."""
+    kernels = kernels_for(batch.space)
+    sound = np.zeros(len(batch.lengths), dtype=np.bool_)
+    if kernels is not None:
 
-    def act(first: int, stop: int) -> None:
-        packed = pack(batch.part(first, stop))
-        fill(kernels, packed, first, stop)
-        sound[first:stop] = packed.sound
+        def act(first: int, stop: int) -> None:
+            packed = pack(batch.part(first, stop), kernels.by_node)
+            fill(kernels, packed, first, stop)
+            sound[first:stop] = packed.sound
 
-    spread(act, batch.lengths, threads)
+        spread(act, batch.lengths, threads)
     for b in np.flatnonzero(~sound).tolist():
         fill_one(b, _sentence(batch, b))
 
@@ -107,12 +107,7 @@ def _run(
 def _sentence(batch: Batch, b: int) -> ArcFactored:
     """Return sentence b as a distribution of its own."""
     nodes, space = int(batch.lengths[b]) + 1, batch.space
-    return ArcFactored(
-        batch.log_scores[b, :nodes, :nodes],
-        single_root=space.single_root,
-        projective=space.projective,
-        id=f"sentence {b} of the batch",
-    )
+    return ArcFactored(batch.log_scores[b, :nodes, :nodes], space=space, id=f"sentence {b} of the batch")
 
 
 def _put(out: Array, found: Float) -> None:

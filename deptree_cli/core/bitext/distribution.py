@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from deptree_cli.core.bitext.shifted import Shifted, no_alignment, shift
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.bitext.program import LinkProgram
 
 
-class AlignmentDistribution:
+class AlignmentDistribution(Frozen):
     """A distribution over the alignments of a sentence pair by an inversion transduction grammar (Wu 1997).
 
     Every source word is linked with one target word or with none, and the other way round; links may cross as far as
@@ -47,6 +47,8 @@ class AlignmentDistribution:
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.
     """
+
+    FIELDS = ("log_scores", "source_nulls", "target_nulls", "bispans", "id")
 
     log_scores: Float
     source_nulls: Float
@@ -75,20 +77,7 @@ class AlignmentDistribution:
             parts = None if bispans is None else checked_bispans(bispans, p, q, temperature)
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(links, *nulls, parts, id)
-
-    def _set(self, links: Float, source: Float, target: Float, bispans: Float | None, id: str) -> None:
-        arrays = {"log_scores": links, "source_nulls": source, "target_nulls": target, "bispans": bispans}
-        frozen = {name: None if array is None else read_only(array) for name, array in arrays.items()}
-        self.__dict__.update(frozen, id=id)
-
-    def __reduce__(self) -> tuple[Callable[..., AlignmentDistribution], tuple[object, ...]]:
-        """What it was made of travels; what was worked out is worked out again where it arrives."""
-        nulls = self.source_nulls, self.target_nulls
-        return _put_together, (type(self), self.log_scores, *nulls, self.bispans, self.id)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"an {type(self).__name__} never changes")
+        self._set(log_scores=links, source_nulls=nulls[0], target_nulls=nulls[1], bispans=parts, id=id)
 
     def __repr__(self) -> str:
         links = int(np.isfinite(self.log_scores).sum())
@@ -189,9 +178,3 @@ class AlignmentDistribution:
             problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
             raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
         return LinkProgram(self.shifted, (heuristic or self).link_scores)
-
-
-def _put_together(kind: type[AlignmentDistribution], *parts: Any) -> AlignmentDistribution:
-    found = object.__new__(kind)
-    found._set(*parts)
-    return found

@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.rules import reach_of
 from deptree_cli.core.spaces.second_order import possible_heads
 from deptree_cli.kernels.trees.second_order import Kept
-from deptree_cli.kernels.trees.second_order_masks import keep_items, prune_crossing, reach
+from deptree_cli.kernels.trees.second_order_masks import keep_items
 
 
 def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
     """Return which arcs are kept, (n+1, n+1), ``[head, dependent]``.
 
-    Pruned are forbidden arcs; the other heads of a pinned arc's dependent, and its opposite; under the single-root
-    constraint ROOT's other arcs if it is from ROOT; and where trees are projective the arcs that it crosses. Nothing is
-    kept where an arc into ROOT is pinned, for no tree has one.
+    Pruned are forbidden arcs, and those that no tree of the space has together with the pinned ones. Nothing is kept
+    where an arc into ROOT is pinned, for no tree has one.
 
     Args:
         pinned, forbidden: (n+1, n+1), the selected arcs that are positive, and that are negative.
     """
     if pinned[:, 0].any():
         return np.zeros_like(pinned)
-    kept: Bool = ~(forbidden | pinned.T | _others(pinned, axis=0))
-    if space.single_root:
-        kept[0] &= ~_others(pinned[0], axis=0)
-    if space.projective:
-        prune_crossing(*_reach(pinned), kept)
+    kept: Bool = ~forbidden & space.compatible_arcs(pinned)
     return kept
 
 
@@ -45,18 +41,5 @@ def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> Kept:
     complete, pair = np.ones_like(arcs), np.ones_like(arcs)
     heads = possible_heads(arcs, by_grandparent=True)
     kept = Kept(complete, arcs, pair, heads if by_grandparent else possible_heads(arcs, by_grandparent))
-    keep_items(pinned, *_reach(pinned), heads, kept)
+    keep_items(pinned, *reach_of(pinned), heads, kept)
     return kept
-
-
-def _others(pinned: Bool, axis: int) -> Bool:
-    """Return where another one along an axis is pinned."""
-    found: Bool = pinned.sum(axis=axis, keepdims=True) > pinned
-    return found
-
-
-def _reach(pinned: Bool) -> tuple[Int, Int]:
-    """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (n+1,) each."""
-    first, last = np.empty(len(pinned), dtype=np.int64), np.empty(len(pinned), dtype=np.int64)
-    reach(pinned, first, last)
-    return first, last

@@ -46,10 +46,7 @@ class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
 
     def confident(self) -> Integers:
         """Return the numbers of the arcs that are in nine of ten trees by the scores of arcs alone."""
-        space = self._distribution.space
-        first_order = ArcFactored(
-            self._distribution.log_scores, single_root=space.single_root, projective=space.projective
-        )
+        first_order = ArcFactored(self._distribution.log_scores, space=self._distribution.space)
         return np.flatnonzero(first_order.marginals() >= CONFIDENT)
 
     def compile(self, selected: Bool, assigned: Bool) -> Mask:

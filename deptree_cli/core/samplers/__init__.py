@@ -32,7 +32,7 @@ class Sampler:
         target: the function, or where it is, imported when first used, for kernels take time to load:
             ``package.module:function``, or ``.file:function`` in this folder.
         exact: whether its trees follow the distribution.
-        spaces: the tree spaces that it serves, by name.
+        spaces: the tree spaces that it serves, by name; all, if there are none.
         cost: of k trees of n words; `h` is the mean hitting time of the walk.
         uses: what stands behind it where that is not the name itself, for signatures, by tree space.
         root_probs: of a biased sampler whose trees are exact given their root: its root distribution, a function of a
@@ -50,7 +50,7 @@ class Sampler:
 
     def serves(self, space: TreeSpace) -> bool:
         """Whether it draws trees of that space."""
-        return space.name in self.spaces
+        return not self.spaces or space.name in self.spaces
 
     def draw(self, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
         """Draw `size` independent trees, (size, n) heads.
@@ -75,10 +75,15 @@ class Sampler:
     def check_serves(self, space: TreeSpace) -> None:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
-            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(_changes(space, other)))
-            remedies = [one_of(names(space)), " and ".join(_changes(space, nearest))]
+            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(space.change_to(other)))
+            remedies = [one_of(names(space)), " and ".join(space.change_to(nearest))]
             remedy = ", or ".join(filter(None, remedies))
             raise DeptreeError(f"the sampler {self.name} does not draw {space.trees}", remedy[:1].upper() + remedy[1:])
+
+
+def from_sums(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
+    """Exact trees, (size, n), from what a space sums up: of ours O(n^3) once, then O(n^2) per tree at worst."""
+    return distribution.factorisation.sample(size, rng)
 
 
 SAMPLERS: Register[Sampler] = Register(
@@ -88,7 +93,7 @@ SAMPLERS: Register[Sampler] = Register(
             "auto",
             ".auto:draw",
             True,
-            (SINGLE, MULTI, *WITHOUT_CROSSING),
+            (),
             "about n^3 + k min(h, n^2), twice that at most",
             "Stanojevic 2022, Alg. 3, while walks are quick, then elimination; of projective trees eisner",
             uses=(
@@ -99,7 +104,7 @@ SAMPLERS: Register[Sampler] = Register(
         ),
         Sampler(
             "elimination",
-            ".elimination:draw",
+            from_sums,
             True,
             (SINGLE, MULTI),
             "n^3 + k n^2",
@@ -118,7 +123,7 @@ SAMPLERS: Register[Sampler] = Register(
             "Zmigrod et al. 2021a, Fig. 3",
             root_probs=".wilson:local_root_probs",
         ),
-        Sampler("eisner", ".eisner:draw", True, WITHOUT_CROSSING, "n^3 + k n^2", "Eisner 1996, from the top down"),
+        Sampler("eisner", from_sums, True, WITHOUT_CROSSING, "n^3 + k n^2", "Eisner 1996, from the top down"),
     ),
     "deptree.samplers",
 )
@@ -127,12 +132,3 @@ SAMPLERS: Register[Sampler] = Register(
 def names(space: TreeSpace) -> list[str]:
     """The names of the samplers that serve a tree space."""
     return [sampler.name for sampler in SAMPLERS if sampler.serves(space)]
-
-
-def _changes(space: TreeSpace, other: TreeSpace) -> list[str]:
-    """What to do about options to come from one tree space to another."""
-    changes = (
-        ("`single_root=False`", not space.single_root, not other.single_root),
-        ("`projective=True`", space.projective, other.projective),
-    )
-    return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]

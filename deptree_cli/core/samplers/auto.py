@@ -20,10 +20,11 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.samplers import wilson
+from deptree_cli.core.samplers import from_sums, wilson
 from deptree_cli.core.samplers.costs import FACTORS, steps_of_tables, steps_of_tree
 from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescue, shifted_weights
 from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.trees import wilson as kernel
 
@@ -37,9 +38,9 @@ SCAN = 8
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
-    """Exact trees, (size, n) heads. Projective ones come from their chart: there is no walk to them."""
-    if distribution.space.projective:
-        return distribution.factorisation.sample(size, rng)
+    """Exact trees, (size, n) heads; from the sums of their space where there is no walk to them."""
+    if not isinstance(distribution.space, NonProjective):
+        return from_sums(distribution, size, rng)
     n, single_root = distribution.n, distribution.single_root
     wide = single_root and elimination_of(distribution.factorisation).is_wide
     budget = steps_of_tree(n, wide)

@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.spaces.elimination import Elimination
 from deptree_cli.kernels.trees import elimination_sampler as kernel
-
-
-def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
-    """O(n^3) once, then O(n^2) per tree at worst, whatever the weights."""
-    return distribution.factorisation.sample(size, rng)
 
 
 class Tables:

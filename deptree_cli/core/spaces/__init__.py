@@ -1,23 +1,40 @@
 """The register of tree spaces: which trees a distribution is over, as a value that answers the same questions.
 
-To add a space, write it in a file of this folder and give it an entry below.
+To add a space, subclass `GeneralSpace` in a file of this folder and give it an entry below; another package names its
+own by an entry point (`deptree.spaces`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.core.spaces.base import Factorisation, PreciseSums, TreeSpace
+from deptree_cli.core.spaces.base import TreeSpace
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
+from deptree_cli.core.spaces.general import GeneralSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
 
-SINGLE_ROOT = NonProjective("single", "single-root trees", single_root=True)
-MULTI_ROOT = NonProjective("multi", "spanning trees with several roots", single_root=False)
+SINGLE_ROOT = NonProjective("single-root", "single-root trees", single_root=True)
+MULTI_ROOT = NonProjective("multi-root", "spanning trees with several roots", single_root=False)
 PROJECTIVE = Projective("projective", "projective single-root trees", single_root=True, projective=True)
 PROJECTIVE_MULTI = Projective(
-    "projective-multi", "projective trees with several roots", single_root=False, projective=True
+    "projective-multi-root", "projective trees with several roots", single_root=False, projective=True
 )
 
-SPACES: Register[TreeSpace] = Register("tree space", (SINGLE_ROOT, MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI))
+SPACES: Register[TreeSpace] = Register(
+    "tree space", (SINGLE_ROOT, MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI), "deptree.spaces", TreeSpace
+)
+
+
+class Short(TypedDict, total=False):
+    """Short names of tree spaces: see `tree_space`."""
+
+    single_root: bool | None
+    projective: bool | None
+
 
 __all__ = [
     "MULTI_ROOT",
@@ -26,12 +43,52 @@ __all__ = [
     "SINGLE_ROOT",
     "SPACES",
     "Factorisation",
+    "GeneralSpace",
     "PreciseSums",
+    "Short",
     "TreeSpace",
+    "by_space",
     "space",
+    "tree_space",
+    "with_roots",
 ]
 
 
 def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
     """The space of trees with one ROOT arc, or with one or more; of all trees, or of those without crossing arcs."""
-    return next(each for each in SPACES if (each.single_root, each.projective) == (single_root, projective))
+    return next(each for each in SPACES.known if (each.single_root, each.projective) == (single_root, projective))
+
+
+def tree_space(
+    name: TreeSpace | str | None = None, single_root: bool | None = None, projective: bool | None = None
+) -> TreeSpace:
+    """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false).
+
+    Raises:
+        DeptreeError: there is no such space, or its name contradicts a short one.
+    """
+    if name is None:
+        return space(single_root is None or bool(single_root), bool(projective))
+    found = name if isinstance(name, TreeSpace) else SPACES.get(name)
+    for short, wanted in (("single_root", single_root), ("projective", projective)):
+        if wanted is not None and wanted != getattr(found, short):
+            problem = f'`space="{found.name}"` contradicts `{short}={bool(wanted)}`'
+            raise DeptreeError(problem, "Leave out one of them")
+    return found
+
+
+def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: Any = None) -> Any:
+    """The value for the class of a space, or for the nearest one that it was derived from."""
+    return next((table[kind] for kind in type(trees).__mro__ if kind in table), default)
+
+
+def with_roots(trees: TreeSpace, single_root: bool) -> TreeSpace:
+    """The space of the same trees but for how many arcs may leave ROOT.
+
+    Raises:
+        DeptreeError: there is no such space.
+    """
+    if not trees.has_short_name:
+        problem = f"there is one space of {trees.trees}, not one with a single root and one with several"
+        raise DeptreeError(problem, "Choose another tree space")
+    return space(single_root, trees.projective)

@@ -3,86 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import chain, combinations
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
-from deptree_cli.core.shifted import Shifted
+from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
+from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.spaces.rules import Rules
 
-
-@dataclass(frozen=True, eq=False)
-class PreciseSums:
-    """Sums over all trees with about 31 digits, for differences that cancel; of log-scores as they were shifted.
-
-    Attributes:
-        log_z: the logarithm of the partition function less `exponent` times 512 ln 2, a pair of numbers.
-        exponent: an integer.
-        marginals: P(head -> dependent), (n+1, n+1), as pairs: two arrays.
-    """
-
-    log_z: tuple[float, float]
-    exponent: float
-    marginals: tuple[Float, Float]
-
-
-class Factorisation(Protocol):
-    """What is worked out once from a sentence's log-scores, and never changes; shapes are as in `Elimination`."""
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function."""
-
-    @property
-    def log_z_pair(self) -> tuple[float, float]:
-        """The same as a pair of numbers: the second is what the first rounds off."""
-
-    @property
-    def shifted(self) -> Shifted:
-        """The log-scores that it was made of, shifted."""
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-
-    @property
-    def shifted_log_z(self) -> tuple[float, float]:
-        """The logarithm of the partition function of the shifted scores, a pair of numbers."""
-
-    def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees, (k, n) heads -> (k,)."""
-
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """Sums with twice the digits, the weights raised to a power."""
-
-    def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1)."""
-
-    def root_marginals(self) -> Float:
-        """P(ROOT -> word), (n+1,)."""
-
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1).
-
-        Args:
-            rest: what the values round off; they may then be as large as masks: twice the digits, 20 to 80 times as
-                slow.
-        """
-
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n)."""
+# The kinds of trees that `single_root` and `projective` are enough to name.
+ALL, WITHOUT_CROSSING = "", "projective"
 
 
 @dataclass(frozen=True)
-class TreeSpace(ABC):
+class TreeSpace(Rules, ABC):
     """A set of trees over the words of a sentence: an entry of `SPACES`.
 
     Attributes:
-        name: in signatures and in the register of samplers.
-        trees: what a single one is called in messages.
-        single_root: whether exactly one arc leaves ROOT, or one or more.
-        projective: whether no two arcs cross, words standing in a row behind ROOT.
+        name: in registers, and as users call it.
+        trees: what its trees are called in messages.
+        single_root, projective: see `Rules`.
     """
 
     name: str
@@ -90,9 +34,15 @@ class TreeSpace(ABC):
     single_root: bool
     projective: bool = False
 
-    @abstractmethod
-    def contains(self, heads: Integers) -> Bool:
-        """Whether each row of heads (k, n) of integers is a tree of this space, (k,)."""
+    @property
+    def kind(self) -> str:
+        """What signatures call its trees beside how many roots they have; nothing where they are all trees."""
+        return self.name
+
+    @property
+    def has_short_name(self) -> bool:
+        """Whether `single_root` and `projective` are enough to name it."""
+        return self.kind in (ALL, WITHOUT_CROSSING)
 
     @abstractmethod
     def check_feasible(self, allowed: Bool) -> None:
@@ -101,10 +51,6 @@ class TreeSpace(ABC):
     @abstractmethod
     def support(self, allowed: Bool) -> Bool:
         """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used."""
-
-    @abstractmethod
-    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
-        """Whether some tree of allowed arcs is none of the other space's; there is a tree. Exact, as `support` is."""
 
     @abstractmethod
     def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
@@ -121,3 +67,45 @@ class TreeSpace(ABC):
     @abstractmethod
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
         """The same as `maximum_tree` of scores that are pairs, of any size."""
+
+    def is_feasible(self, allowed: Bool) -> bool:
+        """Whether some tree uses allowed arcs only. See `check_feasible`."""
+        try:
+            self.check_feasible(allowed)
+        except DeptreeError:
+            return False
+        return True
+
+    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
+        """Whether some tree of allowed arcs is none of the other space's; there is a tree. Exact, as `support` is.
+
+        A tree with an arc that the other space has not, or with two that it does not have together.
+        """
+        arcs = self.support(allowed)
+        if not other.allows(*np.nonzero(arcs)).all():
+            return True
+        below_root = [(0, word) for word in np.flatnonzero(arcs[0]).tolist()]
+        pairs = chain(
+            combinations(below_root, 2) if other.single_root and not self.single_root else (),
+            crossing_pairs(arcs) if other.projective and not self.projective else (),
+        )
+        return any(self.is_feasible(with_heads(arcs, pair)) for pair in pairs)
+
+    def change_to(self, other: TreeSpace) -> list[str]:
+        """What to do about the arguments of a distribution for the trees of another space."""
+        if not (self.has_short_name and other.has_short_name):
+            return [f'pass `space="{other.name}"`']
+        changes = (
+            ("`single_root=False`", not self.single_root, not other.single_root),
+            ("`projective=True`", self.projective, other.projective),
+        )
+        return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]
+
+
+def with_heads(allowed: Bool, arcs: Iterable[Arc]) -> Bool:
+    """The arcs (n+1, n+1) without the other heads of some arcs' dependents."""
+    given = allowed.copy()
+    for head, word in arcs:
+        given[:, word] = False
+        given[head, word] = allowed[head, word]
+    return given

@@ -17,8 +17,7 @@ from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.base import PreciseSums
-from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
@@ -38,7 +37,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Eisner(Sums):
+class Eisner(Factorisation):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:

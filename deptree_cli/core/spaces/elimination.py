@@ -18,8 +18,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import PRECISE, REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.base import Factorisation, PreciseSums
-from deptree_cli.core.spaces.sums import Sums
+from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_log
@@ -30,7 +29,7 @@ from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_tree
 
 
 @dataclass(frozen=True, eq=False)
-class Elimination(Sums):
+class Elimination(Factorisation):
     """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
 
     Attributes:

@@ -51,15 +51,6 @@ def all_allowed(allowed: Bool) -> bool:
     return np.count_nonzero(allowed) == (len(allowed) - 1) ** 2
 
 
-def is_feasible(allowed: Bool, single_root: bool) -> bool:
-    """Whether some tree uses allowed arcs only. See `check_feasible`."""
-    try:
-        check_feasible(allowed, single_root)
-    except DeptreeError:
-        return False
-    return True
-
-
 def possible_roots(allowed: Bool) -> Bool:
     """Which words may be the one root of a single-root tree: shape (n+1,), entry 0 False.
 

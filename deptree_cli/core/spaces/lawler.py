@@ -1,4 +1,4 @@
-"""The best trees in order, by Lawler's (1972) partition: non-projective ones, and of any space where they need masks.
+"""The best trees in order, by Lawler's (1972) partition: non-projective ones, and of any space by searches for one.
 
 The trees of a cell, all but its best one, fall into at most n cells, of each of which the best tree is known at once. A
 heap of cells then gives the trees in order, O(n^3) each. (Camerini et al. 1980 need O(n^2) a tree, but a swap of their
@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
-from deptree_cli.core.shifted import Shifted
-from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
 
 # A tree, (n,) heads, and its sum of scores in one part or two.
@@ -34,9 +32,11 @@ def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
     return _in_order((best, (best_tree(scores, single_root, best),)), below, size)
 
 
-def best_trees_of_pairs(space: TreeSpace, shifted: Shifted, size: int) -> Heads:
-    """The same of a space's trees by scores that are pairs; n searches for a best tree each."""
-    high, low, _ = shifted
+def best_trees_by_search(find: Callable[[Float, Float], Best], high: Float, low: Float, size: int) -> Heads:
+    """The same of any space's trees, by scores that are pairs (or whose second parts are 0): n searches each.
+
+    find: scores -> their best tree and its sum, as `TreeSpace.maximum_tree_of_pairs`.
+    """
 
     def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
         given = high.copy()
@@ -45,11 +45,11 @@ def best_trees_of_pairs(space: TreeSpace, shifted: Shifted, size: int) -> Heads:
         for word in range(first, len(high)):
             own, head = given[:, word].copy(), tree[word - 1]
             given[head, word] = -np.inf
-            yield space.maximum_tree_of_pairs(given, np.where(given > -np.inf, low, 0.0))
+            yield find(given, np.where(given > -np.inf, low, 0.0))
             given[:, word] = -np.inf
             given[head, word] = own[head]
 
-    return _in_order(space.maximum_tree_of_pairs(high, low), below, size)
+    return _in_order(find(high, low), below, size)
 
 
 def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]], size: int) -> Heads:

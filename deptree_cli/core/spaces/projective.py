@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.base import Factorisation, TreeSpace
+from deptree_cli.core.spaces.base import WITHOUT_CROSSING, TreeSpace
 from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
+from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, supported_arcs
-from deptree_cli.core.spaces.nonprojective import NonProjective, are_trees
+from deptree_cli.core.spaces.nonprojective import NonProjective
 
 
 class Projective(TreeSpace):
@@ -20,15 +21,10 @@ class Projective(TreeSpace):
     So every word governs a stretch of the sentence. ROOT stands before the first word.
     """
 
-    def contains(self, heads: Integers) -> Bool:
-        """See `TreeSpace`; O(k n log n), and k n^2 at worst."""
-        from deptree_cli.kernels.trees.best_projective_tree import are_projective  # loads kernels: when there is work
-
-        found = are_trees(heads, self.single_root)
-        without_crossing = np.empty(int(found.sum()), dtype=np.bool_)
-        are_projective(np.ascontiguousarray(heads[found], dtype=np.int32), without_crossing)
-        found[found] = without_crossing
-        return found
+    @property
+    def kind(self) -> str:
+        """See `TreeSpace`."""
+        return WITHOUT_CROSSING
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
@@ -66,15 +62,6 @@ class Projective(TreeSpace):
         from deptree_cli.core.spaces.eisner import possible_arcs
 
         return possible_arcs(allowed, self.single_root)
-
-    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
-        """See `TreeSpace`: whether there is a tree with two ROOT arcs, where that matters."""
-        if self.single_root or not other.single_root:
-            return False
-        chart = self._items(allowed)
-        before, last = chart.right[0, :-1, None], chart.right_by_end[-1]  # trees of words 1..m; of the last root k..n
-        under_last = np.triu(chart.left[1:], 1)  # [m, k]: words m+1..k
-        return bool((before & under_last & (last & allowed[0]))[1:].any())
 
     def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""

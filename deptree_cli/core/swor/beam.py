@@ -12,8 +12,8 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Choices
 from deptree_cli.core.swor.draws import Draws
+from deptree_cli.core.swor.sequences import Choices
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:

@@ -1,7 +1,6 @@
-"""A tree as a sequence of choices: the state machine under sampling without replacement (Stanojevic 2022, section 5.1).
+"""A tree whose arcs may cross as a sequence of choices: the heads of its words.
 
-The choices are the root (under the single-root constraint), then the head of every other word from left to right. Their
-conditional distributions come as logarithms that are accurate however small the probability, because nothing is
+Their conditional distributions come as logarithms that are accurate however small the probability, because nothing is
 subtracted on the way.
 """
 
@@ -12,24 +11,19 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
 from deptree_cli.kernels.trees.head_distribution import FREE, Workspace, log_head_probs_of_each
 from deptree_cli.kernels.trees.head_path import LEVELS, Room, log_heads_along
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0
 
-Prefix = tuple[int, ...]
-Choices = Int
 
-
-class Conditionals:
-    """The conditional distribution of each choice of a sentence's tree given the choices before it.
-
-    A prefix is a tuple of choices; a complete one, of length `depth`, is a tree.
-    """
+class Conditionals(TreeChoices):
+    """The root, if there is a single one, then the heads of the other words from left to right."""
 
     def __init__(self, distribution: ArcFactored) -> None:
         self._distribution = distribution
@@ -41,12 +35,8 @@ class Conditionals:
         self._rooms: dict[Kind, Any] = {}
         self.depth = distribution.n
 
-    def log_probs(self, prefix: Prefix) -> Float:
-        """Log-probability of each value 0..n of the choice after `prefix`; O(m^3) with m words open."""
-        return self.log_probs_of_each(np.array([prefix], dtype=np.int64))[0]
-
     def log_probs_of_each(self, prefixes: Choices) -> Float:
-        """The same for prefixes of one length, (b, length) -> (b, n+1)."""
+        """See `TreeChoices`; O(m^3) each with m words open."""
         if self._distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
         heads, words = self._heads_and_words(prefixes)
@@ -58,11 +48,7 @@ class Conditionals:
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
-        """Draw all choices after a prefix that is not empty: O(m^3) in all.
-
-        Returns:
-            for each of them the log-probabilities of its values (m, n+1), and the choices (m,).
-        """
+        """See `TreeChoices`; of a prefix that is not empty, O(m^3) in all."""
         heads, words = self._heads_and_words(np.array([prefix], dtype=np.int64))
         single_root, n = self._distribution.single_root, self._distribution.n
         root, free = prefix[0] if single_root else 0, words[0, len(prefix) - (1 if single_root else 0) :].copy()
@@ -77,12 +63,8 @@ class Conditionals:
                 break
         return out, chosen
 
-    def heads(self, prefix: Prefix) -> Heads:
-        """The tree of a complete prefix, (n,) heads."""
-        return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
-
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """The trees of complete prefixes, (b, n) -> (b, n) heads."""
+        """See `TreeChoices`."""
         heads = self._heads_and_words(prefixes)[0][:, 1:]
         return np.where(heads == FREE, 0, heads).astype(np.int32)
 
@@ -119,21 +101,3 @@ def head_workspace(n: int) -> Any:
     """Memory for the head distributions of a sentence's words."""
     arrays = (array for kind in (REAL, WIDE) for array in (kind.zeros((n, n)), kind.zeros(n), kind.zeros(n + 1)))
     return Workspace(*arrays)
-
-
-def pick(log_weights: Float, rng: np.random.Generator) -> int:
-    """An index drawn in proportion to exp(log_weights); never one of weight 0."""
-    weights = np.exp(log_weights - log_weights.max())
-    cumulative = np.cumsum(weights)
-    cumulative[np.flatnonzero(weights)[-1] :] = np.inf
-    return int(np.searchsorted(cumulative, rng.random() * weights.sum(), side="right"))
-
-
-def goes_on(log_left: float, mass: float) -> bool:
-    """Whether trees are left, and those drawn have less probability than `mass`; log_left: what is left."""
-    return log_left > -np.inf and not (mass < 1.0 and np.exp(log_left) <= 1.0 - mass)
-
-
-def log_sum(log_values: Float) -> float:
-    """log of the sum of exponentials; -inf for a sum of nothing."""
-    return float(np.logaddexp.reduce(log_values))

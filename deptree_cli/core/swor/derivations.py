@@ -10,50 +10,35 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.spaces.base import Factorisation
 from deptree_cli.core.spaces.eisner import Eisner
-from deptree_cli.core.swor.conditionals import Choices, Prefix
+from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
 from deptree_cli.kernels.trees import derivations as kernel
 
 
-class Derivations:
-    """The conditional distribution of each choice of a projective tree given the choices before it: as `Conditionals`.
-
-    A choice is the node, 0..n, at which an item is split.
-    """
+class Derivations(TreeChoices):
+    """The nodes, 0..n, at which the items of a projective tree are split."""
 
     def __init__(self, distribution: ArcFactored) -> None:
         self._sums = sums_of(eisner_of(distribution.factorisation).in_wide_numbers)
         self._single_root, self._n = distribution.single_root, distribution.n
         self.depth = 2 * distribution.n
 
-    def log_probs(self, prefix: Prefix) -> Float:
-        """Log-probability of each value 0..n of the choice after `prefix`; O(n)."""
-        return self.log_probs_of_each(np.array([prefix], dtype=np.int64))[0]
-
     def log_probs_of_each(self, prefixes: Choices) -> Float:
-        """The same for prefixes of one length, (b, length) -> (b, n+1)."""
+        """See `TreeChoices`; O(n) each."""
         out = np.empty((len(prefixes), self._n + 1))
         kernel.log_choice_probs_of_each(self._sums, self._single_root, prefixes, out)
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
-        """Draw all choices after a prefix: O(n^2) in all.
-
-        Returns:
-            for each of them the log-probabilities of its values (m, n+1), and the choices (m,).
-        """
+        """See `TreeChoices`; O(n^2) in all."""
         before, left = np.array(prefix, dtype=np.int64), self.depth - len(prefix)
         chosen, out = np.empty(left, dtype=np.int64), np.empty((left, self._n + 1))
         kernel.log_choice_probs_along(self._sums, self._single_root, before, rng.random(left), chosen, out)
         return out, chosen
 
-    def heads(self, prefix: Prefix) -> Heads:
-        """The tree of a complete prefix, (n,) heads."""
-        return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
-
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """The trees of complete prefixes, (b, 2n) -> (b, n) heads."""
+        """See `TreeChoices`; depth is 2n."""
         heads = np.empty((len(prefixes), self._n), dtype=np.int32)
         kernel.heads_of_each(prefixes, heads)
         return heads

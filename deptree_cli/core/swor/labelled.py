@@ -19,9 +19,9 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import Algorithm
-from deptree_cli.core.swor.conditionals import Prefix, log_sum
 from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
-from deptree_cli.core.swor.trie import Node, remove, walk_down
+from deptree_cli.core.swor.sequences import log_sum, pick
+from deptree_cli.core.swor.trie import Node, add_node, remove, walk_known
 
 
 def draw(
@@ -78,18 +78,12 @@ class Labelings:
         self._rng = rng
         self._top = Node(log_probs[0])
 
-    @property
-    def depth(self) -> int:
-        """The number of words."""
-        return len(self._log_probs)
-
-    def log_probs(self, prefix: Prefix) -> Float:
-        """Those of the word behind the prefix."""
-        return self._log_probs[len(prefix)]
-
     def draw(self) -> tuple[tuple[int, ...], float]:
         """A labeling that was not drawn before, and its log-probability given the tree."""
-        path = walk_down(self._top, self, self._rng)
+        path = walk_known(self._top, len(self._log_probs), self._rng)
+        while len(path) < len(self._log_probs):
+            node = add_node(path, self._log_probs[len(path)])
+            path.append((node, pick(node.log_left, self._rng)))
         remove(path)
         return tuple(choice for _, choice in path), float(sum(node.log_probs[choice] for node, choice in path))
 

@@ -6,26 +6,13 @@ draw stops early. Here a node's remaining mass is always the sum over its childr
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Prefix, goes_on, log_sum, pick
 from deptree_cli.core.swor.draws import Draws, clock_of
-
-
-class Stepwise(Protocol):
-    """A distribution over sequences of choices, one after another."""
-
-    @property
-    def depth(self) -> int:
-        """How many choices make a sequence."""
-
-    def log_probs(self, prefix: Prefix) -> Float:
-        """Log-probability of each choice behind those of the prefix."""
+from deptree_cli.core.swor.sequences import Prefix, goes_on, log_sum, pick
 
 
 class Node:
@@ -62,15 +49,6 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
         log_left.append(log_sum(root.log_left))
     trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
     return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(log_left), clock)
-
-
-def walk_down(root: Node, steps: Stepwise, rng: np.random.Generator) -> list[tuple[Node, int]]:
-    """Choose among what is left, from the root to a complete sequence; the nodes passed and the choices made there."""
-    path = walk_known(root, steps.depth, rng)
-    while len(path) < steps.depth:
-        node = add_node(path, steps.log_probs(choices_of(path)))
-        path.append((node, pick(node.log_left, rng)))
-    return path
 
 
 def walk_known(root: Node, depth: int, rng: np.random.Generator) -> list[tuple[Node, int]]:

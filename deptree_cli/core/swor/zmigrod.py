@@ -11,9 +11,9 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Int
-from deptree_cli.core.swor.choices import TreeChoices, choices_in
-from deptree_cli.core.swor.conditionals import Prefix, goes_on, log_sum, pick
+from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.core.swor.sequences import Prefix, TreeChoices, goes_on, log_sum, pick
 
 # A remainder below this share of a choice's probability has lost too many digits to a subtraction.
 SAFE_SHARE = 1e-6

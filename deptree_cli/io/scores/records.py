@@ -14,12 +14,14 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace, space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout, to_head_dep
+from deptree_cli.io.scores.own_layout import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
@@ -40,20 +42,18 @@ class Interpretation:
         label_layout: the same with an axis of labels.
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
-        single_root, temperature, nan_forbids: as for `TreeDistribution`.
+        space, temperature, nan_forbids: as for `TreeDistribution`.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
-        projective: as for `TreeDistribution`.
     """
 
     layout: Layout
     label_layout: Layout
     labels: tuple[str, ...] | None = None
     other_place: str = ""
-    single_root: bool = True
+    space: TreeSpace = SINGLE_ROOT
     temperature: float = 1.0
     nan_forbids: bool = False
     fix_heads: bool = False
-    projective: bool = False
 
     def __call__(self, record: Record) -> ScoredSentence:
         """The sentence of a record.
@@ -61,7 +61,7 @@ class Interpretation:
         Raises:
             DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
         """
-        if record.parts is not None and (self.labels or not self.projective):
+        if record.parts is not None and (self.labels or self.space not in (PROJECTIVE, PROJECTIVE_MULTI)):
             raise refusal(record.parts, record.place, record.sent_id)
         try:
             return ScoredSentence(record, self._scored(record), self)
@@ -72,8 +72,8 @@ class Interpretation:
     def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so."""
         options, labels = self._options(layout), self.labels if layout.labels else None
-        trees: dict[str, Any] = {"single_root": self.single_root, "projective": self.projective}
-        found = TreeDistribution(to_head_dep(scores, layout), labels=labels, id=record.sent_id, **trees, **options)
+        head_dep = to_head_dep(scores, layout)
+        found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
@@ -84,7 +84,7 @@ class Interpretation:
             return self.distribution(record.scores, record, self.layout)
         options = self._options(self.layout) | parts_to_head_dep(record.parts, record.scores.shape, self.layout)
         arcs = to_head_dep(record.scores, self.layout)
-        found = SecondOrder(arcs, single_root=self.single_root, id=record.sent_id, **options)
+        found = SecondOrder(arcs, single_root=self.space.single_root, id=record.sent_id, **options)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
     def given(self, record: Record) -> Block | None:
@@ -96,10 +96,10 @@ class Interpretation:
         return {"scale": layout.scale, "temperature": self.temperature, "nan_forbids": self.nan_forbids}
 
     def _with_hints(self, remedy: str, record: Record) -> str:
-        read = self.layout
-        crossing = "leave out `projective=True`"
-        if self.projective and crossing not in remedy and replace(self, projective=False)._fits(record, read):
-            return f"{remedy}, or {crossing}"
+        read, wider = self.layout, space(self.space.single_root)
+        for change in self.space.change_to(wider):
+            if change not in remedy and replace(self, space=wider)._fits(record, read):
+                return f"{remedy}, or {change}"
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
         if read.is_assumed(record.scores.shape):
@@ -219,15 +219,16 @@ class ScoredSentence:
 
 
 # What of `Options` says how a matrix becomes a distribution, under the same names.
-CHOSEN = ("single_root", "projective", "temperature", "nan_forbids", "fix_heads")
+CHOSEN = ("temperature", "nan_forbids", "fix_heads")
 
 
 class Options(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
-    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. single_root: False for
-    --multi-root. projective: always so if the file says it is. temperature, nan_forbids, fix_heads: as there.
+    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
+    projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads: as
+    there.
     """
 
     preset: str
@@ -237,6 +238,7 @@ class Options(TypedDict, total=False):
     labels: str
     label_scores: str
     lengths: str
+    space: str
     single_root: bool
     projective: bool
     temperature: float
@@ -257,8 +259,8 @@ def read(
         scores: path of a file in any container; `-` is standard input.
         conllu: path of the sentences that the scores belong to.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
-        options: preset, orient, root, scale, labels, label_scores, lengths, single_root, projective, temperature,
-            nan_forbids and fix_heads, as on the command line (`Options`).
+        options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
+            temperature, nan_forbids and fix_heads, as on the command line (`Options`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -274,7 +276,8 @@ def read(
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
-    chosen["projective"] = chosen.get("projective") or source.is_projective
+    which = options.get("space"), options.get("single_root"), options.get("projective")
+    chosen["space"] = space_of(source.own_trees, *which)
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
     return usable(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

@@ -9,7 +9,7 @@ from functools import cached_property
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
-from deptree_cli.io.scores.own_layout import is_projective, knows_order, own_layout
+from deptree_cli.io.scores.own_layout import knows_order, own_layout, own_trees
 from deptree_cli.io.scores.raw import Matrices, Source
 from deptree_cli.io.streams import place_of
 
@@ -39,9 +39,9 @@ class ScoreSource:
         return own_layout(self._file.signature)
 
     @property
-    def is_projective(self) -> bool:
-        """Whether the file says that its scores are of projective trees."""
-        return is_projective(self._file.signature)
+    def own_trees(self) -> str | None:
+        """What the file says that its trees are, None if it says nothing."""
+        return own_trees(self._file.signature)
 
     @property
     def ordered(self) -> bool:

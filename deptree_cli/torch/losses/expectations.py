@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.torch import ops
 from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.gold import checked_gold, wrong_heads
@@ -18,11 +21,11 @@ def minimum_risk_loss(
     log_scores: Tensor,
     heads: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return the expected number of words with a wrong head (Smith and Eisner 2006); the mean is an error rate.
 
@@ -32,19 +35,19 @@ def minimum_risk_loss(
     lengths = batch_lengths(log_scores, lengths)
     heads = checked_gold(heads, log_scores, lengths)
     costs = wrong_heads(heads, lengths).to(wide(log_scores).dtype)
-    how = {"reduction": reduction, "implementation": implementation}
-    return expected_cost(log_scores, costs, lengths, single_root, projective, **how)
+    trees = tree_space(space, **short)
+    return expected_cost(log_scores, costs, lengths, trees, reduction=reduction, implementation=implementation)
 
 
 def expected_cost(
     log_scores: Tensor,
     costs: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return the expected cost of a tree, the sum of its arcs' costs: minimum risk by costs of one's own.
 
@@ -57,18 +60,18 @@ def expected_cost(
     """
     lengths = batch_lengths(log_scores, lengths)
     by_sentence = _costs(costs, log_scores.shape)[:, None]
-    expected = _expectations(log_scores, by_sentence, lengths, single_root, projective, implementation)
+    expected = _expectations(log_scores, by_sentence, lengths, tree_space(space, **short), implementation)
     return reduced(expected[:, 0], log_scores, reduction, lengths.sum())
 
 
 def entropy_regularisation(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return the entropy of trees in nats, with its own sign.
 
@@ -76,7 +79,7 @@ def entropy_regularisation(
     """
     lengths = batch_lengths(log_scores, lengths)
     scores = wide(log_scores)
-    trees = TreeDistribution(scores, lengths, single_root, projective, implementation=implementation)
+    trees = TreeDistribution(scores, lengths, space, implementation=implementation, **short)
     return reduced(trees.entropy(), log_scores, reduction, lengths.sum())
 
 
@@ -85,12 +88,12 @@ def generalised_expectation_loss(
     features: Tensor,
     targets: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     pooled: bool = False,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return half the squared distance of expected features from targets (Druck et al. 2009; Zmigrod et al. 2021b).
 
@@ -109,7 +112,7 @@ def generalised_expectation_loss(
     """
     lengths = batch_lengths(log_scores, lengths)
     _check_features(features, targets, log_scores.shape, pooled)
-    found = _expectations(log_scores, features, lengths, single_root, projective, implementation)
+    found = _expectations(log_scores, features, lengths, tree_space(space, **short), implementation)
     distances = (found.sum(0) if pooled else found) - targets.to(found)
     losses = 0.5 * distances.square().sum(-1)
     return reduced(losses, log_scores, reduction, losses.numel())
@@ -141,10 +144,10 @@ def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled
 
 
 def _expectations(
-    log_scores: Tensor, features: Tensor, lengths: Tensor, single_root: bool, projective: bool, implementation: str
+    log_scores: Tensor, features: Tensor, lengths: Tensor, space: TreeSpace, implementation: str
 ) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
     scores = wide(log_scores)
-    probs = ops.marginals(scores, lengths, single_root, projective, implementation)
+    probs = ops.marginals(scores, lengths, space, implementation)
     counts = arc_mask(lengths, log_scores.shape[-1]) & (probs.detach() > 0)
     return (probs[:, None] * torch.where(counts[:, None], features.to(probs), 0.0)).sum((-2, -1))

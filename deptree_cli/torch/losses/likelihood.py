@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.torch import exact, ops
 from deptree_cli.torch.gold import checked_gold, raise_unless_tree, with_known_heads
 from deptree_cli.torch.losses.reductions import reduced
@@ -18,11 +21,11 @@ def negative_log_likelihood(
     log_scores: Tensor,
     heads: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return minus the log-probability of known trees: log Z less a tree's score.
 
@@ -35,13 +38,13 @@ def negative_log_likelihood(
     Raises:
         DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
     """
-    lengths = batch_lengths(log_scores, lengths)
+    lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     heads, scores = checked_gold(heads, log_scores, lengths, partial=False), wide(log_scores)
-    log_z = ops.log_partition(scores, lengths, single_root, projective, implementation)
+    log_z = ops.log_partition(scores, lengths, trees, implementation)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
-    possible = possible & is_tree(heads, lengths, single_root, projective)
+    possible = possible & is_tree(heads, lengths, trees)
     raise_unless_tree(possible)
-    found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, (single_root, projective))
+    found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, trees.name)
     losses = torch.where(possible, at_least_zero(-found), torch.inf)
     return reduced(losses, log_scores, reduction, lengths.sum())
 
@@ -50,11 +53,11 @@ def partial_annotation_loss(
     log_scores: Tensor,
     heads: Tensor,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return minus the log-probability of the known heads: log Z less log Z given these (Li et al. 2016).
 
@@ -66,15 +69,14 @@ def partial_annotation_loss(
     Raises:
         DeptreeError: names a sentence of which no tree of the space has the known heads.
     """
-    lengths = batch_lengths(log_scores, lengths)
+    lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     heads, scores = checked_gold(heads, log_scores, lengths), wide(log_scores)
-    how = lengths, single_root, projective, implementation
-    log_z = ops.log_partition(scores, *how)
+    log_z = ops.log_partition(scores, lengths, trees, implementation)
     try:
         known = with_known_heads(scores, heads, lengths)
-        given = ops.log_partition(known, *how)
+        given = ops.log_partition(known, lengths, trees, implementation)
     except DeptreeError as error:
         error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
         raise
-    found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, (single_root, projective))
+    found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, trees.name)
     return reduced(at_least_zero(found), log_scores, reduction, lengths.sum())

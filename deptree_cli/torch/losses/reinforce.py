@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.torch.distribution import DistinctTrees, TreeDistribution
 from deptree_cli.torch.losses.reductions import reduced
 from deptree_cli.torch.losses.unordered import first_and_next
@@ -23,12 +25,12 @@ def reinforce_loss(
     reward: Callable[[Tensor], Tensor],
     k: int,
     lengths: Tensor | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: TreeSpace | str | None = None,
     *,
     reduction: str = "mean",
     generator: torch.Generator | None = None,
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Tensor:
     """Return an estimate of minus the expected reward of a tree, whose gradient is right on average too.
 
@@ -50,7 +52,7 @@ def reinforce_loss(
     if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
     lengths, scores = batch_lengths(log_scores, lengths), wide(log_scores)
-    trees = TreeDistribution(scores, lengths, single_root, projective, implementation=implementation)
+    trees = TreeDistribution(scores, lengths, space, implementation=implementation, **short)
     draws = trees.sample_without_replacement(k, generator)
     chances, averages = _unordered(draws)
     rewards = _rewards(reward, draws)

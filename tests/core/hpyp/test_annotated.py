@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 
 def sentence(heads: list[int], tags: tuple[str, ...] = ()) -> Annotated:

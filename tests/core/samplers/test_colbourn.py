@@ -7,7 +7,7 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import colbourn
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 
 @pytest.mark.parametrize("single_root", [True, False])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.elimination import factorise
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 SEEDS = st.integers(0, 2**32 - 1)

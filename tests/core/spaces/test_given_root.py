@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.elimination import factorise
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 
 def only_root(log_scores: NDArray[np.float64], root: int) -> NDArray[np.float64]:

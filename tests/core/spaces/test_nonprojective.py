@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
-from deptree_cli.core.swor.conditionals import Conditionals, log_sum, pick
+from deptree_cli.core.swor.conditionals import Conditionals
+from deptree_cli.core.swor.sequences import log_sum, pick
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

@@ -9,7 +9,8 @@ from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import trie
 from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Conditionals, log_sum
+from deptree_cli.core.swor.conditionals import Conditionals
+from deptree_cli.core.swor.sequences import log_sum, pick
 
 
 @pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
@@ -21,7 +22,10 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(trees: TreeSpace, graph
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
         assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
-        path = trie.walk_down(root, conditionals, rng)
+        path = trie.walk_known(root, conditionals.depth, rng)
+        while len(path) < conditionals.depth:
+            node = trie.add_node(path, conditionals.log_probs(trie.choices_of(path)))
+            path.append((node, pick(node.log_left, rng)))
         left.pop(tuple(conditionals.heads(tuple(choice for _, choice in path)).tolist()))
         trie.remove(path)
     assert log_sum(root.log_left) == -np.inf

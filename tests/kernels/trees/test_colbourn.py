@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.kernels.trees.colbourn import draw_ancestral
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.kernels.trees.elimination_sampler import normalise, sample_trees, sample_trees_of_roots
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import config
 from numpy.typing import NDArray
 
-from deptree_cli.core.spaces.nonprojective import are_trees
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.kernels.trees.wilson import build_tables, draw_roots, walk, walk_until_single_root, walk_without_tables
 
 Float = NDArray[np.float64]

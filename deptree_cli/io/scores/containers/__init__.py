@@ -16,7 +16,7 @@ from deptree_cli.core.register import Register
 from deptree_cli.io.output import suffix_of
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
-from deptree_cli.io.scores.own_layout import PROJECTIVE, options_to_read
+from deptree_cli.io.scores.own_layout import layout_to_read, space_to_read
 from deptree_cli.io.streams import Input, open_input
 
 __all__ = [
@@ -107,7 +107,7 @@ def container_to_write(path: str | None, signature: str, header: bool = True, as
     if container.keeps_signature(header):
         return container
     bare = container.keeps_signature(True)  # the user left out the header, and so knows that it is not there
-    needed = [each for each in options_to_read(signature) if each == PROJECTIVE or not (asked or bare)]
+    needed = space_to_read(signature) + ([] if asked or bare else layout_to_read(signature))
     if needed:
         what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"

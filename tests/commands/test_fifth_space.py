@@ -1,0 +1,177 @@
+"""A tree space that a stranger adds (`tests/heads_first.py`) is found everywhere, and right: by enumeration, n <= 4.
+
+One file and one entry point; nothing of ours knows its name. All that it has no algorithm for goes by general routes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.batches import sums
+from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.partition import partition
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
+from deptree_cli.core.swor import ALGORITHMS
+from tests.heads_first import HEADS_FIRST
+from tests.pearson import chi_square
+
+NAME = HEADS_FIRST.name
+SIZES = pytest.mark.parametrize("n", [1, 2, 3, 4])
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "strange_space-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange-space\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[deptree.spaces]\n{NAME} = tests.heads_first:HEADS_FIRST\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(SPACES, "_entries", dict(SPACES._entries))
+    monkeypatch.setattr(SPACES, "_joined", False)
+
+
+def distribution(graphs, n: int) -> TreeDistribution:
+    """Some heads are forbidden, though never the one before."""
+    scores = graphs.gaussian(n, 2, seed=n)
+    scores[0, 3:] = -np.inf
+    return TreeDistribution(scores, space=NAME)
+
+
+@SIZES
+def test_sums_and_best_trees(n: int, graphs) -> None:
+    found = distribution(graphs, n)
+    oracle, words = Oracle(found), np.arange(1, n + 1)
+    assert found.space == HEADS_FIRST
+    assert (oracle.trees < words).all()
+    assert found.log_partition == pytest.approx(oracle.log_z, rel=1e-13)
+    np.testing.assert_allclose(found.marginals(), oracle.marginals(), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.root_marginals, oracle.marginals()[0], rtol=0, atol=1e-13)
+    assert (found.support == (oracle.marginals() > 0)).all()
+    probs = np.exp(oracle.log_probs)
+    assert found.entropy() == pytest.approx(-probs @ oracle.log_probs, abs=1e-13)
+    assert found.kl(found.over(MULTI_ROOT)) == pytest.approx(
+        probs @ (oracle.log_probs - found.over(MULTI_ROOT).log_probs(oracle.trees)), abs=1e-12
+    )
+    assert found.over(MULTI_ROOT).kl(found) == (np.inf if n > 1 else 0)
+    values = np.random.default_rng(1).normal(size=(n + 1, n + 1))
+    of_trees = values[oracle.trees, words].sum(axis=1)
+    expected = np.zeros_like(values)
+    for tree, weight in zip(oracle.trees, probs * (of_trees - probs @ of_trees), strict=True):
+        expected[tree, words] += weight
+    np.testing.assert_allclose(found.factorisation.arc_covariance(values), expected, rtol=0, atol=1e-13)
+    ranked = oracle.trees[np.argsort(-oracle.log_probs)]
+    assert found.argmax().tolist() == ranked[0].tolist()
+    assert found.top_k(100).tolist() == ranked.tolist()
+
+
+@SIZES
+def test_distinct_trees(n: int, graphs) -> None:
+    """Every algorithm draws all trees, each once, with their probabilities."""
+    found = distribution(graphs, n)
+    oracle = Oracle(found)
+    for algorithm in ALGORITHMS:
+        draws = algorithm.draw(found, 100, np.random.default_rng(1))
+        order = np.lexsort(draws.heads.T[::-1])
+        assert draws.exhausted
+        assert draws.heads[order].tolist() == oracle.trees.tolist()
+        np.testing.assert_allclose(draws.log_probs[order], oracle.log_probs, rtol=0, atol=1e-12)
+
+
+def test_laws(graphs) -> None:
+    """H0: 5,000 samples, and 1,000 first trees of `auto`, follow the distribution; chi-square at 1e-4 each."""
+    found, rng = distribution(graphs, 3), np.random.default_rng(2)
+    oracle = Oracle(found)
+    firsts = np.concatenate([found.sample_without_replacement(1, rng).heads for _ in range(1000)])
+    for drawn in (found.sample(5000, rng), firsts):
+        counts = (drawn[:, None] == oracle.trees).all(axis=2).sum(axis=0)
+        assert chi_square(counts, np.exp(oracle.log_probs))[2] > 1e-4
+
+
+def test_batches_and_torch(graphs) -> None:
+    torch = pytest.importorskip("torch")
+    from deptree_cli.torch import TreeDistribution as Batched
+    from deptree_cli.torch import log_partition, losses
+
+    scores, lengths = np.zeros((3, 5, 5)), [4, 2, 3]
+    each = [distribution(graphs, n) for n in lengths]
+    for b, one in enumerate(each):
+        scores[b, : one.n + 1, : one.n + 1] = one.log_scores
+    scores[:, :, 0] = 0.0
+    batch = Batch(scores, np.array(lengths), SPACES.get(NAME))
+    log_z, marginals, _ = sums.log_partitions_and_marginals(batch)
+    expected = [one.log_partition for one in each]
+    np.testing.assert_allclose(log_z, expected, rtol=1e-13)
+    np.testing.assert_allclose(sums.log_partitions(batch), expected, rtol=1e-13)
+    tensor = torch.tensor(scores, requires_grad=True)
+    found = log_partition(tensor, torch.tensor(lengths), space=NAME)
+    np.testing.assert_allclose(found.detach(), expected, rtol=1e-13)
+    gradient = torch.autograd.grad(found.sum(), tensor)[0]
+    for b, one in enumerate(each):
+        for dense in (marginals, gradient):
+            np.testing.assert_allclose(dense[b, : one.n + 1, : one.n + 1], one.marginals(), rtol=0, atol=1e-13)
+    batched = Batched(tensor, torch.tensor(lengths), NAME)
+    np.testing.assert_allclose(batched.entropy().detach(), [one.entropy() for one in each], atol=1e-12)
+    best = batched.argmax
+    assert batched.support.check(best).all()
+    assert batched.log_prob(best).exp().detach().numpy() == pytest.approx(
+        [np.exp(one.log_prob(one.argmax())) for one in each]
+    )
+    backwards = torch.tensor([[-1, 2, 0, 1, 1], [-1, 2, 0, -1, -1], [-1, 3, 0, 2, -1]])
+    assert not batched.support.check(backwards).any()
+    assert losses.negative_log_likelihood(tensor, best, torch.tensor(lengths), NAME).isfinite()
+    with pytest.raises(DeptreeError, match=f"{HEADS_FIRST.trees} are summed up by kernels only"):
+        log_partition(tensor, space=NAME, implementation="device")
+
+
+def test_commands(done, put, graphs) -> None:
+    """It is listed, drawn from with and without replacement, audited and decoded, and its files say whose they are."""
+    found = distribution(graphs, 4)
+    path = put("s.npy", found.log_scores)
+    given = (path, "--scale", "log", "--space", NAME)
+    assert NAME in done("sample", "--help").out.decode()
+    drawn = done("sample", *given, "-k", 20, "--seed", 1, "-v")
+    assert f"|trees:{NAME}|" in drawn.signature
+    assert found.space.contains(np.array([row["heads"] for row in drawn.rows])).all()
+    oracle = Oracle(found)
+    distinct = done("swor", *given, "-k", 99, "--seed", 1, "-q").rows
+    assert sorted(row["heads"] for row in distinct) == oracle.trees.tolist()
+    (row,) = done("decode", *given).rows
+    assert row["heads"] == found.argmax().tolist()
+    (row,) = done("check-bias", *given, "-k", 2000, "--seed", 1).rows
+    assert row["verdict"] == "no bias found"
+    (row,) = done("partition", *given).rows
+    assert (row["log_z_multi_root"], row["log_z"]) == (pytest.approx(oracle.log_z), None)
+    done("convert", *given, "-o", "own.npz")
+    assert done("decode", "own.npz").rows[0]["heads"] == found.argmax().tolist()
+
+
+def test_trees_of_another_space_are_impossible_and_what_is_missing_is_one_line(deptree, done, put, graphs) -> None:
+    found = distribution(graphs, 4)
+    path = put("s.npy", found.log_scores)
+    given = (path, "--scale", "log", "--space", NAME)
+    put("others.jsonl", done("sample", path, "--scale", "log", "-k", 200, "--seed", 1).out)
+    assert deptree("check-bias", *given, "--samples", "others.jsonl").code == 1
+    for run, words in {
+        ("partition", *given, "--summary"): f"there is one space of {HEADS_FIRST.trees}",
+        ("sample", *given, "--sampler", "wilson"): "or pass --space multi-root",
+        ("sample", *given, "--projective"): f"--space {NAME} contradicts --projective",
+        ("sample", path, "--space", "heads-last"): f"no tree space 'heads-last'. Did you mean {NAME}?",
+    }.items():
+        ran = deptree(*run, "-q")
+        assert (ran.code, len(ran.said)) == (2, 1)
+        assert words in ran.err
+    with pytest.raises(DeptreeError, match="there is one space"):
+        partition(found)
+    with pytest.raises(DeptreeError, match=r'`space="heads-first"` contradicts `single_root=True`'):
+        TreeDistribution(found.log_scores, space=NAME, single_root=True)
+    backwards = np.full((3, 3), -np.inf)
+    backwards[0, 2] = backwards[2, 1] = 0.0
+    with pytest.raises(DeptreeError, match="no tree is possible: of trees whose heads all precede"):
+        TreeDistribution(backwards, space=NAME)
+    assert TreeDistribution(backwards).space is SINGLE_ROOT
