@@ -202,10 +202,10 @@ def is_light(high: Array) -> Array:
     return high < LEAST
 
 
-def needs_light(log_z: Array, log_scores: Array, single_root: Array) -> Array:
-    """Return which sentences have light arcs, and no tree without one, (...,): what is summed knows nothing of them."""
+def is_known(log_z: Array, log_scores: Array, single_root: Array) -> Array:
+    """Return which sentences have numbers for scores, and a tree without light arcs or no light arcs at all, (...,)."""
     some = (is_light(shift(log_scores, single_root).high) & (log_scores > -jnp.inf)).any((-2, -1))
-    return some & (log_z == -jnp.inf)
+    return (log_scores < jnp.inf).all((-2, -1)) & ~(some & (log_z == -jnp.inf))
 
 
 def shift(log_scores: Array, single_root: Array) -> Shifted:

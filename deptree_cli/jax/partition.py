@@ -12,7 +12,7 @@ from jax.typing import ArrayLike
 
 from deptree_cli.jax import eisner, elimination
 from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
-from deptree_cli.jax.factors import needs_light, shift, two_sum
+from deptree_cli.jax.factors import is_known, shift, two_sum
 
 # How many units in the last place of 1, or of itself, log Z may be off by because words' constants cancel.
 ROUNDINGS = 16
@@ -108,6 +108,4 @@ def _marginals(batch: Batch) -> tuple[Array, Array]:
 def _sums(batch: Batch) -> tuple[Array, Callable[[], Array]]:
     """log Z of shifted scores, (...,), NaN where trees are not told apart; and what gives probabilities of arcs."""
     log_z, probabilities = eisner.sums(batch) if batch.projective else elimination.sums(batch)
-    are_numbers = (batch.log_scores < jnp.inf).all((-2, -1))
-    is_known = are_numbers & ~needs_light(log_z, batch.log_scores, batch.single_root)
-    return jnp.where(is_known, log_z, jnp.nan), probabilities
+    return jnp.where(is_known(log_z, batch.log_scores, batch.single_root), log_z, jnp.nan), probabilities
