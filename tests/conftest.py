@@ -21,6 +21,10 @@ Float = NDArray[np.float64]
 settings.register_profile("deptree", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("deptree")
 
+# What JAX compiles is kept, as the kernels' machine code is: it is most of its tests' time. `make clean` removes it.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache/jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
 
 class Graphs:
     """Log-scores, (n+1, n+1) ``[head, dependent]``, by what is difficult about them; another seed, another graph."""

@@ -5,13 +5,15 @@ and the diagonal are ignored. -inf (or a mask of -1e15 and below) forbids an arc
 each sentence has, at most N - 1, which is what all have without it; entries beyond are padding, whatever they hold.
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
-By elimination in plain JAX, on any device, as often differentiable as JAX can:
+With `projective=True` only trees count in which no two arcs cross.
+
+By elimination, or by Eisner's chart, in plain JAX, on any device, as often differentiable as JAX can:
 
 - `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs.
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
 - `sample`: independent trees (on the CPU by our kernels, if not told otherwise).
-- `stochastic_beam_search`: `BeamSample`, distinct trees, k at once.
+- `stochastic_beam_search`: `BeamSample`, distinct trees, k at once; no projective ones.
 
 By our kernels on the CPU, called back from compiled code:
 
@@ -34,8 +36,8 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     from deptree_cli.jax.beam import BeamSample, stochastic_beam_search
     from deptree_cli.jax.decoding import argmax, mbr, top_k
-    from deptree_cli.jax.elimination import log_partition, marginals
     from deptree_cli.jax.information import cross_entropy, entropy, kl, log_prob
+    from deptree_cli.jax.partition import log_partition, marginals
     from deptree_cli.jax.sampling import DistinctTrees, sample, sample_without_replacement
 
 __all__ = [
@@ -63,8 +65,8 @@ _HOMES = {
     "log_prob": "information",
     "entropy": "information",
     "kl": "information",
-    "log_partition": "elimination",
-    "marginals": "elimination",
+    "log_partition": "partition",
+    "marginals": "partition",
     "mbr": "decoding",
     "sample": "sampling",
     "sample_without_replacement": "sampling",

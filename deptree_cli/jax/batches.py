@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +14,16 @@ from jax.typing import ArrayLike
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK, checked_log_scores
-from deptree_cli.core.spaces.feasibility import check_feasible
+from deptree_cli.core.spaces import space
 
 
-class Batch(NamedTuple):
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("log_scores", "words", "single_root"),
+    meta_fields=("projective",),
+)
+@dataclass(frozen=True)
+class Batch:
     """Sentences of up to n = N - 1 words.
 
     Attributes:
@@ -24,14 +31,16 @@ class Batch(NamedTuple):
             none: those of padding and the diagonal.
         words: (..., n), which positions are words.
         single_root: whether trees have exactly one arc from ROOT, (): what is compiled does for both.
+        projective: whether trees have no arcs that cross: what is compiled is of one kind of trees.
     """
 
     log_scores: Array
     words: Array
     single_root: Array
+    projective: bool
 
 
-def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool) -> Batch:
+def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool, projective: bool) -> Batch:
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
     float32 and float64 stay what they are, all else becomes float32.
@@ -39,7 +48,8 @@ def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool
     Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
 
     Raises:
-        DeptreeError: shapes do not fit, or numbers are not real; or a length that can be looked at is none.
+        DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; or projective
+            is traced.
     """
     try:
         scores = jnp.asarray(log_scores)
@@ -52,11 +62,15 @@ def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
         problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
         raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
-    return _arranged(scores, _lengths(lengths, scores.shape), single_root)
+    try:
+        kind = bool(projective)
+    except jax.errors.TracerBoolConversionError:
+        raise DeptreeError("`projective` is traced", "Pass True or False, static under jit") from None
+    return _arranged(scores, _lengths(lengths, scores.shape), single_root, kind)
 
 
-@jax.jit
-def _arranged(log_scores: Array, lengths: Array, single_root: Array) -> Batch:
+@partial(jax.jit, static_argnums=3)
+def _arranged(log_scores: Array, lengths: Array, single_root: Array, projective: bool) -> Batch:
     nodes, last = jnp.arange(log_scores.shape[-1]), lengths[..., None]
     inside = (nodes <= last)[..., :, None] & (nodes <= last)[..., None, :]
     arcs = inside & (nodes > 0) & (nodes[:, None] != nodes)
@@ -68,6 +82,7 @@ def _arranged(log_scores: Array, lengths: Array, single_root: Array) -> Batch:
         rolled,
         jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]),
         jnp.asarray(single_root).astype(bool),
+        projective,
     )
 
 
@@ -106,7 +121,8 @@ def require_trees(log_z: Array, batch: Batch) -> None:
     scores = matrix_at(np.asarray(batch.log_scores), b)
     nodes = int(np.asarray(batch.words).reshape(-1, batch.words.shape[-1])[b].sum()) + 1
     try:
-        check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")), bool(batch.single_root))
+        trees = space(bool(batch.single_root), batch.projective)
+        trees.check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")))
     except DeptreeError as error:
         raise error.at(sent_id=name_of(b)) from None
     problem = "every tree has a score 180,000 or more below the best of its word, where trees are not told apart"

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import batch_of, require_trees
 from deptree_cli.jax.conditionals import (
@@ -27,7 +28,7 @@ from deptree_cli.jax.conditionals import (
     to_blocks,
     whole,
 )
-from deptree_cli.jax.factors import needs_light, weights_of
+from deptree_cli.jax.factors import is_known, weights_of
 from deptree_cli.jax.wide import Wide
 
 # Below this logarithm x / (1 - exp(-x)) is 1 + x / 2.
@@ -92,7 +93,12 @@ class Sentence(NamedTuple):
 
 
 def stochastic_beam_search(
-    key: Array, log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True
+    key: Array,
+    log_scores: ArrayLike,
+    k: int,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
 ) -> BeamSample:
     """Draw k distinct trees of each sentence, all at once; O(k n^3).
 
@@ -101,29 +107,29 @@ def stochastic_beam_search(
     that of a tree's log-probability is that of its score less `log_partition`.
 
     Args:
-        key: of `jax.random`, one: it is split for the sentences of a batch.
-        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc.
-        k: how many trees, 1 or more; static under jit.
-        lengths: (...,), the number of words of each sentence; it may be traced.
-        single_root: True for trees with exactly one arc from ROOT, False for one or more.
+        key, k: as of `sample`.
+        log_scores, lengths, single_root: as of `log_partition`.
+        projective: refused; `sample_without_replacement` serves such trees.
 
     Returns:
         trees with k as the first axis; all of them, then nothing, where there are fewer. Of k above 10,000 there are no
             more rows than sentences of N - 1 words can have trees.
 
     Raises:
-        DeptreeError: key or k are none, or shapes do not fit; or, outside of jit and vmap, a sentence has no tree.
+        DeptreeError: key or k are none, shapes do not fit, trees are to be projective; or, outside of jit and vmap, a
+            sentence has no tree.
     """
     k, key = count_of(k), one_key(key)
-    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root))
+    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root, projective))
+    if batch.projective:
+        raise DeptreeError("beam search draws non-projective trees only", "Use sample_without_replacement instead")
     k, shape = rows_for(k, batch), batch.words.shape[:-1]
     scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
     keys = jax.random.split(key, len(words)) if shape else key[None]
     found = _search(keys, scores, words, batch.single_root, k)
     heads, log_probs, perturbed = (part.reshape(part.shape[0], *shape, *part.shape[2:]) for part in found)
-    needs = needs_light(log_probs[0], batch.log_scores, batch.single_root)
-    is_known = (batch.log_scores < jnp.inf).all((-2, -1)) & ~needs
-    log_probs = jnp.where(is_known, log_probs, jnp.nan)  # no number is an error
+    known = is_known(log_probs[0], batch.log_scores, batch.single_root)
+    log_probs = jnp.where(known, log_probs, jnp.nan)  # no number is an error
     require_trees(log_probs[0], batch)
     return BeamSample(heads[:k], log_probs[:k], perturbed[:k], perturbed[k])
 

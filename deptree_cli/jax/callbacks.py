@@ -41,7 +41,7 @@ def ask(answer: Answer, results: Sequence[Result], batch: Batch, *others: Any) -
         each = [np.asarray(other).reshape(counts.size, *np.shape(other)[counts.ndim :]) for other in others]
         for b, n in enumerate(counts.ravel().tolist()):
             matrix = matrix_at(np.asarray(log_scores), b)[: n + 1, : n + 1]
-            distribution = TreeDistribution(matrix, single_root=modes[b], id=name_of(b))
+            distribution = TreeDistribution(matrix, single_root=modes[b], projective=batch.projective, id=name_of(b))
             for out, value in zip(found, answer(distribution, *(other[b] for other in each)), strict=True):
                 out[b] = value
         return [out.reshape((*counts.shape, *out.shape[1:])) for out in found]

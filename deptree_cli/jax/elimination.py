@@ -1,116 +1,27 @@
-"""The logarithm of the sum over all trees and the probabilities of arcs, by elimination (`factors.py`)."""
+"""Sums over all trees by elimination (`factors.py`), crossing arcs or not."""
 
 from __future__ import annotations
 
-import jax
+from collections.abc import Callable
+
 import jax.numpy as jnp
-import numpy as np
-from jax import Array, lax
-from jax.typing import ArrayLike
+from jax import Array
 
-from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
-from deptree_cli.jax.factors import APART, Factors, eliminate, flows, needs_light, shift, two_sum
-from deptree_cli.jax.wide import Wide, constant, log_ratio
-
-# How many units in the last place of 1, or of itself, log Z may be off by because words' constants cancel.
-ROUNDINGS = 16
+from deptree_cli.jax.batches import Batch
+from deptree_cli.jax.factors import APART, eliminate, flows
+from deptree_cli.jax.wide import Wide, logarithm
 
 
-def log_partition(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
-    """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
+def sums(batch: Batch) -> tuple[Array, Callable[[], Array]]:
+    """Return log Z of shifted scores, (...,), and what gives the probabilities of arcs, (..., n+1, n). O(n^3).
 
-    Args:
-        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Trees with a score 180,000 or more below
-            the largest of its word count for nothing; a sentence that has no others is refused.
-        lengths: (...,), the number of words of each sentence; it may be traced.
-        single_root: True for trees with exactly one arc from ROOT, False for one or more.
-
-    Returns:
-        numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
-        grad), -inf of a sentence without a tree, with gradient 0; NaN of one that is refused, or whose length is none.
-
-    Raises:
-        DeptreeError: shapes do not fit; or a sentence has no tree, a score that is NaN or infinite, or a mask in every
-            tree.
+    log Z is the sum of the logarithms of pivots, ROOT's arcs brought back to their weight: -inf where a word has no
+    pivot, and where there is to be one arc from ROOT and two are needed.
     """
-    batch = batch_of(log_scores, lengths, single_root)
-    relative, log_z = _log_partition(batch)
-    require_trees(relative, batch)
-    problem = f"the best scores of words cancel, and leave no digits of {log_z.dtype}"
-    require_numbers(log_z, problem, "Give float64, or scores without such offsets")
-    return log_z
-
-
-def marginals(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
-    """Return the probability of each arc to be in a tree, (..., N, N). O(n^3).
-
-    Arguments and errors as of `log_partition`; all are 0 where that returns -inf.
-    """
-    batch = batch_of(log_scores, lengths, single_root)
-    relative, found = _marginals(batch)
-    require_trees(relative, batch)
-    return found
-
-
-@jax.custom_jvp
-def relative_log_partition(batch: Batch) -> Array:
-    """Return log Z of shifted scores (`factors.py`), (...,), which has digits that log Z of large scores lacks.
-
-    -inf where there is no tree; NaN where trees are not told apart.
-    """
-    return _log_z(eliminate(batch.log_scores, batch.single_root), batch)
-
-
-@relative_log_partition.defjvp
-def _relative_log_partition_jvp(primals: tuple[Batch], tangents: tuple[Batch]) -> tuple[Array, Array]:
-    relative, found = relative_sums(primals[0])
-    return relative, (found * tangents[0].log_scores).sum((-2, -1))
-
-
-def relative_sums(batch: Batch) -> tuple[Array, Array]:
-    """Return the same and the marginals of arcs, (..., n+1, n), which are 0 where there is no tree."""
     factors = eliminate(batch.log_scores, batch.single_root)
-    relative = _log_z(factors, batch)
-    known = jnp.where(jnp.isnan(relative), jnp.nan, 1)[..., None, None]
-    found = jnp.where((relative == -jnp.inf)[..., None, None], 0, flows(factors) * factors.direct * known)
-    return relative, found - lax.stop_gradient(jnp.minimum(found, 0))  # what is below 0 is rounding
-
-
-@jax.jit
-def _log_partition(batch: Batch) -> tuple[Array, Array]:
-    relative = relative_log_partition(batch)
-    constants, eps = shift(batch.log_scores, batch.single_root).constants, float(np.finfo(relative.dtype).eps)
-    (total, rest), _ = lax.scan(_add, (jnp.zeros_like(relative), relative), jnp.moveaxis(constants, -1, 0))
-    found = total + rest
-    lost = jnp.abs(constants).sum(-1) * constants.shape[-1] * eps  # in units of the last place of 1
-    unknown = lost > ROUNDINGS / eps * jnp.maximum(1, jnp.abs(found))
-    return relative, found + jnp.where(unknown, jnp.nan, 0)  # its gradient is known
-
-
-def _add(pair: tuple[Array, Array], constant: Array) -> tuple[tuple[Array, Array], None]:
-    """Add a constant to a sum and what it has rounded off."""
-    high, low = two_sum(pair[0], constant)
-    return (high, pair[1] + low), None
-
-
-@jax.jit
-def _marginals(batch: Batch) -> tuple[Array, Array]:
-    relative, found = relative_sums(batch)
-    return relative, matrix_of(found)
-
-
-def _log_z(factors: Factors, batch: Batch) -> Array:
-    """The sum of the logarithms of pivots, ROOT's arcs brought back to their weight.
-
-    -inf where a word has no pivot, and where there is to be one arc from ROOT and two are needed; NaN of such scores.
-    """
     mantissa, exponent = factors.pivots
     by_root = (mantissa > 0) & (exponent < -(APART // 2))
     pivots = Wide(mantissa, exponent + jnp.where(by_root, APART, 0).astype(exponent.dtype))
-    logs = log_ratio(pivots, constant(1, (), mantissa.dtype))
-    log_z = jnp.where(batch.words, logs, 0).sum(-1)
+    log_z = jnp.where(batch.words, logarithm(pivots), 0).sum(-1)
     too_many = batch.single_root & (by_root.sum(-1) > 1)
-    are_numbers = (batch.log_scores < jnp.inf).all((-2, -1))
-    log_z = jnp.where(too_many, -jnp.inf, log_z)
-    is_known = are_numbers & ~needs_light(log_z, batch.log_scores, batch.single_root)
-    return jnp.where(is_known, log_z, jnp.nan)
+    return jnp.where(too_many, -jnp.inf, log_z), lambda: flows(factors) * factors.direct

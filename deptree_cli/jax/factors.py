@@ -125,7 +125,9 @@ def _eliminate_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) 
 
     changes = lax.fori_loop(0, direct.shape[-1], step, direct * tangents[0])
     of_pivots = (number(detours.shares) * changes).sum(-2)
-    return factors, Factors(_tangent(arcs, changes), _tangent(pivots, of_pivots), direct * (tangents[0] - changes))
+    return factors, Factors(
+        relative_tangent(arcs, changes), relative_tangent(pivots, of_pivots), direct * (tangents[0] - changes)
+    )
 
 
 @jax.custom_jvp
@@ -182,12 +184,17 @@ def detours_of(factors: Factors) -> Detours:
 
 
 def weights_of(log_scores: Array, single_root: Array) -> Wide:
-    """Return the arc matrix of log-scores (..., n+1, n), shifted; 0 for arcs that are too light."""
-    high, low, _ = shift(log_scores, single_root)
-    mantissa, exponent = exponential(jnp.where(is_light(high), -jnp.inf, high), low)
+    """Return the arc matrix of log-scores (..., n+1, n), shifted, ROOT's arcs apart if there is to be one of them."""
+    mantissa, exponent = light_left_out(log_scores, single_root)
     is_root = jnp.arange(log_scores.shape[-2])[:, None] == log_scores.shape[-1]
     weights = Wide(mantissa, exponent - jnp.where(is_root & single_root, APART, 0).astype(exponent.dtype))
     return where(mantissa > 0, weights, zero_like(weights))
+
+
+def light_left_out(log_scores: Array, single_root: Array) -> Wide:
+    """Return the weights of log-scores (..., n+1, n), shifted; 0 for arcs that are too light."""
+    high, low, _ = shift(log_scores, single_root)
+    return exponential(jnp.where(is_light(high), -jnp.inf, high), low)
 
 
 def is_light(high: Array) -> Array:
@@ -195,10 +202,10 @@ def is_light(high: Array) -> Array:
     return high < LEAST
 
 
-def needs_light(log_z: Array, log_scores: Array, single_root: Array) -> Array:
-    """Return which sentences have light arcs, and no tree without one, (...,): what is summed knows nothing of them."""
+def is_known(log_z: Array, log_scores: Array, single_root: Array) -> Array:
+    """Return which sentences have numbers for scores, and a tree without light arcs or no light arcs at all, (...,)."""
     some = (is_light(shift(log_scores, single_root).high) & (log_scores > -jnp.inf)).any((-2, -1))
-    return some & (log_z == -jnp.inf)
+    return (log_scores < jnp.inf).all((-2, -1)) & ~(some & (log_z == -jnp.inf))
 
 
 def shift(log_scores: Array, single_root: Array) -> Shifted:
@@ -275,7 +282,7 @@ def _inverse(mantissa: Array) -> Array:
     return jnp.where(mantissa > 0, 1 / jnp.where(mantissa > 0, mantissa, 1), 0)
 
 
-def _tangent(numbers: Wide, changes: Array) -> Wide:
+def relative_tangent(numbers: Wide, changes: Array) -> Wide:
     """Return the tangent of numbers that change by these parts of themselves; exponents have none."""
     none: Any = np.zeros(numbers.exponent.shape, jax.dtypes.float0)
     return Wide(numbers.mantissa * changes, none)

@@ -12,8 +12,8 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax.batches import Batch, batch_of, require_numbers, require_trees
-from deptree_cli.jax.elimination import relative_log_partition, relative_sums
 from deptree_cli.jax.factors import is_light, shift
+from deptree_cli.jax.partition import relative_log_partition, relative_sums
 from deptree_cli.jax.trees import are_trees, positions_of
 
 # Marginals up to so many roundings may be of arcs that are in no tree.
@@ -21,7 +21,11 @@ ROUNDINGS = 64
 
 
 def log_prob(
-    log_scores: ArrayLike, heads: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True
+    log_scores: ArrayLike,
+    heads: ArrayLike,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
 ) -> Array:
     """Return the log-probability of trees, (...,).
 
@@ -35,7 +39,7 @@ def log_prob(
     Returns:
         -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN where `log_partition` is.
     """
-    batch, trees = batch_of(log_scores, lengths, single_root), jnp.asarray(heads)
+    batch, trees = batch_of(log_scores, lengths, single_root, projective), jnp.asarray(heads)
     shape = batch.words.shape
     if not jnp.issubdtype(trees.dtype, jnp.integer):
         raise DeptreeError(f"the heads have type {trees.dtype}, not integers", "Give the number of each node's head")
@@ -54,26 +58,32 @@ def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
     scores = _shifted_scores(batch).reshape(extra + batch.log_scores.shape)
     chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
     allowed = (~batch.words | (chosen != -jnp.inf)).all(-1)
-    possible = allowed & are_trees(trees, batch.words, batch.single_root)
+    possible = allowed & are_trees(trees, batch)
     total = jnp.where(batch.words & possible[..., None], chosen, 0).sum(-1)
     found = 0 - _at_least_zero(jnp.where(relative == -jnp.inf, 0, relative) - total)
     return relative, jnp.where(possible | jnp.isnan(relative), found, -jnp.inf)
 
 
-def entropy(log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+def entropy(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+) -> Array:
     """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
 
     Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Arguments and errors as of
     `log_partition`.
     """
-    batch = batch_of(log_scores, lengths, single_root)
+    batch = batch_of(log_scores, lengths, single_root, projective)
     relative, value = _entropy(batch)
     require_trees(relative, batch)
     return value
 
 
 def cross_entropy(
-    log_scores: ArrayLike, other: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True
+    log_scores: ArrayLike,
+    other: ArrayLike,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
 ) -> Array:
     """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
 
@@ -82,16 +92,22 @@ def cross_entropy(
     Other arguments and errors as of `log_partition`; where q has a mask such as -1e9, not -inf, on an arc that may have
     a probability, it is refused, or NaN under jit.
     """
-    return _compared(_cross_entropy, log_scores, other, lengths, single_root)
+    return _compared(_cross_entropy, log_scores, other, lengths, single_root, projective)
 
 
-def kl(log_scores: ArrayLike, other: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True) -> Array:
+def kl(
+    log_scores: ArrayLike,
+    other: ArrayLike,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
+) -> Array:
     """Return the Kullback-Leibler divergence of the distribution of `other` from that of `log_scores`, (...,). O(n^3).
 
     It is the cross-entropy less the entropy, and has more digits where the two are nearly the same. Arguments and
     errors as of `cross_entropy`.
     """
-    return _compared(_kl, log_scores, other, lengths, single_root)
+    return _compared(_kl, log_scores, other, lengths, single_root, projective)
 
 
 def _compared(
@@ -100,8 +116,9 @@ def _compared(
     other: ArrayLike,
     lengths: ArrayLike | None,
     single_root: bool,
+    projective: bool,
 ) -> Array:
-    ours, theirs = (batch_of(scores, lengths, single_root) for scores in (log_scores, other))
+    ours, theirs = (batch_of(scores, lengths, single_root, projective) for scores in (log_scores, other))
     if ours.log_scores.shape != theirs.log_scores.shape:
         problem = f"scores of shape {np.shape(log_scores)} are compared with scores of shape {np.shape(other)}"
         raise DeptreeError(problem, "Compare distributions over the same sentences, padded alike")

@@ -20,8 +20,8 @@ from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
 from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
-from deptree_cli.jax.elimination import relative_log_partition
 from deptree_cli.jax.factors import eliminate
+from deptree_cli.jax.partition import relative_log_partition
 from deptree_cli.jax.sampler import sample_trees
 
 IMPLEMENTATIONS = ("auto", "kernels", "device")
@@ -53,6 +53,7 @@ def sample(
     k: int,
     lengths: ArrayLike | None = None,
     single_root: bool = True,
+    projective: bool = False,
     implementation: str = "auto",
 ) -> Array:
     """Draw k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
@@ -62,18 +63,19 @@ def sample(
     Args:
         key: of `jax.random`, one for all sentences.
         k: 1 or more; static under jit.
-        lengths, single_root: as of `log_partition`.
+        lengths, single_root, projective: as of `log_partition`.
         implementation: "kernels" draws exactly by our kernels on the CPU, in compiled code by a callback; "device" in
             plain JAX, wherever it runs: chances below 2^-23 (in float64 2^-52) of a step are not drawn, and a tree
-            takes O(n^3). "auto" is "kernels" where JAX's default backend is the CPU, and "device" elsewhere.
+            takes O(n^3). "auto" is "kernels" for projective trees and where JAX's default backend is the CPU, and
+            "device" elsewhere.
 
     Raises:
         DeptreeError: key, k or implementation are none; or names a sentence that has no tree: where compiled code runs,
             "kernels" raises it within an error of JAX's own, and heads from "device" are all -1.
     """
-    k, batch = count_of(k), batch_of(log_scores, lengths, single_root)
+    k, batch = count_of(k), batch_of(log_scores, lengths, single_root, projective)
     keys = _keys(key, batch)
-    if _is_on_device(implementation):
+    if _is_on_device(implementation, batch.projective):
         relative, heads = _on_device(keys, batch, k)
         require_trees(relative, batch)
         return heads
@@ -88,14 +90,19 @@ def sample(
 
 
 def sample_without_replacement(
-    key: Array, log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, single_root: bool = True
+    key: Array,
+    log_scores: ArrayLike,
+    k: int,
+    lengths: ArrayLike | None = None,
+    single_root: bool = True,
+    projective: bool = False,
 ) -> DistinctTrees:
     """Draw k distinct trees of each sentence, or all where it has fewer, by our kernels on the CPU.
 
     Of k above 10,000 there are no more rows than sentences of N - 1 words can have trees. Arguments and errors as of
     `sample`. On accelerators see `stochastic_beam_search`.
     """
-    k, batch = count_of(k), batch_of(log_scores, lengths, single_root)
+    k, batch = count_of(k), batch_of(log_scores, lengths, single_root, projective)
     k = rows_for(k, batch)
     nodes, dtype = batch.words.shape[-1] + 1, batch.log_scores.dtype
 
@@ -112,11 +119,15 @@ def sample_without_replacement(
     return DistinctTrees(first(heads, -2), first(log_probs, -1), first(counts_for, -1), exhausted)
 
 
-def _is_on_device(implementation: str) -> bool:
+def _is_on_device(implementation: str, projective: bool) -> bool:
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
-    return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
+    if implementation == "device" and projective:
+        raise DeptreeError("projective trees are drawn by kernels only", "Leave out the implementation")
+    return implementation == "device" or (
+        implementation == "auto" and jax.default_backend() != "cpu" and not projective
+    )
 
 
 @partial(jax.jit, static_argnums=2)

@@ -144,3 +144,8 @@ def log_ratio(a: Wide, b: Wide) -> Array:
     power = (a.exponent - b.exponent).astype(dtype)
     ratio = jnp.where(a.is_positive, a.mantissa, 1.0) / jnp.where(b.is_positive, b.mantissa, 1.0)
     return jnp.where(a.is_positive, power * high + (power * low + jnp.log(ratio)), -jnp.inf)
+
+
+def logarithm(numbers: Wide) -> Array:
+    """Return logarithms, -inf of 0."""
+    return log_ratio(numbers, constant(1, (), numbers.mantissa.dtype))

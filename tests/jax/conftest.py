@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
+from deptree_cli.core.spaces import SPACES, TreeSpace
 
 NODES = 5
 
@@ -18,22 +20,25 @@ class Sentences:
     """Six sentences in one batch; what is ignored holds NaN and numbers that would be noticed.
 
     Attributes:
+        space: of its trees.
         log_scores: (6, 5, 5) float32, ``[head, dependent]``.
         lengths: (6,) words.
+        how: lengths, single_root and projective, as every function takes them.
         each, oracles: every sentence's distribution, and its trees by enumeration.
     """
 
-    def __init__(self, graphs: Any, single_root: bool) -> None:
+    def __init__(self, graphs: Any, space: TreeSpace) -> None:
         drawn = [
             graphs.gaussian(4),
-            graphs.holes(4, 3, single_root),
+            graphs.holes(4, 3, space.single_root, projective=space.projective),
             graphs.one_way(4),
             graphs.gaussian(3, 30.0),
             np.full((2, 2), 0.5),
             graphs.disconnected(4, 1000.0),
         ]
-        self.single_root = single_root
+        self.space = space
         self.lengths = np.array([len(scores) - 1 for scores in drawn])
+        self.how = self.lengths, space.single_root, space.projective
         self.log_scores = np.full((len(drawn), NODES, NODES), np.nan, dtype=np.float32)
         self.log_scores[:, :, 0] = 7.0
         for own, scores in zip(self.log_scores, drawn, strict=True):
@@ -46,7 +51,7 @@ class Sentences:
     def of(self, log_scores: NDArray[np.floating]) -> list[TreeDistribution]:
         """The distributions of log-scores (6, 5, 5) of sentences of the same lengths."""
         cut = [own[: n + 1, : n + 1] for own, n in zip(log_scores, self.lengths, strict=True)]
-        return [TreeDistribution(own, single_root=self.single_root) for own in cut]
+        return [TreeDistribution(own, single_root=False).over(self.space) for own in cut]
 
     def counted(self) -> NDArray[np.bool_]:
         """Which entries count, (6, 5, 5): arcs between nodes of a sentence that are not forbidden."""
@@ -58,7 +63,16 @@ class Sentences:
         return np.stack([np.pad(matrix.astype(float), (0, NODES - len(matrix))) for matrix in matrices])
 
 
-@pytest.fixture(scope="session", params=[True, False], ids=["single root", "several roots"])
+@pytest.fixture(scope="session", params=SPACES, ids=lambda space: space.name)
 def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
-    """The batch, in both root modes."""
+    """The batch, over every space of trees."""
     return Sentences(graphs, request.param)
+
+
+@pytest.fixture
+def quick() -> Iterator[None]:
+    """Compile in a third of the time, where what is compiled is not run for long."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)

@@ -17,6 +17,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.jax import beam, conditionals
+from tests.masks import CYCLE
 from tests.pearson import chi_square
 
 Float = np.ndarray
@@ -38,14 +39,6 @@ def short() -> Iterator[None]:
         patch.setattr(conditionals, "BLOCK", 50)
         yield
     beam._search.clear_cache()
-
-
-@pytest.fixture
-def quick() -> Iterator[None]:
-    """Compile in a third of the time, where what is compiled is not run for long."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Float]:
@@ -165,8 +158,9 @@ def test_weights_are_those_of_the_core() -> None:
 
 search = partial(beam.stochastic_beam_search, k=2)
 
-# Each sentence with its own key, compiled once for both tests below.
-by_sentence = jax.jit(jax.vmap(lambda *each: tuple(search(*each)), out_axes=(1, 1, 1, 0)))
+# Each sentence with its own key and length, compiled once for all tests below.
+by_sentence = jax.jit(jax.vmap(lambda key, x, n: tuple(search(key, x, lengths=n)), out_axes=(1, 1, 1, 0)))
+KEYS, LENGTHS = jax.random.split(jax.random.key(5), 3), np.full(3, 3)
 
 
 def test_weights_of_rare_trees() -> None:
@@ -181,9 +175,9 @@ def test_weights_of_rare_trees() -> None:
 
 def test_jit_and_vmap_give_the_same(graphs, quick: None) -> None:
     key = jax.random.key(5)
-    batch, _ = padded([graphs.gaussian(2, seed=seed) for seed in range(3)])
+    batch, _ = padded([graphs.gaussian(3, seed=seed) for seed in range(3)])
     expected = search(key, batch)
-    for found in (by_sentence(jax.random.split(key, 3), batch), search(key, batch[:, None])):
+    for found in (by_sentence(KEYS, batch, LENGTHS), search(key, batch[:, None])):
         for part, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(np.reshape(part, np.shape(other)), other, rtol=1e-6)
     gradient = jax.grad(lambda scores: search(key, scores).log_probs.sum())(jnp.array(batch))
@@ -192,19 +186,43 @@ def test_jit_and_vmap_give_the_same(graphs, quick: None) -> None:
 
 def test_errors(graphs, quick: None) -> None:
     key = jax.random.key(6)
-    batch, _ = padded([graphs.gaussian(2)] * 3)
+    batch, _ = padded([graphs.gaussian(3)] * 3)
     with pytest.raises(DeptreeError, match="0 trees are asked for"):
         beam.stochastic_beam_search(key, batch, 0)
+    noise = np.asarray(search(key, batch).perturbed)
+    assert (noise[:, 0] != noise[:, 1]).all()  # equal sentences draw trees of their own
     batch[1, :, 2] = -np.inf
     with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: .*word 2"):
         search(key, batch)
-    found = beam.BeamSample(*by_sentence(jax.random.split(key, 3), batch))
-    assert (found.log_probs[:, 1] == -np.inf).all()
-    assert (found.heads[:, 1] == -1).all()
-    assert (found.weights[:, 1] == 0).all()
+    assert (check_no_trees(batch) == -np.inf).all()
     batch[1, 1, 2] = np.nan
     with pytest.raises(DeptreeError, match="sentence 1 of the batch"):
         search(key, batch)
+
+
+def check_no_trees(batch: Float, lengths: Float = LENGTHS) -> Float:
+    """Return the log-probabilities of sentence 1 in compiled code, which finds no trees there."""
+    found = beam.BeamSample(*by_sentence(KEYS, batch, lengths))
+    assert (found.heads[:, 1] == -1).all()
+    assert (found.weights[:, 1] == 0).all()
+    assert np.isfinite(found.log_probs[:, 0]).all()
+    return np.asarray(found.log_probs[:, 1])
+
+
+def test_what_needs_masks_is_refused(quick: None) -> None:
+    batch = np.stack([np.zeros((4, 4), np.float32), CYCLE, CYCLE])
+    with pytest.raises(DeptreeError, match="sentence 1 of the batch: every tree has a score"):
+        search(jax.random.key(1), batch)
+    assert np.isnan(check_no_trees(batch)).all()
+
+
+@pytest.mark.parametrize("bad", [9, 4, 0, -1])
+def test_lengths_that_are_none(bad: int, quick: None) -> None:
+    """Of three words."""
+    batch, lengths = np.zeros((3, 4, 4), np.float32), np.array([3, bad, 3])
+    with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: the length is {bad}, not from 1 to 3"):
+        search(jax.random.key(1), batch, lengths=lengths)
+    assert np.isnan(check_no_trees(batch, lengths)).all()
 
 
 @BOTH

@@ -10,6 +10,9 @@ jax = pytest.importorskip("jax")
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import sample, sample_without_replacement, stochastic_beam_search, top_k
 
+pytestmark = pytest.mark.usefixtures("quick")
+
+
 SCORES = np.zeros((2, 4, 4), dtype=np.float32)
 LENGTHS = np.array([3, 2])
 

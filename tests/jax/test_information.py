@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,14 @@ from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob,
 ERRORS = np.array([3e-6] * 5 + [4e-4])
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=3)
 @jax.grad
-def slope(scores: Any, lengths: Any, single_root: Any) -> Any:
+def slope(scores: Any, *how: Any) -> Any:
     """The gradient of entropies; compiled once for both root modes."""
-    return entropy(scores, lengths, single_root).sum()
+    return entropy(scores, *how).sum()
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=4)
 @jax.grad
 def bend(scores: Any, direction: Any, *how: Any) -> Any:
     """Their second derivative in a direction."""
@@ -53,7 +54,7 @@ def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: An
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), -1).reshape(-1, 4)
     heads = np.pad(heads, [(0, 0), (1, 0)], constant_values=77)
     trees = np.repeat(heads[:, None], len(sentences.each), 1)
-    found = np.asarray(log_prob(sentences.log_scores, trees, sentences.lengths, sentences.single_root))
+    found = np.asarray(log_prob(sentences.log_scores, trees, *sentences.how))
     expected = np.full(found.shape, -np.inf)
     for b, (oracle, n) in enumerate(zip(sentences.oracles, sentences.lengths, strict=True)):
         known = dict(zip(map(tuple, oracle.trees.tolist()), oracle.log_probs.tolist(), strict=True))
@@ -63,7 +64,7 @@ def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: An
 
 
 def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences: Any) -> None:
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     trees = np.zeros((6, 5), dtype=np.int64)
     for own, sentence in zip(trees, sentences.each, strict=True):
         own[1 : sentence.n + 1] = sentence.argmax()
@@ -87,7 +88,7 @@ def test_log_probs_keep_digits_that_log_z_has_none_for(graphs: Any) -> None:
 
 
 def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     other = others(sentences)
     pairs = list(zip(sentences.each, sentences.of(other), strict=True))
     close(entropy(sentences.log_scores, *how), [p.entropy() for p, _ in pairs])
@@ -97,7 +98,7 @@ def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
 
 
 def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: Any) -> None:
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     other = sentences.log_scores.copy()
     other[0, 2, 1] = -np.inf
     found = np.asarray(kl(sentences.log_scores, other, *how)), np.asarray(kl(other, sentences.log_scores, *how))
@@ -107,7 +108,7 @@ def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: An
 
 def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) -> None:
     """Once and twice, in float64: the second derivative of an entropy is the third of log Z."""
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     with jax.enable_x64(True):
         scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
         direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
@@ -147,7 +148,7 @@ def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None
     with jax.enable_x64(True):
         scores, plain = scores.astype(np.float64), plain.astype(np.float64)
         np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
-        how = np.full(6, 4), True
+        how = np.full(6, 4), True, False
         np.testing.assert_allclose(slope(scores, *how)[:, 1:], slope(plain, *how)[:, 1:], atol=1e-9)
 
 
@@ -158,18 +159,18 @@ def test_a_mask_on_what_has_no_probability_costs_nothing_or_is_refused(graphs: A
     exact = [TreeDistribution(own) for own in scores]
     other[np.stack([own.marginals() for own in exact]) < 1e-12] = -1e9
     expected = [p.kl(TreeDistribution(q)) for p, q in zip(exact, other, strict=True)]
-    found = jax.jit(kl)(scores, other)
+    both = jax.jit(lambda *pair: (kl(*pair), cross_entropy(*pair)))
+    found, crossed = both(scores, other)
     known = ~np.isnan(found)
     assert known.sum() > 30
     np.testing.assert_allclose(found[known], np.array(expected)[known], atol=1e-3)
     # Forbidden, they are not seen to have any: what is there is rounding.
-    np.testing.assert_allclose(kl(scores, np.where(other == -1e9, -np.inf, other)), expected, atol=1e-3)
+    np.testing.assert_allclose(both(scores, np.where(other == -1e9, -np.inf, other))[0], expected, atol=1e-3)
     entropies = [p.entropy() for p in exact]
-    found = jax.jit(cross_entropy)(scores, other)
-    np.testing.assert_allclose(found[known], np.add(expected, entropies)[known], atol=1e-3)
+    np.testing.assert_allclose(crossed[known], np.add(expected, entropies)[known], atol=1e-3)
 
 
-def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
+def test_divergences_of_neighbours_are_curved(graphs: Any, quick: None) -> None:
     """What rounding takes below 0 is mended in values only: at a divergence of 0 its Hessian is that of log Z."""
     scores = jnp.asarray(np.nan_to_num(graphs.gaussian(2, 0.5), neginf=0.0), jnp.float32)
     found = jax.jit(jax.hessian(lambda other: kl(scores, other)))(scores)
@@ -186,7 +187,7 @@ def traced(*pair: Any) -> tuple[Any, Any]:
     return values, jax.grad(lambda p, q: sum(measure(p, q).sum() for measure in measures), (0, 1))(*pair)
 
 
-def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it() -> None:
+def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it(quick: None) -> None:
     """Sentence 0 has trees by both, 1 by the second only, 2 by the first only, 3 by neither; 4 is NaN by the second,
     which also forbids an arc, and 5 by the first."""
     ours, theirs = np.zeros((2, 6, 5, 5), dtype=np.float32)

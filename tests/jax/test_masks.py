@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -14,17 +15,8 @@ from deptree_cli.core.batches.sums import relative_log_partition
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.jax import (
-    cross_entropy,
-    entropy,
-    kl,
-    log_partition,
-    log_prob,
-    marginals,
-    sample,
-    stochastic_beam_search,
-)
-from tests.masks import DIGITS, Exact, Graph, Worst, pairs
+from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob, marginals
+from tests.masks import CYCLE, DIGITS, Exact, Graph, Worst, pairs
 
 GRAPHS = 100  # 500 were looked at once
 NODES = 6
@@ -32,18 +24,20 @@ WITHIN = {np.float64: 1e-10, np.float32: 1e-5}
 
 Numbers = np.ndarray[Any, Any]
 
+KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
+
 
 def padded(arrays: list[Numbers]) -> Numbers:
     """Matrices with -inf around them."""
     return np.stack([np.pad(a, (0, NODES - len(a)), constant_values=-np.inf) for a in arrays])
 
 
-@jax.jit
-def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any) -> dict[str, Any]:
+@partial(jax.jit, static_argnums=5)
+def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any, projective: bool) -> dict[str, Any]:
     """Every question of each sentence, with gradients."""
 
     def of_one(scores: Any, other: Any, heads: Any, n: Any, single_root: Any) -> dict[str, Any]:
-        how = {"lengths": n, "single_root": single_root}
+        how = {"lengths": n, "single_root": single_root, "projective": projective}
         questions: dict[str, Callable[[Any, Any], Any]] = {
             "log_partition": lambda x, y: log_partition(x, **how),
             "log_prob": lambda x, y: log_prob(x, heads, **how),
@@ -77,9 +71,9 @@ def expected(graph: Graph, exact: Exact, other: Exact, tree: int) -> dict[str, A
     return found
 
 
-def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool]]:
+def look(count: int, dtype: Any, projective: bool) -> tuple[Worst, dict[str, list[int]], list[bool]]:
     """The errors of what is not refused, what is, and which sentences' trees all need masks."""
-    both = list(pairs(count, spaces=[each for each in SPACES if not each.projective], dtype=dtype))
+    both = list(pairs(count, spaces=[each for each in SPACES if each.projective == projective], dtype=dtype))
     exact = [(Exact.of(graph), Exact.of(other)) for graph, other in both]
     trees = [len(ours.trees) // 2 for ours, _ in exact]
     heads = np.stack(
@@ -87,11 +81,11 @@ def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool
     )
     given = [padded([each[i].log_scores for each in both]).astype(dtype) for i in range(2)]
     spaces = np.array([graph.space.single_root for graph, _ in both])
-    found = jax.tree.map(np.asarray, answers(*given, heads, np.array([g.n for g, _ in both]), spaces))
+    found = jax.tree.map(np.asarray, answers(*given, heads, np.array([g.n for g, _ in both]), spaces, projective))
     worst, refused, needed = Worst(), {}, []
     for b, ((graph, _), (ours, theirs)) in enumerate(zip(both, exact, strict=True)):
         inside = slice(graph.n + 1)
-        d = TreeDistribution(graph.log_scores, single_root=graph.space.single_root)
+        d = TreeDistribution(graph.log_scores, single_root=False).over(graph.space)
         needed.append(relative_log_partition(d) < -1e5)
         if not np.isnan(found["marginals"][b]).any():
             worst.see("marginals", found["marginals"][b, inside, inside], ours.marginals)
@@ -107,47 +101,71 @@ def look(count: int, dtype: Any) -> tuple[Worst, dict[str, list[int]], list[bool
     return worst, refused, needed
 
 
+@KINDS
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_every_question_is_answered_right_or_refused(dtype: Any) -> None:
+def test_every_question_is_answered_right_or_refused(dtype: Any, projective: bool) -> None:
     """Refused are sentences that need a mask in every tree, and divergences from those that mask likely arcs."""
     with jax.enable_x64(dtype == np.float64):
-        worst, refused, needed = look(GRAPHS, dtype)
+        worst, refused, needed = look(GRAPHS, dtype, projective)
     worst.check(WITHIN[dtype])
     for question in ("log_prob", "entropy"):
         assert all(needed[b] for b in refused[question])
         assert len(refused[question]) > GRAPHS // 20
 
 
-CYCLE = np.array([[0, -1e9, -1e9, 0.3], [0, 0, 0.7, -1e9], [0, -0.4, 0, -1e9], [0, -1e9, -1e9, 0]], dtype=np.float32)
+def batch_of(sentence: Numbers) -> tuple[Numbers, Numbers]:
+    """Six sentences, the second this one, the others with every tree alike; and their lengths."""
+    n = len(sentence) - 1
+    batch, lengths = np.zeros((6, 5, 5), np.float32), np.array([4, n, 4, 4, 4, 4])
+    batch[1, : n + 1, : n + 1] = sentence
+    return batch, lengths
 
 
-def test_what_needs_masks_is_refused_in_a_line() -> None:
-    """Words 1 and 2 govern each other best, and nothing else governs them without a mask."""
-    batch = np.stack([np.zeros((4, 4), np.float32), CYCLE])
-    for ask in (log_partition, marginals, entropy, lambda x: kl(x, x), lambda x: log_prob(x, [[-1, 0, 1, 1]] * 2)):
+def traced(batch: Numbers, lengths: Numbers, projective: bool = False) -> dict[str, Any]:
+    """Every question of the first of them in compiled code, in the shape of the test above; kl with uniform trees."""
+    scores, heads = np.zeros((GRAPHS, NODES, NODES), np.float32), np.ones((GRAPHS, NODES), int)
+    heads[:, 1] = 0
+    scores[: len(batch), :-1, :-1] = batch
+    words = np.concatenate([lengths, np.full(GRAPHS - len(lengths), 5)])
+    given = scores, np.zeros_like(scores), heads, words, np.full(GRAPHS, True), projective
+    return jax.tree.map(np.asarray, answers(*given))
+
+
+def check_refused(found: dict[str, Any]) -> None:
+    """Sentence 0 has its numbers, sentence 1 NaN for all."""
+    for answer in found.values():
+        values = answer if isinstance(answer, np.ndarray) else answer[0]
+        assert np.isfinite(values[0]).all()
+        assert np.isnan(values[1, ..., 1:] if values.ndim > 1 else values[1]).all()
+
+
+@KINDS
+def test_what_needs_masks_is_refused_in_a_line(projective: bool) -> None:
+    batch, lengths = batch_of(CYCLE)
+    how, heads = {"lengths": lengths, "projective": projective}, [[-1, 0, 1, 1, 1]] * 6
+    questions: list[Callable[[Any], Any]] = [
+        partial(log_partition, **how),
+        partial(marginals, **how),
+        partial(entropy, **how),
+        lambda x: kl(x, x, **how),
+        lambda x: log_prob(x, heads, **how),
+    ]
+    for ask in questions:
         with pytest.raises(
             DeptreeError, match=r"^sentence 1 of the batch: every tree has a score 180,000 or more below"
         ):
             ask(batch)
-        found = np.asarray(jax.jit(ask)(batch))
-        assert np.isfinite(found[0]).all()
-        assert np.isnan(found[1, ..., 1:] if found.ndim > 1 else found[1]).all()
-    key = jax.random.key(1)
-    with pytest.raises(DeptreeError, match="sentence 1 of the batch: every tree has a score"):
-        stochastic_beam_search(key, batch, 2)
-    draws = jax.jit(stochastic_beam_search, static_argnums=2)(key, batch, 2)
-    assert np.isnan(draws.log_probs[:, 1]).all()
-    assert (draws.weights[:, 1] == 0).all()
-    assert (draws.heads[:, 1] == -1).all()
+    check_refused(traced(batch, lengths, projective))
+    other = np.where(np.arange(5) == 2, np.float32(-1e9), 0) * np.tri(5, dtype=np.float32)[None]
     with pytest.raises(
         DeptreeError, match="sentence 0 of the batch: an arc that may have a probability scores 180,000"
     ):
-        kl(batch[:1], np.where(np.arange(4) == 2, np.float32(-1e9), 0) * np.tri(4, dtype=np.float32)[None])
+        kl(np.zeros_like(batch), np.broadcast_to(other, batch.shape), **how)
 
 
 def test_a_root_that_is_masked_as_a_whole_costs_nothing() -> None:
     """Every tree has one arc from ROOT: the mask is shifted away, as that of a word is."""
-    scores = np.random.default_rng(1).normal(size=(3, 5, 5)).astype(np.float32)
+    scores = np.random.default_rng(1).normal(size=(6, 5, 5)).astype(np.float32)
     masked = scores.copy()
     masked[:, 0], scores[:, 0] = -1e9, 0.0
     masked[:, :, 2] -= np.float32(1e8)
@@ -159,36 +177,22 @@ def test_a_root_that_is_masked_as_a_whole_costs_nothing() -> None:
 
 def test_offsets_that_cancel() -> None:
     """9e14 + 0.3 - 9e14: two numbers of float32 do not hold the sum; marginals do not mind."""
-    scores = np.zeros((2, 3, 3), dtype=np.float32)
-    scores[1, :, 1:] = [[9e14, -9e14], [0.3, -9e14], [9e14, 0.3]]
+    batch, lengths = batch_of(np.array([[0, 9e14, -9e14], [0, 0.3, -9e14], [0, 9e14, 0.3]]))
     with pytest.raises(DeptreeError, match="sentence 1 of the batch: the best scores of words cancel"):
-        log_partition(scores)
-    assert np.isnan(jax.jit(log_partition)(scores)).tolist() == [False, True]
-    slopes = jax.jit(jax.grad(lambda x: log_partition(x)[1]))(scores)
-    np.testing.assert_allclose(slopes[1], marginals(scores)[1], atol=1e-6)
+        log_partition(batch, lengths)
+    values, (slopes, _) = traced(batch, lengths)["log_partition"]
+    assert np.isnan(values[:2]).tolist() == [False, True]
+    np.testing.assert_allclose(slopes[1, :5, :5], marginals(batch, lengths)[1], atol=1e-6)
 
 
-@pytest.mark.parametrize("bad", [9, 5, 0, -1])
-def test_lengths_that_are_none(bad: int) -> None:
+@pytest.mark.parametrize(("bad", "projective"), [(9, False), (5, True), (0, False), (-1, True)])
+def test_lengths_that_are_none(bad: int, projective: bool) -> None:
     """Of four words: an error in a line, or NaN for that sentence alone where lengths are traced."""
-    scores = np.random.default_rng(1).normal(size=(2, 5, 5)).astype(np.float32)
-    lengths, heads = np.array([4, bad]), np.array([[-1, 0, 1, 1, 1]] * 2)
-    asked: list[Callable[[Any, Any], Any]] = [
-        log_partition,
-        marginals,
-        entropy,
-        lambda x, n: kl(x, x + 1.0, n),
-        lambda x, n: log_prob(x, heads, n),
-        lambda x, n: stochastic_beam_search(jax.random.key(1), x, 2, n).log_probs[0],
-    ]
-    for ask in asked:
+    scores, lengths = np.zeros((6, 5, 5), np.float32), np.array([4, bad, 4, 4, 4, 4])
+    for ask in (log_partition, marginals, entropy, lambda x, n, **_: kl(x, x, n), lambda x, n, **_: log_prob(x, x, n)):
         with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: the length is {bad}, not from 1 to 4"):
-            ask(scores, lengths)
-        found = np.asarray(jax.jit(ask)(scores, lengths))
-        assert np.isfinite(found[0]).all()
-        assert np.isnan(found[1][..., 1:] if found.ndim > 1 else found[1]).all()
-    drawn = jax.jit(lambda x, n: sample(jax.random.key(1), x, 2, n, implementation="device"))(scores, lengths)
-    assert (drawn[:, 1] == -1).all()
+            ask(scores, lengths, projective=projective)
+    check_refused(traced(scores, np.where(lengths == 5, NODES, lengths), projective))
 
 
 def test_numbers_that_are_not_real() -> None:

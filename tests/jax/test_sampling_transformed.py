@@ -10,20 +10,29 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.jax import log_prob, marginals, sample
 
+pytestmark = pytest.mark.usefixtures("quick")
 
-@pytest.mark.parametrize("implementation", ["kernels", "device"])
+
+@pytest.mark.parametrize(
+    ("sentences", "implementation"), [(PROJECTIVE, "kernels"), (MULTI_ROOT, "device")], indirect=["sentences"]
+)
 def test_vmap_over_keys_and_sentences(sentences: Any, implementation: str) -> None:
     keys = jax.random.split(jax.random.key(5), 6)
-    draw = partial(sample, k=4, single_root=sentences.single_root, implementation=implementation)
-    found = jax.vmap(lambda key, scores, n: draw(key, scores, lengths=n))(keys, sentences.log_scores, sentences.lengths)
+    lengths, *trees = sentences.how
+
+    def draw(key: Any, scores: Any, n: Any) -> Any:
+        return sample(key, scores, 4, n, *trees, implementation)
+
+    found = jax.vmap(draw)(keys, sentences.log_scores, lengths)
     assert found.shape == (6, 4, 5)
-    alone = draw(keys[3], sentences.log_scores[3], lengths=sentences.lengths[3])
+    alone = draw(keys[3], sentences.log_scores[3], lengths[3])
     np.testing.assert_array_equal(found[3], alone)
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=4)
 @jax.grad
 def of_samples(scores: Any, key: Any, *how: Any) -> Any:
     """The gradient of the log-probabilities of three trees that are drawn on the way."""
@@ -32,7 +41,7 @@ def of_samples(scores: Any, key: Any, *how: Any) -> Any:
 
 def test_log_probs_of_samples_are_differentiated(sentences: Any) -> None:
     """Trees are constants, as a score-function estimator takes them."""
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     found = of_samples(sentences.log_scores, jax.random.key(0), *how)
     trees = np.asarray(sample(jax.random.key(0), sentences.log_scores, 3, *how))
     expected = -3 * np.asarray(marginals(sentences.log_scores, *how))

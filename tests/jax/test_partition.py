@@ -29,22 +29,22 @@ def x64() -> Iterator[None]:
         yield
 
 
-@jax.jit
-def summed(scores: Any, lengths: Any, single_root: Any) -> Any:
+@partial(jax.jit, static_argnums=3)
+def summed(scores: Any, *how: Any) -> Any:
     """The sum over the batch of log Z; compiled once for all tests."""
-    return log_partition(scores, lengths, single_root).sum()
+    return log_partition(scores, *how).sum()
 
 
-gradient = jax.jit(jax.grad(summed))
+gradient = jax.jit(jax.grad(summed), static_argnums=3)
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=4)
 def forwards(scores: Any, direction: Any, *how: Any) -> Any:
     """The second derivative in a direction, forwards over backwards."""
     return jax.jvp(lambda scores: gradient(scores, *how), (scores,), (direction,))[1]
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=4)
 @jax.grad
 def backwards(scores: Any, direction: Any, *how: Any) -> Any:
     """The same, backwards twice."""
@@ -52,10 +52,10 @@ def backwards(scores: Any, direction: Any, *how: Any) -> Any:
 
 
 def test_values_are_those_of_enumeration(sentences: Any) -> None:
-    found = log_partition(sentences.log_scores, sentences.lengths, sentences.single_root)
+    found = log_partition(sentences.log_scores, *sentences.how)
     assert found.dtype == jnp.float32
     np.testing.assert_allclose(found, [oracle.log_z for oracle in sentences.oracles], rtol=3e-7)
-    probs = marginals(sentences.log_scores, sentences.lengths, sentences.single_root)
+    probs = marginals(sentences.log_scores, *sentences.how)
     expected = sentences.padded([oracle.marginals() for oracle in sentences.oracles])
     np.testing.assert_allclose(probs, expected, atol=2e-6)
     assert not np.asarray(probs)[~sentences.counted()].any()
@@ -63,29 +63,28 @@ def test_values_are_those_of_enumeration(sentences: Any) -> None:
 
 
 def test_the_gradient_are_the_marginals_and_0_where_nothing_counts(sentences: Any) -> None:
-    how = sentences.lengths, sentences.single_root
-    np.testing.assert_allclose(
-        gradient(sentences.log_scores, *how), marginals(sentences.log_scores, *how), rtol=1e-6, atol=1e-9
-    )
-    assert not np.asarray(gradient(sentences.log_scores, *how))[~sentences.counted()].any()
+    found = np.asarray(gradient(sentences.log_scores, *sentences.how))
+    np.testing.assert_allclose(found, marginals(sentences.log_scores, *sentences.how), rtol=1e-6, atol=1e-9)
+    assert not found[~sentences.counted()].any()
 
 
 def test_a_direction_forwards_is_the_gradient_in_it(sentences: Any) -> None:
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     direction = np.random.default_rng(0).normal(size=sentences.log_scores.shape).astype(np.float32)
     _, tangent = jax.jvp(lambda scores: summed(scores, *how), (sentences.log_scores,), (direction,))
     assert tangent == pytest.approx(float((gradient(sentences.log_scores, *how) * direction).sum()), rel=1e-5)
 
 
 def test_sentences_one_by_one_change_nothing(sentences: Any) -> None:
-    one = jax.vmap(partial(marginals, single_root=sentences.single_root))
-    together = marginals(sentences.log_scores, sentences.lengths, sentences.single_root)
-    np.testing.assert_allclose(one(sentences.log_scores, sentences.lengths), together, atol=1e-7)
+    lengths, *trees = sentences.how
+    one = jax.vmap(lambda scores, n: marginals(scores, n, *trees))
+    together = marginals(sentences.log_scores, *sentences.how)
+    np.testing.assert_allclose(one(sentences.log_scores, lengths), together, atol=1e-7)
 
 
-def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None) -> None:
+def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None, quick: None) -> None:
     """The sentence e^-1000 apart included; and 0 where nothing counts."""
-    how = sentences.lengths, sentences.single_root
+    how = sentences.how
     scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
     direction = np.where(counted, np.random.default_rng(1).normal(size=scores.shape), 0.0)
     found = forwards(scores, direction, *how)
@@ -97,7 +96,7 @@ def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64:
     assert np.abs(found).max() > 0.1
 
 
-def test_the_hessian_is_the_covariance_of_arcs(graphs: Any) -> None:
+def test_the_hessian_is_the_covariance_of_arcs(graphs: Any, quick: None) -> None:
     """jax.hessian in float32, an arc forbidden, against E[arc arc'] - E[arc] E[arc'] by enumeration."""
     scores = graphs.gaussian(3).astype(np.float32)
     scores[1, 2] = -np.inf
@@ -119,14 +118,20 @@ def _enumerated(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return oracle.trees, np.exp(oracle.log_probs)
 
 
-def test_differentiating_twice_keeps_no_matrix_per_word() -> None:
-    """No array of the derivative of a derivative has n^3 numbers; n matrices per sentence would."""
+def test_differentiating_keeps_no_matrix_per_word() -> None:
+    """No array of the derivative of a derivative has n^3 numbers; n matrices per sentence would. Of projective trees
+    those of the derivative, and of its derivative in a direction."""
     n = 12
     scores = np.zeros((n + 1, n + 1), dtype=np.float32)
-    twice = jax.make_jaxpr(jax.grad(lambda scores: (jax.grad(log_partition)(scores) ** 2).sum()))(scores)
-    sizes = [variable.aval.size for equation in _equations(twice.jaxpr) for variable in equation.outvars]
-    assert max(sizes) >= n * (n + 1)
-    assert max(sizes) < n**3
+    projective = jax.grad(partial(log_partition, projective=True))
+    for derivative in (
+        jax.grad(lambda scores: (jax.grad(log_partition)(scores) ** 2).sum()),
+        lambda scores: jax.jvp(projective, (scores,), (scores,)),
+    ):
+        jaxpr = jax.make_jaxpr(derivative)(scores).jaxpr
+        sizes = [variable.aval.size for equation in _equations(jaxpr) for variable in equation.outvars]
+        assert max(sizes) >= n * (n + 1)
+        assert max(sizes) < n**3
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:
@@ -137,21 +142,32 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
                 yield from _equations(getattr(inner, "jaxpr", inner))
 
 
-def test_float32_suffices_at_any_scale(graphs: Any) -> None:
-    """Against 400 digits: Gaussian logits, and words that choose each other with probability 1 - e^-27 to e^-300; of
-    these the logits differ by numbers that are rounded when they are shifted."""
+def exact_marginals(scores: np.ndarray, projective: bool) -> list[np.ndarray]:
+    """By 400 digits, or by the core's chart, which has no subtraction and is good for 14."""
+    each = [TreeDistribution(own, projective=projective) for own in scores]
+    return [own.marginals() if projective else exact.marginals(own) for own in each]
+
+
+KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
+
+
+@KINDS
+def test_float32_suffices_at_any_scale(projective: bool, graphs: Any) -> None:
+    """Gaussian logits, and words that choose each other with probability 1 - e^-27 to e^-300; of these the logits
+    differ by numbers that are rounded when they are shifted."""
     graph = [graphs.gaussian(12, scale, seed) for scale in SCALES for seed in (0, 1)]
     graph += [graphs.saturated(12, np.exp(-gap)) + graphs.gaussian(12, 0.1) for gap in (27.0, 100.0, 300.0)]
     scores = np.stack(graph).astype(np.float32)
-    expected = [exact.marginals(TreeDistribution(own)) for own in scores]
-    np.testing.assert_allclose(marginals(scores), expected, atol=1e-6)
+    found = marginals(scores, projective=projective)
+    np.testing.assert_allclose(found, exact_marginals(scores, projective), atol=1e-6)
 
 
-def test_float64_is_exact_to_rounding(graphs: Any, x64: None) -> None:
+@KINDS
+def test_float64_is_exact_to_rounding(projective: bool, graphs: Any, x64: None) -> None:
     scores = np.stack([graphs.gaussian(12, scale) for scale in SCALES] + [graphs.saturated(12)])
-    found = marginals(scores)
+    found = marginals(scores, projective=projective)
     assert found.dtype == jnp.float64
-    np.testing.assert_allclose(found, [exact.marginals(TreeDistribution(own)) for own in scores], atol=3e-14)
+    np.testing.assert_allclose(found, exact_marginals(scores, projective), atol=3e-14)
 
 
 def test_half_precision_is_computed_in_single(graphs: Any) -> None:
@@ -177,7 +193,7 @@ class TestWithoutATree:
         assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
 
     def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
-        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True)
+        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True, False)
         with pytest.raises(
             DeptreeError, match=r"^sentence 3 of the batch: every tree has a score 180,000 or more .*\. Raise"
         ):
@@ -186,7 +202,7 @@ class TestWithoutATree:
     def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:
         found = jax.jit(log_partition)(self.scores())
         np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
-        slopes = np.asarray(gradient(self.scores(), np.full(6, 4), True))
+        slopes = np.asarray(gradient(self.scores(), np.full(6, 4), True, False))
         assert not slopes[1].any()
         np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
 
@@ -226,6 +242,6 @@ def test_nan_is_refused_or_stays_nan_but_in_padding() -> None:
     with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: the score of 2 -> 4 \(nan\) is NaN"):
         marginals(scores)
     lengths = np.full(6, 4)
-    assert np.isnan(gradient(scores, lengths, True)[1]).any()
+    assert np.isnan(gradient(scores, lengths, True, False)[1]).any()
     lengths[1] = 3
     assert np.isfinite(marginals(scores, lengths)).all()
