@@ -1,6 +1,6 @@
 """Eisner's (1996) chart of projective trees in one loop over widths of spans, and its derivatives.
 
-Nodes stand in a row, ROOT first. The items are those of `kernels/trees/eisner.py`, both directions alike:
+Nodes stand in a row, ROOT first. The items are those of `kernels/charts/eisner.py`, both directions alike:
 
     between[i, j] = sum over i <= k < j of complete[i, k] * complete[j, k+1]
     arc[i, j], arc[j, i] = weight * between[i, j]
