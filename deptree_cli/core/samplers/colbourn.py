@@ -11,7 +11,8 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room, draw_ancestral
+from deptree_cli.kernels.elimination.ancestral import draw_ancestral
+from deptree_cli.kernels.elimination.head_path import LEVELS, Room
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:

@@ -80,7 +80,7 @@ ALGORITHMS: Register[Algorithm] = Register(
         Algorithm(
             "beam",
             ".beam:draw",
-            "k n^4, all k at once",
+            "k n^3, all k at once",
             "stochastic beam search, Kool et al. 2019, over Colbourn's conditionals (Stanojevic 2022, section 5)",
             sequential=False,
         ),

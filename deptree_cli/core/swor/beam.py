@@ -13,24 +13,23 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.draws import Draws
-from deptree_cli.core.swor.sequences import Choices
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one more is followed, for its arrival time."""
     conditionals = choices_in(distribution)
-    prefixes: Choices = np.empty((1, 0), dtype=np.int64)
+    beam = conditionals.beam(size + 1)
     log_probs, perturbed = np.zeros(1), np.array([rng.gumbel()])
     for _ in range(conditionals.depth):
-        below = log_probs[:, None] + conditionals.log_probs_of_each(prefixes)
+        below = log_probs[:, None] + beam.log_probs()
         values = _perturb(below, perturbed, rng)
         kept = np.argsort(-values, axis=None, kind="stable")[: size + 1]
         kept = kept[np.isfinite(values.ravel()[kept])]
         above, choices = np.divmod(kept, values.shape[1])
-        prefixes = np.column_stack([prefixes[above], choices])
+        beam.grow(above, choices)
         log_probs, perturbed = below.ravel()[kept], values.ravel()[kept]
-    count = min(size, len(prefixes), int(np.searchsorted(np.exp(log_probs).cumsum(), mass)) + 1 if mass < 1 else size)
-    heads = conditionals.heads_of_each(prefixes)[:count]
+    count = min(size, len(log_probs), int(np.searchsorted(np.exp(log_probs).cumsum(), mass)) + 1 if mass < 1 else size)
+    heads = conditionals.heads_of_each(beam.prefixes)[:count]
     with np.errstate(over="ignore"):
         arrivals = np.append(np.exp(-perturbed), np.inf)
     return Draws(
@@ -38,7 +37,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
         distribution.tree_log_probs(heads),
         arrivals[:count],
         float(arrivals[count]),
-        exhausted=count == len(prefixes),
+        exhausted=count == len(log_probs),
     )
 
 

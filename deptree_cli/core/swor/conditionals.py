@@ -6,49 +6,52 @@ subtracted on the way.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
-from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
+from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
+from deptree_cli.kernels.elimination.ancestral import hang_each, log_heads_along, log_next_heads
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import log_head_probs_of_each
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room, log_heads_along
+from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, Room, start_path
 from deptree_cli.kernels.elimination.panels import WIDTH
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0
+
+# So many numbers may stand in memory for a beam: 1 or 2 GB.
+MOST_NUMBERS = 2**27
 
 
 class Conditionals(TreeChoices):
     """The root, if there is a single one, then the heads of the other words from left to right."""
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self._distribution = distribution
+        self.distribution = distribution
         self._elimination = elimination_of(distribution.factorisation)
         high, low, _ = self._elimination.shifted
-        self._weights, self._wide_weights = REAL.exp(high, low), WIDE.exp(high, low)
-        self._lossless = is_lossless(high)
+        self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
+        self.lossless = is_lossless(high)
         self._workspaces: dict[Kind, Any] = {}
         self._rooms: dict[Kind, Any] = {}
         self.depth = distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
-        if self._distribution.single_root and not prefixes.shape[1]:
+        if self.distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
-        heads, words = self._heads_and_words(prefixes)
-        done = prefixes.shape[1] - (1 if self._distribution.single_root else 0)
-        roots = prefixes[:, 0] if self._distribution.single_root else np.zeros(len(prefixes), dtype=np.int64)
-        out, accurate = np.empty((len(prefixes), self._distribution.n + 1)), np.full(len(prefixes), self._lossless)
-        for kind, weights in ((REAL, self._weights), (WIDE, self._wide_weights)):
+        roots, heads, words = self.parts_of(prefixes)
+        out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.lossless)
+        for kind, weights in self.weights.items():
             if kind not in self._workspaces:
-                self._workspaces[kind] = head_workspace(self._distribution.n, kind)
-            log_head_probs_of_each(weights, roots, heads, words[:, done].copy(), *self._workspaces[kind], out, accurate)
+                self._workspaces[kind] = head_workspace(self.distribution.n, kind)
+            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspaces[kind], out, accurate)
             if accurate.all():
                 break
             accurate = ~accurate
@@ -56,36 +59,83 @@ class Conditionals(TreeChoices):
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
         """See `TreeChoices`; of a prefix that is not empty, O(m^3) in all."""
-        heads, words = self._heads_and_words(np.array([prefix], dtype=np.int64))
-        single_root, n = self._distribution.single_root, self._distribution.n
-        root, free = prefix[0] if single_root else 0, words[0, len(prefix) - (1 if single_root else 0) :].copy()
+        roots, heads, words = self.parts_of(np.array([prefix], dtype=np.int64))
+        n, free = self.distribution.n, words[0].copy()
         uniforms, chosen, out = rng.random(len(free)), np.empty(len(free), dtype=np.int64), np.empty((len(free), n + 1))
-        for kind, weights in ((REAL, self._weights), (WIDE, self._wide_weights)):
-            if kind is REAL and not self._lossless:
+        for kind, weights in self.weights.items():
+            if kind is REAL and not self.lossless:
                 continue
             if kind not in self._rooms:
                 self._rooms[kind] = path_room(n, kind), kind.zeros(n + 1)
             room, probs = self._rooms[kind]
-            if log_heads_along(weights, root, heads[0], free, True, room, uniforms, probs, chosen, out):
+            if log_heads_along(weights, roots[0], heads[0], free, True, room, uniforms, probs, chosen, out):
                 break
         return out, chosen
 
+    def beam(self, size: int) -> Beam:
+        """See `TreeChoices`; O(n^3) for each prefix in all, and without memory for that O(n^4)."""
+        n = self.distribution.n
+        return HeadPaths(self, size) if size * (3 * n + LEVELS) * n <= MOST_NUMBERS else Beam(self)
+
     def heads_of_each(self, prefixes: Choices) -> Heads:
         """See `TreeChoices`."""
-        heads = self._heads_and_words(prefixes)[0][:, 1:]
+        heads = self.parts_of(prefixes)[1][:, 1:]
         return np.where(heads == FREE, 0, heads).astype(np.int32)
 
-    def _heads_and_words(self, prefixes: Choices) -> tuple[Choices, Choices]:
-        """Heads by node (b, n+1), FREE where none was chosen; the words in the order of choice, (b, n or n-1)."""
-        count, n = len(prefixes), self._distribution.n
-        words = np.tile(np.arange(1, n + 1), (count, 1))
-        chosen = prefixes
-        if self._distribution.single_root:
+    def parts_of(self, prefixes: Choices) -> tuple[Choices, Choices, Choices]:
+        """The nodes that trees hang on, (b,); heads by node (b, n+1), FREE where none was chosen; the other words."""
+        count, n = len(prefixes), self.distribution.n
+        words, roots, chosen = np.tile(np.arange(1, n + 1), (count, 1)), np.zeros(count, dtype=np.int64), prefixes
+        if self.distribution.single_root:
             words = words[words != prefixes[:, :1]].reshape(count, n - 1)
-            chosen = prefixes[:, 1:]
+            roots, chosen = prefixes[:, 0].copy(), prefixes[:, 1:]
         heads = np.full((count, n + 1), FREE, dtype=np.int64)
         heads[np.arange(count)[:, None], words[:, : chosen.shape[1]]] = chosen
-        return heads, words
+        return roots, heads, words[:, chosen.shape[1] :]
+
+
+class HeadPaths(Beam):
+    """Prefixes of which each goes on from what was eliminated for the one that it has grown from.
+
+    In float64 while that keeps all digits, and from there on in wide numbers.
+    """
+
+    def __init__(self, choices: Conditionals, size: int) -> None:
+        super().__init__(choices)
+        self._conditionals, self._size = choices, size
+        self._kind = REAL if choices.lossless else WIDE
+        self._paths: Any = None
+
+    def log_probs(self) -> Float:
+        """See `Beam`."""
+        choices, n = self._conditionals, self._conditionals.depth
+        if choices.distribution.single_root and not self.prefixes.shape[1]:
+            return super().log_probs()
+        roots, out = choices.parts_of(self.prefixes)[0], np.empty((len(self.prefixes), n + 1))
+        while True:
+            if self._paths is None:
+                self._start()
+            weights, probs = choices.weights[self._kind], self._kind.zeros(n + 1)
+            if log_next_heads(self._paths, weights, roots, self._rooms, probs, out):
+                return out
+            self._kind, self._paths = WIDE, None
+
+    def grow(self, above: Int, values: Choices) -> None:
+        """See `Beam`."""
+        super().grow(above, values)
+        if self._paths is not None:
+            self._paths = Path(*(part[above] for part in self._paths))
+            hang_each(self._paths, values)
+
+    def _start(self) -> None:
+        """Begin at these prefixes, in a room each."""
+        kind, lossless, paths = self._kind, self._conditionals.lossless, []
+        weights, self._rooms = self._conditionals.weights[kind], path_room(self._conditionals.depth, kind, self._size)
+        for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
+            room = Room(*(kind.each(itemgetter(i), numbers) for numbers in self._rooms))
+            paths.append(start_path(weights, root, heads, words.copy(), lossless, room))
+            paths[-1].levels[OWNER] = i
+        self._paths = Path(*map(np.stack, zip(*paths, strict=True)))
 
 
 def some_are_improbable(log_weights: Float) -> bool:
@@ -99,9 +149,9 @@ def is_lossless(log_weights: Float) -> bool:
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
 
 
-def path_room(n: int, kind: Kind) -> Any:
-    """Memory for the head distributions along a path."""
-    return Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+def path_room(n: int, kind: Kind, *paths: int) -> Any:
+    """Memory for the head distributions along a path, or along each of so many."""
+    return Room(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 
 def head_workspace(n: int, kind: Kind) -> Any:

@@ -43,6 +43,10 @@ class TreeChoices(ABC):
     def heads_of_each(self, prefixes: Choices) -> Heads:
         """The trees of complete prefixes, (b, depth) -> (b, n) heads."""
 
+    def beam(self, size: int) -> Beam:
+        """The empty prefix, to grow to `size` prefixes at most."""
+        return Beam(self)
+
     def log_probs(self, prefix: Prefix) -> Float:
         """Log-probability of each value 0..n of the choice after one prefix, (n+1,)."""
         return self.log_probs_of_each(np.array([prefix], dtype=np.int64))[0]
@@ -50,6 +54,22 @@ class TreeChoices(ABC):
     def heads(self, prefix: Prefix) -> Heads:
         """The tree of a complete prefix, (n,) heads."""
         return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
+
+
+class Beam:
+    """Prefixes of one length that grow by one choice at a time, (b, length)."""
+
+    def __init__(self, choices: TreeChoices) -> None:
+        self.prefixes: Choices = np.empty((1, 0), dtype=np.int64)
+        self._choices = choices
+
+    def log_probs(self) -> Float:
+        """Log-probability of each value of the choice after each prefix, (b, n+1)."""
+        return self._choices.log_probs_of_each(self.prefixes)
+
+    def grow(self, above: Int, values: Choices) -> None:
+        """Go on with these of the prefixes, (c,), and with these choices."""
+        self.prefixes = np.column_stack([self.prefixes[above], values])
 
 
 class HeadByHead(TreeChoices):

@@ -17,14 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.kernels.categorical import draw_categorical
-from deptree_cli.kernels.elimination.contraction import FREE, top_of_tree
-from deptree_cli.kernels.elimination.head_distribution import SMALLEST, take_logarithms
+from deptree_cli.kernels.elimination.contraction import top_of_tree
+from deptree_cli.kernels.elimination.head_distribution import SMALLEST
 from deptree_cli.kernels.elimination.panels import add_product
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
-    as_float,
     divide,
     get,
     is_less,
@@ -41,7 +39,7 @@ from deptree_cli.kernels.numbers.operations import (
 )
 
 LEVELS = 64  # more than any sentence needs
-LOW, HIGH, VISITS, BASE, OFFSET = range(5)
+LOW, HIGH, VISITS, BASE, OFFSET, OWNER = range(6)
 
 
 class Room(NamedTuple):
@@ -55,10 +53,10 @@ class Path(NamedTuple):
     """Where a walk through the recursion is; all int64 but `depth`.
 
     words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in.
-    levels: (5, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
-    (VISITS), the position in its first column (BASE) and the place of that column in H (OFFSET). depth: (LEVELS,)
-    float64, the sum of the negative ones among the logarithms of pivots. state: (2,) the level, and whether a product
-    may have underflowed.
+    levels: (6, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
+    (VISITS), the position in its first column (BASE), the place of that column in H (OFFSET), and in which of several
+    rooms it is (OWNER). depth: (LEVELS,) float64, the sum of the negative ones among the logarithms of pivots. state:
+    (2,) the level, and whether a product may have underflowed.
     """
 
     words: object
@@ -84,7 +82,7 @@ def start_path(weights, root, heads, words, lossless, room):
         tops[u] = position[top_of_tree(u, root, heads)]
     state = np.zeros(2, np.int64)
     state[1] = 0 if lossless else 1
-    path = Path(words, tops, np.zeros((5, LEVELS), np.int64), np.zeros(LEVELS), state)
+    path = Path(words, tops, np.zeros((6, LEVELS), np.int64), np.zeros(LEVELS), state)
     path.levels[HIGH, 0] = count
     H, R = room.H, row(room.R, 0)
     for y in range(count):
@@ -110,14 +108,33 @@ def next_heads(path, weights, root, room, out):
     Before the next call `hang` says which head the word has. Returns the sum of the negative ones among the logarithms
     of the pivots and of the total, for `is_sound`.
     """
+    descend(path, find_open(path), room, room)
+    return head_probs_at(path, weights, root, room, out)
+
+
+@kernel
+def find_open(path):
+    """Return the lowest level of which a half, or the only word, has its turn still to come."""
     level = path.state[0]
     while path.levels[VISITS, level] == 2:
         level -= 1
+    return level
+
+
+@kernel
+def descend(path, level, given, room):
+    """Go down from a level, which is in the room `given`, to the next word; the levels below it come into `room`."""
     while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
-        enter_half(path, level, room)
-        level += 1
+        enter_half(path, level, given, room)
+        level, given = level + 1, room
     path.levels[VISITS, level] = 2
     path.state[0] = level
+
+
+@kernel
+def head_probs_at(path, weights, root, room, out):
+    """Do what `next_heads` does, at the word that `descend` has come to."""
+    level = path.state[0]
     d, count, reach = path.levels[LOW, level], path.words.shape[0], row(room.R, level)
     word = path.words[d]
     total, tiny = zero(reach), scale(one(reach), SMALLEST)
@@ -159,8 +176,11 @@ def hang(path, head):
 
 
 @kernel
-def enter_half(path, level, room):
-    """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out."""
+def enter_half(path, level, above, room):
+    """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out.
+
+    above: the room that the level is in; room: that for the next.
+    """
     a, b, count = path.levels[LOW, level], path.levels[HIGH, level], path.words.shape[0]
     middle = (a + b) >> 1
     second = path.levels[VISITS, level] == 1
@@ -171,11 +191,10 @@ def enter_half(path, level, room):
     width = path.levels[HIGH, level - 1] - path.levels[LOW, level - 1] if level > 0 else count
     path.levels[OFFSET, level + 1] = path.levels[OFFSET, level] + width
     path.depth[level + 1] = path.depth[level]
-    R, R_next = row(room.R, level), row(room.R, level + 1)
+    R, R_next = row(above.R, level), row(room.R, level + 1)
     given, new = path.levels[OFFSET, level] + a - path.levels[BASE, level], path.levels[OFFSET, level + 1]
     for x in range(middle if second else a, count):
-        Hx = row(room.H, x)
-        copy(part(Hx, new, new + b - a), part(Hx, given, given + b - a), b - a)
+        copy(part(row(room.H, x), new, new + b - a), part(row(above.H, x), given, given + b - a), b - a)
         put(R_next, x, get(R, x))
     if second:
         for x in range(a, middle):
@@ -239,52 +258,3 @@ def leave_out(path, level, room, x, start, stop, first_row):
             put(R, y, add(get(R, y), multiply(factor, get(R, x))))
             if is_less(multiply(factor, least), tiny):
                 path.state[1] = 1
-
-
-@kernel
-def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs, chosen, out):
-    """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
-
-    Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
-    compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
-    """
-    path = start_path(weights, root, heads, words, lossless, room)
-    nodes = heads.shape[0]
-    for x in range(words.shape[0]):
-        depth = next_heads(path, weights, root, room, probs)
-        if not reaches(weights, -math.inf) and (path.state[1] == 1 or depth == -math.inf):
-            return False
-        rest, last, found = uniforms[x], np.int64(-1), False
-        for h in range(nodes):
-            p = get(probs, h)
-            if is_positive(p) and not found:
-                last = h
-                found = rest < as_float(p)
-                rest -= as_float(p)
-        take_logarithms(probs, out[x])
-        chosen[x] = last
-        hang(path, last)
-    return True
-
-
-@kernel
-def draw_ancestral(weights, roots, state, room, probs, heads):
-    """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
-
-    The ancestral sampler of Colbourn, Myrvold and Neufeld 1996, in O(n^3) a tree. state: of `xoshiro.py`; the rest as
-    of `log_heads_along`.
-    """
-    nodes = heads.shape[1] + 1
-    nothing, words = np.full(nodes, FREE), np.empty(nodes, np.int64)
-    for i in range(heads.shape[0]):
-        count = 0
-        for word in range(1, nodes):
-            heads[i, word - 1] = 0
-            words[count] = word
-            count += 1 if word != roots[i] else 0
-        path = start_path(weights, roots[i], nothing, words[:count], True, room)
-        for x in range(count):
-            next_heads(path, weights, roots[i], room, probs)
-            head = draw_categorical(probs, 0, nodes, one(probs), state)
-            heads[i, words[x] - 1] = head
-            hang(path, head)

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.kernels.elimination.ancestral import draw_ancestral, log_heads_along
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import head_probs
 from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
     Room,
-    draw_ancestral,
     hang,
     is_sound,
-    log_heads_along,
     next_heads,
     start_path,
 )

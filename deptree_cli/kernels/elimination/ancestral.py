@@ -1,0 +1,117 @@
+"""Trees word by word, each head given those before it: by the recursion of `head_path.py`, O(n^3) a tree.
+
+One tree is drawn at a time; or many grow in lockstep, where several may go on from what was left out for one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.elimination.head_distribution import take_logarithms
+from deptree_cli.kernels.elimination.head_path import (
+    LEVELS,
+    OWNER,
+    Path,
+    Room,
+    descend,
+    find_open,
+    hang,
+    head_probs_at,
+    next_heads,
+    start_path,
+)
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, one, reaches, row
+
+
+@kernel
+def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs, chosen, out):
+    """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
+
+    Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
+    compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
+    """
+    path = start_path(weights, root, heads, words, lossless, room)
+    nodes = heads.shape[0]
+    for x in range(words.shape[0]):
+        depth = next_heads(path, weights, root, room, probs)
+        if not is_exact(weights, path, depth):
+            return False
+        rest, last, found = uniforms[x], np.int64(-1), False
+        for h in range(nodes):
+            p = get(probs, h)
+            if is_positive(p) and not found:
+                last = h
+                found = rest < as_float(p)
+                rest -= as_float(p)
+        take_logarithms(probs, out[x])
+        chosen[x] = last
+        hang(path, last)
+    return True
+
+
+@kernel
+def draw_ancestral(weights, roots, state, room, probs, heads):
+    """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
+
+    The ancestral sampler of Colbourn, Myrvold and Neufeld 1996, in O(n^3) a tree. state: of `xoshiro.py`; the rest as
+    of `log_heads_along`.
+    """
+    nodes = heads.shape[1] + 1
+    nothing, words = np.full(nodes, FREE), np.empty(nodes, np.int64)
+    for i in range(heads.shape[0]):
+        count = 0
+        for word in range(1, nodes):
+            heads[i, word - 1] = 0
+            words[count] = word
+            count += 1 if word != roots[i] else 0
+        path = start_path(weights, roots[i], nothing, words[:count], True, room)
+        for x in range(count):
+            next_heads(path, weights, roots[i], room, probs)
+            head = draw_categorical(probs, 0, nodes, one(probs), state)
+            heads[i, words[x] - 1] = head
+            hang(path, head)
+
+
+@kernel
+def log_next_heads(paths, weights, roots, rooms, probs, out):
+    """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
+
+    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`hang_each`);
+    roots (b,); rooms: `Room`s, stacked, a path's levels being in that of OWNER, and those that it enters in its own.
+    Returns whether all results are accurate, as `log_heads_along` does.
+    """
+    for i in range(out.shape[0]):
+        path, room = path_at(paths, i), Room(row(rooms.H, i), row(rooms.R, i))
+        level = find_open(path)
+        owner = path.levels[OWNER, level]
+        descend(path, level, Room(row(rooms.H, owner), row(rooms.R, owner)), room)
+        path.levels[OWNER, level + 1 : LEVELS] = i
+        depth = head_probs_at(path, weights, roots[i], room, probs)
+        if not is_exact(weights, path, depth):
+            return False
+        take_logarithms(probs, out[i])
+    return True
+
+
+@kernel
+def hang_each(paths, heads):
+    """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
+    for i in range(heads.shape[0]):
+        hang(path_at(paths, i), heads[i])
+
+
+@kernel
+def path_at(paths, i):
+    """Return one of several paths."""
+    return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
+
+
+@kernel
+def is_exact(weights, path, depth):
+    """Return whether what `next_heads` found, with this depth, has all its digits, however small it is."""
+    return reaches(weights, -math.inf) or (path.state[1] == 0 and depth > -math.inf)

@@ -1,0 +1,37 @@
+"""Prefixes that grow together against each by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.swor import conditionals as module
+from deptree_cli.core.swor.conditionals import Conditionals, HeadPaths
+from deptree_cli.core.swor.sequences import Beam
+
+BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+
+
+@BOTH
+@pytest.mark.parametrize("log_gap", [0.0, 150.0, 400.0, 1000.0])
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_what_prefixes_share_changes_no_probability(n: int, log_gap: float, single_root: bool, graphs) -> None:
+    """Prefixes are dropped, doubled and exchanged at random; a deep gap takes them to wide numbers on the way."""
+    log_scores, rng = graphs.gaussian(n, 3, seed=n), np.random.default_rng(n)
+    log_scores[1 : n // 2 + 1, n // 2 + 1 :] -= log_gap
+    log_scores[n // 2 + 1 :, 1 : n // 2 + 1] -= log_gap
+    conditionals = Conditionals(graphs.distribution(log_scores, single_root))
+    beam = conditionals.beam(7)
+    assert isinstance(beam, HeadPaths)
+    for _ in range(n):
+        log_probs = beam.log_probs()
+        np.testing.assert_allclose(log_probs, conditionals.log_probs_of_each(beam.prefixes), rtol=1e-12, atol=1e-12)
+        possible = np.argwhere(np.isfinite(log_probs))
+        above, values = possible[rng.choice(len(possible), min(7, len(possible)), replace=False)].T
+        beam.grow(above, values)
+    assert beam.prefixes.shape[1] == n
+
+
+def test_without_enough_memory_each_goes_by_itself(monkeypatch: pytest.MonkeyPatch, graphs) -> None:
+    monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
+    assert type(Conditionals(graphs.distribution(graphs.uniform(4), True)).beam(100)) is Beam
