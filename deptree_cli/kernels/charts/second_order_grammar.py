@@ -16,7 +16,7 @@ import numpy as np
 
 from deptree_cli.kernels.charts import walker
 from deptree_cli.kernels.charts.second_order import ARC, COMPLETE, PAIR
-from deptree_cli.kernels.charts.walker import NONE
+from deptree_cli.kernels.charts.walker import NONE, choose
 from deptree_cli.kernels.numbers.operations import get, multiply
 from deptree_cli.kernels.xoshiro import U64
 
@@ -30,9 +30,26 @@ class SecondOrder(NamedTuple):
     chart: Any
 
 
-# All parts are products of one form, without branches: an array that is handed over along one branch of several costs
-# more than a part. `places` says which: (x, i, s, y, a, b, c, d, e, u, v, w) is chart[x, i, k, s] times
-# chart[y, a + b k, c + d k, e] times siblings[u, v, w k]. Number 0 of weights is 1, where a kind has no such factor.
+class Complete(NamedTuple):
+    """Where complete items are split."""
+
+    by_grandparent: Any
+    chart: Any
+
+
+class Arc(NamedTuple):
+    """Where items of arcs are split: without a sibling in row 0, with one in row 1."""
+
+    single_root: Any
+    by_grandparent: Any
+    weights: Any
+    chart: Any
+
+
+class Pair(NamedTuple):
+    """Where pairs are split."""
+
+    chart: Any
 
 
 @walker.total.register(SecondOrder)
@@ -40,38 +57,62 @@ def _total(grammar, item):
     return get(grammar.chart, (item[0], item[1], item[2], item[3]))
 
 
-@walker.rows.register(SecondOrder)
-def _rows(grammar, item):
-    return 2 if item[0] == ARC else 1  # without a sibling, and with one
+@walker.choose.register(SecondOrder)
+def _choose(grammar, item, rest):
+    if item[0] == COMPLETE:
+        return choose(Complete(grammar.by_grandparent, grammar.chart), item, rest)
+    if item[0] == PAIR:
+        return choose(Pair(grammar.chart), item, rest)
+    return choose(Arc(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest)
 
 
-@walker.places.register(SecondOrder)
-def _places(grammar, item, row):
-    kind, i, j, above = item[0], item[1], item[2], item[3]
+@walker.places.register(Complete)
+def _places_of_complete(grammar, item, row):
+    i, j = item[1], item[2]
+    return 1, abs(j - i) + 1, (i, j, item[3], i if grammar.by_grandparent else 0, 1 if i < j else -1)
+
+
+@walker.part.register(Complete)
+def _part_of_complete(grammar, at, place):
+    i, j, above, head, step = at
+    k = U64(i + step * np.int64(place))
+    return multiply(get(grammar.chart, (ARC, i, k, above)), get(grammar.chart, (COMPLETE, k, j, head)))
+
+
+@walker.rows.register(Arc)
+def _rows_of_arc(grammar, item):
+    return 2
+
+
+@walker.places.register(Arc)
+def _places_of_arc(grammar, item, row):
+    i, j, above = item[1], item[2], item[3]
     head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1
-    distance = abs(j - i)
-    arc, first, stop = (0, 0, 0), 0, distance
-    if kind == COMPLETE:
-        first, stop, factors = 1, distance + 1, (ARC, i, above, COMPLETE, 0, 1, j, 0, head, 0, 0, 0)
-    elif kind == PAIR:
-        factors = COMPLETE, i, above, COMPLETE, j, 0, 1, 1, above, 0, 0, 0
-    elif row == 0:
-        arc, stop, factors = (i, j, above), 1, (COMPLETE, i, above, COMPLETE, j, 0, i + step, 0, head, i, j, 1)
-    else:
-        arc, first, stop = (i, j, above), 1, 1 if grammar.single_root and i == 0 else distance
-        factors = (ARC, i, above, PAIR, 0, 1, j, 0, head, i, j, 1)
-        if i > j:
-            factors = (ARC, i, above, PAIR, j, 0, 0, 1, head, i, j, 1)
-    return first, stop, (factors, step, get(grammar.weights.arcs, arc))
+    stop = 1 if row == 0 or (grammar.single_root and i == 0) else abs(j - i)
+    return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (i, j, above)))
 
 
-@walker.part.register(SecondOrder)
-def _part(grammar, at, place):
-    x, i, s, y, a, b, c, d, e, u, v, w = at[0]
-    k = i + at[1] * np.int64(place)
-    first, second = (x, i, U64(k), s), (y, U64(a + b * k), U64(c + d * k), e)
-    factor = multiply(get(grammar.weights.siblings, (u, v, U64(w * k))), get(grammar.chart, second))
-    return multiply(multiply(get(grammar.chart, first), factor), at[2])
+@walker.part.register(Arc)
+def _part_of_arc(grammar, at, place):
+    i, j, above, head, step, weight = at
+    k = i + step * np.int64(place)
+    first, second = (ARC, i, k, above), (PAIR, min(j, k), max(j, k), head)
+    if place == 0:
+        first, second = (COMPLETE, i, i, above), (COMPLETE, j, i + step, head)
+    factor = multiply(get(grammar.weights.siblings, (i, j, k)), get(grammar.chart, second))
+    return multiply(multiply(get(grammar.chart, first), factor), weight)
+
+
+@walker.places.register(Pair)
+def _places_of_pair(grammar, item, row):
+    return 0, item[2] - item[1], (item[1], item[2], item[3])
+
+
+@walker.part.register(Pair)
+def _part_of_pair(grammar, at, place):
+    i, j, above = at
+    k = U64(i + np.int64(place))
+    return multiply(get(grammar.chart, (COMPLETE, i, k, above)), get(grammar.chart, (COMPLETE, j, k + U64(1), above)))
 
 
 @walker.split.register(SecondOrder)

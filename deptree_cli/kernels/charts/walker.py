@@ -51,6 +51,18 @@ def split(grammar, item, row, place):
     raise NotImplementedError
 
 
+@operation
+def choose(grammar, item, rest):
+    """Return the row and place at which an item is split: as of `draw_split`, or, if `rest` is None, of `best_split`.
+
+    Where kinds of items have parts of different forms, a grammar's own body goes on with a grammar for each kind, so
+    that loops over parts are compiled without branches.
+    """
+    if rest is None:
+        return best_split(grammar, item)
+    return draw_split(grammar, item, rest)
+
+
 # All is inlined, numbers are handed over rather than arrays, and the random state is in local variables: counting the
 # references to arrays takes longer than drawing a short tree.
 
@@ -86,11 +98,11 @@ def walk(grammar, state, todo, count, out):
         count -= 1
         item = todo[count, 0], todo[count, 1], todo[count, 2], todo[count, 3], todo[count, 4]
         if state is None:
-            row, place = best_split(grammar, item)
+            row, place = choose(grammar, item, None)
         else:
             bits, s0, s1, s2, s3 = step(s0, s1, s2, s3)
             uniform = np.float64(bits >> U64(11)) * TO_UNIT
-            row, place = draw_split(grammar, item, scale(total(grammar, item), uniform))
+            row, place = choose(grammar, item, scale(total(grammar, item), uniform))
         first, second, word, link = split(grammar, item, row, place)
         if word != NONE:
             out[word] = link
