@@ -17,6 +17,7 @@ import numpy as np
 from deptree_cli.kernels.charts import walker
 from deptree_cli.kernels.charts.second_order import ARC, COMPLETE, PAIR
 from deptree_cli.kernels.charts.walker import NONE, choose
+from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import get, multiply
 from deptree_cli.kernels.xoshiro import U64
 
@@ -52,9 +53,15 @@ class Pair(NamedTuple):
     chart: Any
 
 
+@kernel(forceinline=True)
+def entry(chart, kind, i, j, above):
+    """Return what an item sums. Unsigned indices cannot count from the end of an axis: a tenth faster."""
+    return get(chart, (kind, U64(i), U64(j), U64(above)))
+
+
 @walker.total.register(SecondOrder)
 def _total(grammar, item):
-    return get(grammar.chart, (item[0], item[1], item[2], item[3]))
+    return entry(grammar.chart, item[0], item[1], item[2], item[3])
 
 
 @walker.choose.register(SecondOrder)
@@ -75,8 +82,8 @@ def _places_of_complete(grammar, item, row):
 @walker.part.register(Complete)
 def _part_of_complete(grammar, at, place):
     i, j, above, head, step = at
-    k = U64(i + step * np.int64(place))
-    return multiply(get(grammar.chart, (ARC, i, k, above)), get(grammar.chart, (COMPLETE, k, j, head)))
+    k = i + step * np.int64(place)
+    return multiply(entry(grammar.chart, ARC, i, k, above), entry(grammar.chart, COMPLETE, k, j, head))
 
 
 @walker.rows.register(Arc)
@@ -89,7 +96,7 @@ def _places_of_arc(grammar, item, row):
     i, j, above = item[1], item[2], item[3]
     head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1
     stop = 1 if row == 0 or (grammar.single_root and i == 0) else abs(j - i)
-    return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (i, j, above)))
+    return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (U64(i), U64(j), U64(above))))
 
 
 @walker.part.register(Arc)
@@ -99,8 +106,8 @@ def _part_of_arc(grammar, at, place):
     first, second = (ARC, i, k, above), (PAIR, min(j, k), max(j, k), head)
     if place == 0:
         first, second = (COMPLETE, i, i, above), (COMPLETE, j, i + step, head)
-    factor = multiply(get(grammar.weights.siblings, (i, j, k)), get(grammar.chart, second))
-    return multiply(multiply(get(grammar.chart, first), factor), weight)
+    factor = multiply(get(grammar.weights.siblings, (U64(i), U64(j), U64(k))), entry(grammar.chart, *second))
+    return multiply(multiply(entry(grammar.chart, *first), factor), weight)
 
 
 @walker.places.register(Pair)
@@ -111,8 +118,8 @@ def _places_of_pair(grammar, item, row):
 @walker.part.register(Pair)
 def _part_of_pair(grammar, at, place):
     i, j, above = at
-    k = U64(i + np.int64(place))
-    return multiply(get(grammar.chart, (COMPLETE, i, k, above)), get(grammar.chart, (COMPLETE, j, k + U64(1), above)))
+    k = i + np.int64(place)
+    return multiply(entry(grammar.chart, COMPLETE, i, k, above), entry(grammar.chart, COMPLETE, j, k + 1, above))
 
 
 @walker.split.register(SecondOrder)
