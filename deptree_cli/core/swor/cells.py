@@ -34,9 +34,9 @@ def no_cells(room: int, size: int, n: int, kind: Kind) -> Any:
         log_prob=np.empty(room),
         following=np.empty(size, dtype=np.int64),
         spent=np.empty((room, n + 1), dtype=np.int64),
-        rough=np.empty((2 * size + 2, 2), dtype=np.int64),
-        roughs=np.zeros(1, dtype=np.int64),
-        roughest=np.full(1, -np.inf),
+        cancelled=np.empty((2 * size + 2, 2), dtype=np.int64),
+        cancelled_count=np.zeros(1, dtype=np.int64),
+        largest_cancelled=np.full(1, -np.inf),
     )
 
 

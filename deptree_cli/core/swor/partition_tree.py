@@ -117,7 +117,7 @@ class Partition:
                 self._divide(at[kernel.CELL], at[kernel.CHOICE])
 
     def _divide(self, r: int, h: int) -> None:
-        """Divide cell (r, h), then rough ones; the draw goes on below (r, h)."""
+        """Divide cell (r, h), then cancelled ones; the draw goes on below (r, h)."""
         came_from = r, h
         kind = self._kind
         while True:

@@ -9,14 +9,14 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import from_wide, get, put
 from deptree_cli.kernels.trees.cells import (
     NONE,
+    cancellation_matters,
     forget_stale,
     log_prob_of,
     open_cell,
     pass_upwards,
     record,
     refresh,
-    take_over,
-    too_rough,
+    refresh_divided,
 )
 from deptree_cli.kernels.trees.partition_problem import choice_of, fix, word_at
 
@@ -27,7 +27,7 @@ UNSOUND = 2
 
 @kernel
 def divide_cells(cells, problem, rules, drawn, r, h, work, weights, lossless, room, row, probs):
-    """Divide cell (r, h), unless r is NONE, and then rough cells until no rounding shows in what is left of all.
+    """Divide cell (r, h), unless r is NONE, and then cancelled cells until no rounding shows in what is left of all.
 
     weights: numbers (n+1, n+1), those of `problem` or the same as wide numbers; lossless, room: as of `head_path.py`;
     row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of `cells`. Returns DONE, or, with the cell that
@@ -39,18 +39,18 @@ def divide_cells(cells, problem, rules, drawn, r, h, work, weights, lossless, ro
             if result != DONE:
                 return result, r, h
             pass_upwards(cells, r)
-        r, h = next_rough(cells, rules)
+        r, h = next_cancelled(cells, rules)
         if r == NONE:
             return DONE, r, h
 
 
 @kernel
-def next_rough(cells, rules):
-    """Return a rough cell to be divided, NONE if there is none."""
-    while too_rough(cells, rules, cells.roughest[0]):
-        for place in range(cells.roughs[0]):
-            r, h = cells.rough[place, 0], cells.rough[place, 1]
-            if cells.below[r, h] == NONE and too_rough(cells, rules, log_prob_of(cells, r, h)):
+def next_cancelled(cells, rules):
+    """Return a cancelled cell to be divided, NONE if there is none."""
+    while cancellation_matters(cells, rules, cells.largest_cancelled[0]):
+        for place in range(cells.cancelled_count[0]):
+            r, h = cells.cancelled[place, 0], cells.cancelled[place, 1]
+            if cells.below[r, h] == NONE and cancellation_matters(cells, rules, log_prob_of(cells, r, h)):
                 return r, h
         forget_stale(cells)
     return np.int64(NONE), np.int64(NONE)
@@ -89,7 +89,7 @@ def divide(cells, problem, rules, drawn, r, h, work, weights, lossless, room, ro
         for choice in range(cells.drawn.shape[1]):
             if cells.below[r, choice] == NONE and cells.newest[r, choice] != NONE:
                 refresh(cells, rules, r, choice, depth)
-        take_over(cells, r)
+        refresh_divided(cells, r)
     return DONE
 
 

@@ -32,9 +32,9 @@ def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
     below, newest, above, choice = integers(cells, n + 1), integers(cells, n + 1), integers(cells), integers(cells)
     drawn, log_prob = np.full((cells, n + 1), np.nan), np.full(cells, np.nan)
     level, following, used = integers(cells), integers(size), np.zeros(1, dtype=np.int64)
-    rough = integers(2 * size + 2, 2), np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
+    cancelled = integers(2 * size + 2, 2), np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
     spent = integers(cells, n + 1)
-    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *rough)
+    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *cancelled)
 
 
 def problem_of(f, exact: Oracle) -> Problem:
