@@ -3,8 +3,8 @@
 A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
 `Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of an undivided cell is one
 minus the probabilities of the trees drawn from it, as shares of the cell; of a divided one it is a sum over the cells
-below it. Where next to nothing is left of a cell, the subtraction has *cancelled*: such a cell is divided as soon as what
-rounding may have done to it shows in what is left of all cells.
+below it. Where next to nothing is left of a cell, the subtraction has *cancelled*: such a cell is divided as soon as
+what rounding may have done to it shows in what is left of all cells.
 """
 
 from __future__ import annotations
