@@ -4,7 +4,7 @@ Every item of the chart has its derivations, best first, as a list that grows on
 chart, and behind each one stand its two neighbours, which put the next derivation of a part in the place of one. What
 might come next waits in a heap of its own for every item. A tree has one derivation, so none is repeated.
 
-A derivation is a number: below 3 (n+1)^2 that of an item, whose best it is, then in the order derivations.
+A derivation is a number: below 3 (n+1)^2 that of an item, whose best it is, then in the order made.
 """
 
 from __future__ import annotations
