@@ -9,10 +9,10 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import Elimination, Tables
+from deptree_cli.kernels.distinct import cell_sampler as kernel
+from deptree_cli.kernels.distinct.cells import Cells
+from deptree_cli.kernels.distinct.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.trees import cell_sampler as kernel
-from deptree_cli.kernels.trees.cells import Cells
-from deptree_cli.kernels.trees.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 
 BY_CELL = ("share", "left", "total")  # those that hold numbers
 OTHERS = ("below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")

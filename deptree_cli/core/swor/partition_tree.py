@@ -1,6 +1,6 @@
 """The default: drawing with replacement, repeats dropped, in a space of trees that is divided where they pile up.
 
-The adaptive partition tree of `kernels/trees/partition_tree.py`, first in float64, then, once less than e^-300 is left,
+The partition tree of `kernels/distinct/partition_tree.py`, first in float64, then, once less than e^-300 is left,
 in wide numbers: so the last tree comes as surely as the first, however improbable.
 """
 
@@ -20,11 +20,11 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
 from deptree_cli.core.swor.conditionals import is_lossless, path_room, some_are_improbable
 from deptree_cli.core.swor.draws import Draws, clock_of
-from deptree_cli.kernels.trees import cell_division
-from deptree_cli.kernels.trees import partition_tree as kernel
-from deptree_cli.kernels.trees.cells import NONE
-from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
-from deptree_cli.kernels.trees.tree_set import hash_table
+from deptree_cli.kernels.distinct import cell_division
+from deptree_cli.kernels.distinct import partition_tree as kernel
+from deptree_cli.kernels.distinct.cells import NONE
+from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
 # speed is much the same from 0.05 to 1.

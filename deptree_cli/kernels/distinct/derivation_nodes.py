@@ -16,10 +16,10 @@ import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.charts.walker import NONE, draw_split, part, places, push_parts, walk
+from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_path, fill_rest
+from deptree_cli.kernels.distinct.derivations import first_item, item_at, others, share
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, is_less, is_positive, multiply, put, scale, zero
-from deptree_cli.kernels.trees.derivation_path import SPLIT, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import first_item, item_at, others, share
 from deptree_cli.kernels.xoshiro import uniform
 
 # What is below a slot, if neither NONE nor the first slot of a node: LEAF_BASE - t for tree t.

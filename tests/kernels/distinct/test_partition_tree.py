@@ -11,13 +11,13 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor.cells import cell_factors
+from deptree_cli.kernels.distinct import cell_division, cell_sampler
+from deptree_cli.kernels.distinct import partition_tree as kernel
+from deptree_cli.kernels.distinct.cells import NONE, Cells
+from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.tree_set import hash_table
 from deptree_cli.kernels.elimination.head_path import LEVELS, Room
-from deptree_cli.kernels.trees import cell_division, cell_sampler
-from deptree_cli.kernels.trees import partition_tree as kernel
-from deptree_cli.kernels.trees.cells import NONE, Cells
-from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
-from deptree_cli.kernels.trees.tree_set import hash_table
-from deptree_cli.kernels.trees.wilson import build_tables
+from deptree_cli.kernels.walks.wilson import build_tables
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

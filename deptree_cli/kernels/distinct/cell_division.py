@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.elimination.head_path import hang, is_sound, next_heads, start_path
-from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import from_wide, get, put
-from deptree_cli.kernels.trees.cells import (
+from deptree_cli.kernels.distinct.cells import (
     NONE,
     cancellation_matters,
     forget_stale,
@@ -18,7 +15,10 @@ from deptree_cli.kernels.trees.cells import (
     refresh,
     refresh_divided,
 )
-from deptree_cli.kernels.trees.partition_problem import choice_of, fix, word_at
+from deptree_cli.kernels.distinct.partition_problem import choice_of, fix, word_at
+from deptree_cli.kernels.elimination.head_path import hang, is_sound, next_heads, start_path
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operations import from_wide, get, put
 
 DONE = 0
 NO_ROOM = 1

@@ -14,12 +14,12 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.distinct.cells import NONE, cancellation_matters, open_cell, pass_upwards, record, refresh
+from deptree_cli.kernels.distinct.partition_problem import choice_of, fix
+from deptree_cli.kernels.distinct.tree_set import place_of
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, logarithm, reaches, row
-from deptree_cli.kernels.trees.cells import NONE, cancellation_matters, open_cell, pass_upwards, record, refresh
-from deptree_cli.kernels.trees.partition_problem import choice_of, fix
-from deptree_cli.kernels.trees.tree_set import place_of
-from deptree_cli.kernels.trees.wilson import walk_with_fixed
+from deptree_cli.kernels.walks.wilson import walk_with_fixed
 
 # The cell of all trees. It has a type, as numba would compile everything once more for a literal 0.
 TOP = np.int64(0)
