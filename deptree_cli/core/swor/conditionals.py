@@ -17,7 +17,7 @@ from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import log_head_probs_of_each
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room, log_heads_along
+from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables, log_heads_along
 from deptree_cli.kernels.elimination.panels import WIDTH
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
@@ -34,7 +34,7 @@ class Conditionals(TreeChoices):
         self._weights, self._wide_weights = REAL.exp(high, low), WIDE.exp(high, low)
         self._lossless = is_lossless(high)
         self._workspaces: dict[Kind, Any] = {}
-        self._rooms: dict[Kind, Any] = {}
+        self._tables: dict[Kind, Any] = {}
         self.depth = distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
@@ -63,10 +63,10 @@ class Conditionals(TreeChoices):
         for kind, weights in ((REAL, self._weights), (WIDE, self._wide_weights)):
             if kind is REAL and not self._lossless:
                 continue
-            if kind not in self._rooms:
-                self._rooms[kind] = path_room(n, kind), kind.zeros(n + 1)
-            room, probs = self._rooms[kind]
-            if log_heads_along(weights, root, heads[0], free, True, room, uniforms, probs, chosen, out):
+            if kind not in self._tables:
+                self._tables[kind] = path_tables(n, kind), kind.zeros(n + 1)
+            tables, probs = self._tables[kind]
+            if log_heads_along(weights, root, heads[0], free, True, tables, uniforms, probs, chosen, out):
                 break
         return out, chosen
 
@@ -99,9 +99,9 @@ def is_lossless(log_weights: Float) -> bool:
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
 
 
-def path_room(n: int, kind: Kind) -> Any:
+def path_tables(n: int, kind: Kind) -> Any:
     """Memory for the head distributions along a path."""
-    return Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+    return PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
 
 
 def head_workspace(n: int, kind: Kind) -> Any:

@@ -18,7 +18,7 @@ from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
-from deptree_cli.core.swor.conditionals import is_lossless, path_room, some_are_improbable
+from deptree_cli.core.swor.conditionals import is_lossless, path_tables, some_are_improbable
 from deptree_cli.core.swor.draws import Draws, clock_of
 from deptree_cli.kernels.distinct import cell_division
 from deptree_cli.kernels.distinct import partition_tree as kernel
@@ -96,7 +96,7 @@ class Partition:
         self._work: Any = Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
         self._at = np.array([count, NONE, NONE, 0, 0, NONE, NONE])
         self._cells = no_cells(CELLS, len(drawn.heads), n, kind)
-        self._rooms: dict[Kind, Any] = {}
+        self._tables: dict[Kind, Any] = {}
         kernel.begin(self._problem, rules, kind.exp(top), self._cells, drawn, count, self._work)
 
     def fill(self) -> int:
@@ -136,12 +136,12 @@ class Partition:
 
     def _room(self, kind: Kind) -> Any:
         """What `divide_cells` takes to compute in this kind of numbers."""
-        if kind not in self._rooms:
+        if kind not in self._tables:
             n = self._problem.rank.shape[0] - 1
             weights = self._weights if kind is self._kind else WIDE.exp(*self._inside.shifted[:2])
-            room = path_room(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
-            self._rooms[kind] = (weights, self._lossless or kind is WIDE, *room)
-        return self._rooms[kind]
+            tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
+            self._tables[kind] = (weights, self._lossless or kind is WIDE, *tables)
+        return self._tables[kind]
 
 
 def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numbers: Any) -> Any:

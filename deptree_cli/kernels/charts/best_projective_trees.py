@@ -31,9 +31,9 @@ class Derivations(NamedTuple):
         score: the sum of its arcs' scores.
         item: which it is of.
         split: where its item is split.
-        parts: (room, 2), the derivations that it is made of.
+        parts: (capacity, 2), the derivations that it is made of.
         following: the next best one of its item, NONE while unknown.
-        below: (room, 2), what is below it in the heap where it waits.
+        below: (capacity, 2), what is below it in the heap where it waits.
     """
 
     score: Any
@@ -229,16 +229,13 @@ def merged(derivations, a, b):
 def enlarged(derivations):
     """Return the derivations in arrays with room for four times as many."""
     used = derivations.score.shape[0]
-    room = 4 * used
-    score, item, split = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
-    parts, following, below = np.empty((room, 2), np.int64), np.empty(room, np.int64), np.empty((room, 2), np.int64)
+    more = 4 * used
+    score, item = np.empty(more), np.empty(more, np.int64)
+    split, following = np.empty(more, np.int64), np.empty(more, np.int64)
+    parts, below = np.empty((more, 2), np.int64), np.empty((more, 2), np.int64)
     for number in range(used):
-        score[number], item[number], split[number] = (
-            derivations.score[number],
-            derivations.item[number],
-            derivations.split[number],
-        )
-        following[number] = derivations.following[number]
+        score[number], item[number] = derivations.score[number], derivations.item[number]
+        split[number], following[number] = derivations.split[number], derivations.following[number]
         for side in range(2):
             parts[number, side], below[number, side] = derivations.parts[number, side], derivations.below[number, side]
     return Derivations(score, item, split, parts, following, below)

@@ -44,7 +44,7 @@ LEVELS = 64  # more than any sentence needs
 LOW, HIGH, VISITS, BASE, OFFSET = range(5)
 
 
-class Room(NamedTuple):
+class PathTables(NamedTuple):
     """Numbers to compute in: H (n, 3 n + LEVELS), the levels side by side, and R (2 + log2(n) or more, n)."""
 
     H: object
@@ -69,7 +69,7 @@ class Path(NamedTuple):
 
 
 @kernel
-def start_path(weights, root, heads, words, lossless, room):
+def start_path(weights, root, heads, words, lossless, tables):
     """Return the `Path` of the free words (m,), given the heads (n+1,) of all others but the root.
 
     weights: numbers (n+1, n+1), ``[head, dependent]``. heads: by node, negative where not given. lossless: whether no
@@ -86,7 +86,7 @@ def start_path(weights, root, heads, words, lossless, room):
     state[1] = 0 if lossless else 1
     path = Path(words, tops, np.zeros((5, LEVELS), np.int64), np.zeros(LEVELS), state)
     path.levels[HIGH, 0] = count
-    H, R = room.H, row(room.R, 0)
+    H, R = tables.H, row(tables.R, 0)
     for y in range(count):
         Hy = row(H, y)
         for v in range(count):
@@ -104,7 +104,7 @@ def start_path(weights, root, heads, words, lossless, room):
 
 
 @kernel
-def next_heads(path, weights, root, room, out):
+def next_heads(path, weights, root, tables, out):
     """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
 
     Before the next call `hang` says which head the word has. Returns the sum of the negative ones among the logarithms
@@ -114,11 +114,11 @@ def next_heads(path, weights, root, room, out):
     while path.levels[VISITS, level] == 2:
         level -= 1
     while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
-        enter_half(path, level, room)
+        enter_half(path, level, tables)
         level += 1
     path.levels[VISITS, level] = 2
     path.state[0] = level
-    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(room.R, level)
+    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(tables.R, level)
     word = path.words[d]
     total, tiny = zero(reach), scale(one(reach), SMALLEST)
     for h in range(path.tops.shape[0]):
@@ -150,7 +150,7 @@ def is_sound(weights, path, depth):
 
 
 @kernel
-def hang(path, head):
+def set_head(path, head):
     """Give the word whose head distribution came last a head, a node."""
     d, top = path.levels[LOW, path.state[0]], path.tops[head]
     for u in range(path.tops.shape[0]):
@@ -159,7 +159,7 @@ def hang(path, head):
 
 
 @kernel
-def enter_half(path, level, room):
+def enter_half(path, level, tables):
     """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out."""
     a, b, count = path.levels[LOW, level], path.levels[HIGH, level], path.words.shape[0]
     middle = (a + b) >> 1
@@ -171,18 +171,18 @@ def enter_half(path, level, room):
     width = path.levels[HIGH, level - 1] - path.levels[LOW, level - 1] if level > 0 else count
     path.levels[OFFSET, level + 1] = path.levels[OFFSET, level] + width
     path.depth[level + 1] = path.depth[level]
-    R, R_next = row(room.R, level), row(room.R, level + 1)
+    R, R_next = row(tables.R, level), row(tables.R, level + 1)
     given, new = path.levels[OFFSET, level] + a - path.levels[BASE, level], path.levels[OFFSET, level + 1]
     for x in range(middle if second else a, count):
-        Hx = row(room.H, x)
+        Hx = row(tables.H, x)
         copy(part(Hx, new, new + b - a), part(Hx, given, given + b - a), b - a)
         put(R_next, x, get(R, x))
     if second:
         for x in range(a, middle):
-            pass_on(path, level + 1, room, x, middle, b)
+            substitute_known_head(path, level + 1, tables, x, middle, b)
     else:
         for x in range(b - 1, middle - 1, -1):
-            leave_out(path, level + 1, room, x, a, x, a)
+            eliminate_word(path, level + 1, tables, x, a, x, a)
 
 
 @kernel
@@ -193,15 +193,15 @@ def copy(target, source, count):
 
 
 @kernel
-def pass_on(path, level, room, x, middle, b):
+def substitute_known_head(path, level, tables, x, middle, b):
     """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
-    H, R, count = room.H, row(room.R, level), path.words.shape[0]
+    H, R, count = tables.H, row(tables.R, level), path.words.shape[0]
     column = path.levels[OFFSET, level] - path.levels[BASE, level]
     top = path.tops[path.words[x]]
     if top >= b and top < count:  # left out at a level above: x goes where its top goes
         copy(part(row(H, x), column + x + 1, column + b), part(row(H, top), column + x + 1, column + b), b - x - 1)
         put(R, x, get(R, top))
-        leave_out(path, level, room, x, x + 1, b, middle)
+        eliminate_word(path, level, tables, x, x + 1, b, middle)
         return
     for y in range(middle, count):
         Hy = row(H, y)
@@ -212,9 +212,9 @@ def pass_on(path, level, room, x, middle, b):
 
 
 @kernel
-def leave_out(path, level, room, x, start, stop, first_row):
+def eliminate_word(path, level, tables, x, start, stop, first_row):
     """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
-    H, R, column = room.H, row(room.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
+    H, R, column = tables.H, row(tables.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
     arcs = part(row(H, x), column + start, column + stop)
     pivot = get(R, x)
     least = pivot
@@ -242,16 +242,16 @@ def leave_out(path, level, room, x, start, stop, first_row):
 
 
 @kernel
-def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs, chosen, out):
+def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, probs, chosen, out):
     """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
 
     Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
     compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
     """
-    path = start_path(weights, root, heads, words, lossless, room)
+    path = start_path(weights, root, heads, words, lossless, tables)
     nodes = heads.shape[0]
     for x in range(words.shape[0]):
-        depth = next_heads(path, weights, root, room, probs)
+        depth = next_heads(path, weights, root, tables, probs)
         if not reaches(weights, -math.inf) and (path.state[1] == 1 or depth == -math.inf):
             return False
         rest, last, found = uniforms[x], np.int64(-1), False
@@ -263,12 +263,12 @@ def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs
                 rest -= as_float(p)
         take_logarithms(probs, out[x])
         chosen[x] = last
-        hang(path, last)
+        set_head(path, last)
     return True
 
 
 @kernel
-def draw_ancestral(weights, roots, state, room, probs, heads):
+def draw_ancestral(weights, roots, state, tables, probs, heads):
     """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
 
     The ancestral sampler of Colbourn, Myrvold and Neufeld 1996, in O(n^3) a tree. state: of `xoshiro.py`; the rest as
@@ -282,9 +282,9 @@ def draw_ancestral(weights, roots, state, room, probs, heads):
             heads[i, word - 1] = 0
             words[count] = word
             count += 1 if word != roots[i] else 0
-        path = start_path(weights, roots[i], nothing, words[:count], True, room)
+        path = start_path(weights, roots[i], nothing, words[:count], True, tables)
         for x in range(count):
-            next_heads(path, weights, roots[i], room, probs)
+            next_heads(path, weights, roots[i], tables, probs)
             head = draw_categorical(probs, 0, nodes, one(probs), state)
             heads[i, words[x] - 1] = head
-            hang(path, head)
+            set_head(path, head)

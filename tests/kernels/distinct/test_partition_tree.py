@@ -16,7 +16,7 @@ from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE, Cells
 from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
 from deptree_cli.kernels.distinct.tree_set import hash_table
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room
+from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables
 from deptree_cli.kernels.walks.wilson import build_tables
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
@@ -92,11 +92,11 @@ class Driver:
 
     def divide(self) -> bool:
         n, kind = len(self.work.row), self.kind
-        room = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+        tables = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
         r, h = self.at[kernel.CELL], self.at[kernel.CHOICE]
         rows = kind.zeros(n + 1), kind.zeros(n + 1)
         arguments = self.cells, self.problem, self.rules, self.drawn, r, h, self.work, self.problem.weights
-        result, _, _ = cell_division.divide_cells(*arguments, True, room, *rows)
+        result, _, _ = cell_division.divide_cells(*arguments, True, tables, *rows)
         if r != NONE and result == cell_division.DONE:
             self.at[kernel.CELL], self.at[kernel.CHOICE] = self.cells.below[r, h], NONE
         assert result != cell_division.UNSOUND
