@@ -9,8 +9,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers.wilson import Walks, alias_tables
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.flags import kernel as compiled
-from deptree_cli.kernels.trees import wilson as kernel
-from deptree_cli.kernels.trees.wilson import ALIAS, ALIAS_MASK
+from deptree_cli.kernels.walks import wilson as kernel
+from deptree_cli.kernels.walks.wilson import ALIAS, ALIAS_MASK
 from deptree_cli.kernels.xoshiro import U64, step
 
 STEPS = 200_000

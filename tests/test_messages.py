@@ -31,7 +31,7 @@ NEVER_ONE = {
     *("q words", "heuristic.q words", "self.q target words", "q target words"),  # p x q
     *("_sizes(lengths) words", "_sizes(words.lengths) words", "_sizes((p, q)) words"),
     *("found.n words", "sentence.n words", "LONGEST words", "most steps"),  # long sentences
-    *("side words", "served trees"),  # no number: source words, single-root trees
+    *("side words", "served trees", "own trees"),  # no number: source words, single-root trees
 }
 
 

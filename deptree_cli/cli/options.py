@@ -66,18 +66,24 @@ def size_option(
 
 
 def entry_option(
-    register: Register[Entry], *names: str, help: str = "See above.  [default: auto]", default: str | None = "auto"
+    register: Register[Entry],
+    *names: str,
+    help: str = "See above.  [default: auto]",
+    default: str | None = "auto",
+    **attributes: Any,
 ) -> Decorator[Any]:
     """An option whose value is an entry of a register, by name; the command receives the entry.
 
     Args:
         names: of the option and, last, of the parameter.
+        attributes: as of `option`.
     """
 
     def entry(context: click.Context, parameter: click.Parameter, name: str | None) -> Entry | None:
         return None if name is None else register.get(name)
 
-    return option(*names, metavar="NAME", default=default, callback=entry, shell_complete=register.complete, help=help)
+    usual: dict[str, Any] = {"metavar": "NAME", "callback": entry, "shell_complete": register.complete}
+    return option(*names, default=default, help=help, **usual, **attributes)
 
 
 def format_option(*names: str) -> Decorator[Any]:

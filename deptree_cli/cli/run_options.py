@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.options import entry_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.sections import apply, running_option, writing_option
+from deptree_cli.cli.sections import RUNNING, apply, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
 from deptree_cli.core.errors import counted
+from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -72,10 +74,13 @@ _OPTIONS = [
         help="Where to write, compressed if it ends in .gz; renamed into place when whole.",
     ),
     running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
-    running_option(
+    entry_option(
+        ENGINES,
         "--engine",
-        type=click.Choice(list(ENGINES)),
-        help="What workers are. dask: a cluster, local unless --scheduler.  [default: processes, from 2 jobs on]",
+        default=None,
+        help="What workers are",
+        names=lambda: [each.line for each in ENGINES],
+        section=RUNNING,
     ),
     running_option("--scheduler", metavar="ADDRESS", help="Of a dask.distributed cluster, for --engine dask."),
     running_option(
@@ -100,7 +105,7 @@ def run_options(function: Function) -> Function:
         *,
         output: str | None,
         jobs: int,
-        engine: str | None,
+        engine: NamedFunction | None,
         scheduler: str | None,
         shard: tuple[int, int],
         on_error: str,
@@ -108,12 +113,12 @@ def run_options(function: Function) -> Function:
         verbose: bool,
         **others: Any,
     ) -> Any:
-        if scheduler is not None and engine != "dask":
+        if scheduler is not None and engine != ENGINES.get("dask"):
             raise click.UsageError("--scheduler is for --engine dask.")
         workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
         run = RunOptions(
             output,
-            engine or ("processes" if jobs > 1 else None),
+            engine.name if engine else ("processes" if jobs > 1 else None),
             workers,
             shard,
             on_error == "skip",

@@ -143,9 +143,7 @@ def own_trees(found: Sequence[ScoreFiles]) -> str | None:
     if own is not None:
         if len(kinds) > 1:
             place = kinds[own].source.place
-            raise DeptreeError(
-                f"is of the tree space {own}, and not all others are", "Read them one by one", place=place
-            )
+            raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
         mark_unsaid(click.get_current_context(silent=True), "trees")
     return own
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import format_option, header_option, size_option, style_fields, style_options
+from deptree_cli.cli.options import entry_option, format_option, header_option, size_option, style_fields, style_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -22,6 +22,7 @@ from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
@@ -40,12 +41,7 @@ _UNNAMED = "{id}"
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
 @label_scores_option
-@option(
-    "--method",
-    type=click.Choice(list(METHODS)),
-    default="mst",
-    help="The most probable tree (mst), or the one with the highest expected attachment score (mbr).  [default: mst]",
-)
+@entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
 @option("--json", "as_json", is_flag=True, help="The calibration as JSON on standard output; trees go to -o only.")
@@ -57,7 +53,7 @@ _UNNAMED = "{id}"
 def decode(
     scores: ScoreOptions,
     run: RunOptions,
-    method: str,
+    method: NamedFunction,
     size: int | None,
     as_json: bool,
     plot: str | None,
@@ -77,7 +73,7 @@ def decode(
     _check(method, size, gold := bool(scores.gold), as_json, plot)
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    fields = {"method": K_BEST if size else method, **scores.signature_fields, **run.signature_fields}
+    fields = {"method": K_BEST if size else method.name, **scores.signature_fields, **run.signature_fields}
     made_by = signature("decode", {**fields, "size": size, **style_fields(style)})
     style = style if size else replace(style, sent_id_format=_UNNAMED)
     calibration = Calibration()
@@ -107,9 +103,9 @@ def _write(decoded: Iterator[Decoded], fmt: str, made_by: str, header: bool | No
         write_chunks((done.chunk for done in decoded), fmt, made_by, header, run)
 
 
-def _check(method: str, size: int | None, gold: bool, as_json: bool, plot: str | None) -> None:
+def _check(method: NamedFunction, size: int | None, gold: bool, as_json: bool, plot: str | None) -> None:
     """Raise for options that do not go together, and for a picture that cannot be drawn."""
-    if size and method != "mst":
+    if size and method.name != "mst":
         raise click.UsageError("-k goes with --method mst.")
     if (plot or as_json) and not gold:
         option = "--plot draws" if plot else "--json writes"
@@ -155,7 +151,7 @@ class Decode:
     """One tree of a sentence, or up to K; the probabilities of heads only where they are `compared`."""
 
     fmt: str
-    method: str
+    method: NamedFunction
     size: int | None
     style: Style
     compared: bool
@@ -174,11 +170,10 @@ class Decode:
 
     def _best(self, sentence: ScoredSentence) -> Heads:
         """Its best trees, (k, n)."""
-        scored = sentence.scored
-        if self.size or not isinstance(scored, SecondOrder):
-            first_order = sentence.by_arcs("find the best tree alone, without -k")
-            return best_trees(first_order, self.size) if self.size else METHODS[self.method](first_order)[None]
-        return (scored.mbr() if self.method == "mbr" else scored.argmax())[None]
+        if self.size:
+            return best_trees(sentence.by_arcs("find the best tree alone, without -k"), self.size)
+        tree: Heads = self.method.function(sentence.scored)
+        return tree[None]
 
 
 def _head_probs(distribution: ArcFactored | SecondOrder, trees: Heads) -> Float:

@@ -38,7 +38,7 @@ def ordered_map(
     # No more workers than there are chunks: the first ones hold an item each.
     first = list(islice(chunks, jobs))
     workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
-    with ENGINES[engine](function, workers) as submit:
+    with ENGINES.get(engine).function(function, workers) as submit:
         waiting: deque[Pending] = deque()
         failure: Exception | None = None
         for chunk in chain(first, chunks):

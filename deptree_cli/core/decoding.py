@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from operator import methodcaller
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.register import NamedFunction, Register
 from deptree_cli.core.shifted import is_large
 
 
@@ -46,5 +47,12 @@ def _uses_masks(trees: Heads, scores: Float) -> bool:
     return is_large(scores[trees, np.arange(1, trees.shape[1] + 1)])
 
 
-# Ways to one tree, by name.
-METHODS: dict[str, Callable[[ArcFactored], Heads]] = {"mst": maximum_tree, "mbr": minimum_risk_tree}
+# Ways to one tree of a `TreeDistribution` or `SecondOrder`, (n,) heads.
+METHODS = Register(
+    "decoding method",
+    (
+        NamedFunction("mst", methodcaller("argmax"), "the most probable tree"),
+        NamedFunction("mbr", methodcaller("mbr"), "the one with the highest expected attachment score"),
+    ),
+    "deptree.decoding",
+)

@@ -1,7 +1,8 @@
 """Who works on chunks of sentences, by name: processes, threads, or a cluster.
 
 An engine is a context manager ``engine(function, workers) -> submit``; ``submit(chunk)`` returns at once with something
-whose ``result()`` is the list of the function's results. To add one, write it and give it a line in `ENGINES`.
+whose ``result()`` is the list of the function's results. To add one, write it and give it an entry in `ENGINES`;
+another package names its own by an entry point (`deptree.engines`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from typing import Any, Protocol, cast
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.register import NamedFunction, Register
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.core.workers import Workshop, die_with_parent
 
@@ -121,8 +123,12 @@ def _itself(function: Function) -> Function:
     return function
 
 
-ENGINES: dict[str, Callable[[Function, Workers], AbstractContextManager[Submit]]] = {
-    "processes": on_processes,
-    "threads": on_threads,
-    "dask": on_dask,
-}
+ENGINES = Register(
+    "engine",
+    (
+        NamedFunction("processes", on_processes, "the default from 2 jobs on"),
+        NamedFunction("threads", on_threads, "share what is compiled"),
+        NamedFunction("dask", on_dask, "a cluster, a local one if no scheduler is named"),
+    ),
+    "deptree.engines",
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -20,6 +21,20 @@ class Named(Protocol):
 
 
 Entry = TypeVar("Entry", bound=Named)
+
+
+@dataclass(frozen=True)
+class NamedFunction:
+    """An entry that is a function, and what it does in a few words for help texts."""
+
+    name: str
+    function: Callable[..., Any]
+    help: str
+
+    @property
+    def line(self) -> str:
+        """How help lists it."""
+        return f"{self.name} ({self.help})"
 
 
 class Register(Generic[Entry]):

@@ -115,7 +115,7 @@ class BatchDistribution(Distribution):
         sums = ops.relative_sums(self._wide, self._flat_lengths, self.space, self.implementation)
         return Sums(self._wide, self._flat_lengths, self.space.name, self._shifted, *sums)
 
-    def _given_back(self, result: Tensor, event_dims: int = 0) -> Tensor:
+    def _to_batch_dtype(self, result: Tensor, event_dims: int = 0) -> Tensor:
         """A result (..., B, *event) in the precision and the batch shape of the scores."""
         at = result.dim() - event_dims - 1
         shape = result.shape[:at] + self.batch_shape + result.shape[at + 1 :]
@@ -124,19 +124,19 @@ class BatchDistribution(Distribution):
     @property
     def log_partition(self) -> Tensor:
         """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
-        return self._given_back(self._sums.log_partition)
+        return self._to_batch_dtype(self._sums.log_partition)
 
     @property
     def log_count(self) -> Tensor:
         """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
         scores = self._shifted.scores.detach()
         arcs = torch.where(scores == -torch.inf, scores, 0.0)
-        return self._given_back(ops.log_partition(arcs, self._flat_lengths, self.space, self.implementation))
+        return self._to_batch_dtype(ops.log_partition(arcs, self._flat_lengths, self.space, self.implementation))
 
     @property
     def marginals(self) -> Tensor:
         """P(head -> dependent) of every arc, (..., N, N); the columns of words sum to 1."""
-        return self._given_back(self._sums.marginals, 2)
+        return self._to_batch_dtype(self._sums.marginals, 2)
 
     @property
     def mean(self) -> Tensor:
@@ -154,7 +154,7 @@ class BatchDistribution(Distribution):
             value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.
         """
         heads, total, sound = self._scores_of(value)
-        return self._given_back(torch.where(sound, self._log_probs(heads, total), -torch.inf))
+        return self._to_batch_dtype(torch.where(sound, self._log_probs(heads, total), -torch.inf))
 
     def _log_probs(self, heads: Tensor, total: Tensor) -> Tensor:
         """The log-probabilities of trees of these shifted scores, (*sample, B)."""
@@ -164,7 +164,7 @@ class BatchDistribution(Distribution):
     def unnormalized_log_prob(self, value: Tensor) -> Tensor:
         """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
         _, total, sound = self._scores_of(value)
-        return self._given_back(torch.where(sound, total + self._shifted.constant, -torch.inf))
+        return self._to_batch_dtype(torch.where(sound, total + self._shifted.constant, -torch.inf))
 
     def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Trees as heads, (*sample, B, N), their shifted scores, (*sample, B) float64, and whether any is possible."""

@@ -38,7 +38,7 @@ def of_log_partition(sums: Callable[..., tuple[Tensor, Tensor, Tensor]], ctx: An
     return _weighted(of_log_z, marginals), None, None, None
 
 
-def of_sums(
+def backward_sums(
     covariance: Callable[..., Tensor],
     ctx: Any,
     of_log_z: Tensor | None,

@@ -108,7 +108,7 @@ class TreeDistribution(BatchDistribution):
         """Return Shannon's entropy in nats, (...,); at least 0."""
         sums = self._sums
         found = expected_surprisal(sums.marginals, self._shifted, sums.log_z)
-        return self._given_back(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
+        return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
         """Return E[-log of other's probability] in nats, (...,); infinite where that one forbids a possible tree."""
@@ -116,7 +116,7 @@ class TreeDistribution(BatchDistribution):
         ours, theirs = here._sums, there._sums
         found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
         found = exact.divergence("cross-entropy", found, there._shifted.finite, ours, theirs)
-        return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
+        return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
         """Return the Kullback-Leibler divergence from `other`, (...,); infinite where that one forbids a possible tree.
@@ -129,7 +129,7 @@ class TreeDistribution(BatchDistribution):
         differences = here._shifted.finite - there._shifted.finite
         found = at_least_zero((ours.marginals * differences).sum((-2, -1)) + (theirs.log_z - ours.log_z))
         found = exact.divergence("kl", found, differences, ours, theirs)
-        return here._given_back(found.masked_fill(here._goes_beyond(there), torch.inf))
+        return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def _beside(self, other: TreeDistribution) -> tuple[Self, TreeDistribution]:
         """Both, of one batch shape."""
@@ -219,7 +219,7 @@ class TreeDistribution(BatchDistribution):
             trees = self._trees(found, _rows_for(size, found))
         counts_for = padded_numbers([weights(each.log_probs, each.window) for each in draws], len(trees), trees.device)
         exhausted = torch.tensor([each.exhausted for each in draws], device=trees.device).reshape(self.batch_shape)
-        return DistinctTrees(trees, self._log_probs_of(trees, found), self._given_back(counts_for), exhausted)
+        return DistinctTrees(trees, self._log_probs_of(trees, found), self._to_batch_dtype(counts_for), exhausted)
 
     def _log_probs_of(self, trees: Tensor, found: Sequence[Heads]) -> Tensor:
         """The log-probabilities of padded trees (k, ...): `NO_TREE` behind those found."""
@@ -227,7 +227,7 @@ class TreeDistribution(BatchDistribution):
         log_probs = self._log_probs(heads, total)
         counts = torch.tensor([len(each) for each in found], device=trees.device)
         is_one = torch.arange(len(trees), device=trees.device)[:, None] < counts
-        return self._given_back(torch.where(is_one & possible, log_probs, NO_TREE))
+        return self._to_batch_dtype(torch.where(is_one & possible, log_probs, NO_TREE))
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return every tree of the space, (trees, ..., N) or (trees, ..., N, N), in lexicographic order.

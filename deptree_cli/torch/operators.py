@@ -38,7 +38,7 @@ class _Sums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> derivatives.Gradients:
-        return derivatives.of_sums(_Covariance.apply, ctx, *given)
+        return derivatives.backward_sums(_Covariance.apply, ctx, *given)
 
 
 log_partition_op = torch.library.custom_op("deptree::log_partition", sums.log_partition, mutates_args=())
@@ -67,7 +67,9 @@ def _(log_scores: Tensor, *_: object) -> Tensor:
 log_partition_op.register_autograd(
     partial(derivatives.of_log_partition, sums_op), setup_context=derivatives.remember_inputs
 )
-sums_op.register_autograd(partial(derivatives.of_sums, covariance_op), setup_context=derivatives.remember_marginals)
+sums_op.register_autograd(
+    partial(derivatives.backward_sums, covariance_op), setup_context=derivatives.remember_marginals
+)
 covariance_op.register_autograd(
     partial(derivatives.of_covariance, covariance_op), setup_context=derivatives.remember_inputs
 )

@@ -138,7 +138,7 @@ def test_labels_are_those_of_the_trees(done):
     assert [row["heads"] for row in plain] == [row["heads"] for row in labelled]
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "dask"])
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names if name != "dask"])
 @pytest.mark.parametrize("command", [("sample", *HOT, *SENTENCES), ("partition",), ("decode", "-k", 3)])
 def test_the_same_bytes_however_the_work_is_spread(done, command, engine):
     run = (*command[:1], *SCORES, *command[1:])

@@ -38,7 +38,7 @@ def test_any_number_of_jobs_without_chance(done, command, jobs):
     assert done(command, *SCORES, "--jobs", jobs).out == done(command, *SCORES).out
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "dask"])
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names if name != "dask"])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_any_engine(done, engine, jobs):
     options = (*HOT, "--engine", engine, "--jobs", jobs)

@@ -111,7 +111,7 @@ def test_a_dead_process_is_reported() -> None:
 
 
 def test_an_unknown_engine_is_not_guessed() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(DeptreeError, match="there is no engine"):
         list(mapped(square, range(3), "fibres", 2))
 
 

@@ -67,11 +67,10 @@ def calls() -> dict[str, Call]:
         "parser.scores": lambda *r, **s: parser().scores(SENTENCE, *r, **s, particles=50).marginals(),
         "parser.generate": lambda *r, **s: parser().generate(K, *r, **s),
     }
-    for space, single in (("single", True), ("multi", False)):
-        trees = FLAT if single else FLAT.multi_root()
+    for trees in (FLAT, FLAT.multi_root()):
         for sampler in SAMPLERS:
             if sampler.serves(trees.space):
-                found[f"{sampler.name} ({space})"] = lambda *r, t=trees, n=sampler.name, **s: t.sample(
+                found[f"{sampler.name} ({trees.space.name})"] = lambda *r, t=trees, n=sampler.name, **s: t.sample(
                     K, *r, sampler=n, **s
                 )
     for name in ALGORITHMS.names:

@@ -1,6 +1,6 @@
 """log Z, marginals and covariances of padded batches: float64 kernels, and sentence by sentence where those give up.
 
-A sentence whose weights leave the range of float64, or whose zero pattern takes a search for pivots, is worked out as
+A sentence whose weights leave the range of float64, or whose last word cannot reach all others, is worked out as
 any other sentence of the house is (`core/arc_factored.py`), which also says what is wrong with one that has no tree.
 """
 

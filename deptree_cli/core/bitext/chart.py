@@ -22,7 +22,7 @@ from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.itg.best_links import follow
 from deptree_cli.kernels.itg.chart import TABLES, Weights, inside, outside
-from deptree_cli.kernels.itg.masks import room_for_ranges
+from deptree_cli.kernels.itg.masks import new_ranges
 from deptree_cli.kernels.itg.sampler import sample_links
 from deptree_cli.kernels.itg.spans import spans_of
 from deptree_cli.kernels.numbers.tropical import Tropical
@@ -44,7 +44,7 @@ class Chart:
         shape = TABLES, spans_of(p), spans_of(q)
         with _memory_for(p, q, charts=4 if kind is WIDE else 2):
             self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
-        self._kept, self._log_alignments = room_for_ranges(p, q), log_alignments(p, q)
+        self._kept, self._log_alignments = new_ranges(p, q), log_alignments(p, q)
         self._unmasked = self._weights = _weights(shifted, kind.exp)
         self._total: Any = None
         self.log_z = -math.inf
@@ -132,7 +132,7 @@ def best_links(shifted: Shifted) -> Heads | None:
     """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
     p, q = shifted.size
     with _memory_for(p, q, charts=1):
-        items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), room_for_ranges(p, q)
+        items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
     nothing_pinned(p, q).keep(kept)
     weights = _weights(shifted, Tropical)
     for begin, end in pieces(p, q, "best links"):

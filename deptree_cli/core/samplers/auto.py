@@ -26,7 +26,7 @@ from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescue, shifte
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.trees import wilson as kernel
+from deptree_cli.kernels.walks import wilson as kernel
 
 # Whether to go on walking is decided after so many trees, and then whenever their number has doubled; after the first
 # few already where none of their walks ended.

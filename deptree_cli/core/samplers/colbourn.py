@@ -12,7 +12,7 @@ from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination.ancestral import draw_ancestral
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room
+from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
@@ -26,8 +26,8 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
     kind = WIDE if elimination.is_wide else REAL
     weights = kind.exp(elimination.shifted.high, elimination.shifted.low)
     heads = np.empty((size, n), dtype=np.int32)
-    room: Any = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
-    draw_ancestral(weights, roots, kernel_state(rng), room, kind.zeros(n + 1), heads)
+    tables: Any = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+    draw_ancestral(weights, roots, kernel_state(rng), tables, kind.zeros(n + 1), heads)
     return heads
 
 

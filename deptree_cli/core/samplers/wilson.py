@@ -22,7 +22,7 @@ from deptree_cli.core.spaces.elimination import Tables as EliminationTables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.trees import wilson as kernel
+from deptree_cli.kernels.walks import wilson as kernel
 
 Tables = NDArray[np.uint64]
 
@@ -85,7 +85,7 @@ def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
-    """Flat tables of `kernels/trees/wilson.py` for weights (n+1, n+1), and the logarithm of their row length."""
+    """Flat tables of `kernels/walks/wilson.py` for weights (n+1, n+1), and the logarithm of their row length."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
     kernel.build_tables(weights, first_head, bits, tables)

@@ -81,6 +81,8 @@ class TreeSpace(Rules, ABC):
 
         A tree with an arc that the other space has not, or with two that it does not have together.
         """
+        if other == self:
+            return False
         arcs = self.support(allowed)
         if not other.allows(*np.nonzero(arcs)).all():
             return True

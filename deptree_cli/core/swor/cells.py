@@ -9,34 +9,34 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import Elimination, Tables
+from deptree_cli.kernels.distinct import cell_sampler as kernel
+from deptree_cli.kernels.distinct.cells import Cells
+from deptree_cli.kernels.distinct.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.trees import cell_sampler as kernel
-from deptree_cli.kernels.trees.cells import Cells
-from deptree_cli.kernels.trees.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
 
 BY_CELL = ("share", "left", "total")  # those that hold numbers
 OTHERS = ("below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")
 
 
-def no_cells(room: int, size: int, n: int, kind: Kind) -> Any:
+def no_cells(capacity: int, size: int, n: int, kind: Kind) -> Any:
     """Memory for so many divided cells, none of them in use."""
     return Cells(
         used=np.zeros(1, dtype=np.int64),
-        share=kind.zeros((room, n + 1)),
-        left=kind.zeros((room, n + 1)),
-        total=kind.zeros(room),
-        below=np.empty((room, n + 1), dtype=np.int64),
-        newest=np.empty((room, n + 1), dtype=np.int64),
-        drawn=np.empty((room, n + 1)),
-        above=np.empty(room, dtype=np.int64),
-        choice=np.empty(room, dtype=np.int64),
-        level=np.empty(room, dtype=np.int64),
-        log_prob=np.empty(room),
+        share=kind.zeros((capacity, n + 1)),
+        left=kind.zeros((capacity, n + 1)),
+        total=kind.zeros(capacity),
+        below=np.empty((capacity, n + 1), dtype=np.int64),
+        newest=np.empty((capacity, n + 1), dtype=np.int64),
+        drawn=np.empty((capacity, n + 1)),
+        above=np.empty(capacity, dtype=np.int64),
+        choice=np.empty(capacity, dtype=np.int64),
+        level=np.empty(capacity, dtype=np.int64),
+        log_prob=np.empty(capacity),
         following=np.empty(size, dtype=np.int64),
-        spent=np.empty((room, n + 1), dtype=np.int64),
-        rough=np.empty((2 * size + 2, 2), dtype=np.int64),
-        roughs=np.zeros(1, dtype=np.int64),
-        roughest=np.full(1, -np.inf),
+        spent=np.empty((capacity, n + 1), dtype=np.int64),
+        cancelled=np.empty((2 * size + 2, 2), dtype=np.int64),
+        cancelled_count=np.zeros(1, dtype=np.int64),
+        largest_cancelled=np.full(1, -np.inf),
     )
 
 
@@ -48,8 +48,8 @@ def more_cells(cells: Any, kind: Kind) -> Any:
 
 def longer(array: Any) -> Any:
     """An array with room for twice as many rows, the new ones not filled."""
-    room = 2 * len(array) + 2
-    longer = np.empty((room, *array.shape[1:]), dtype=array.dtype)
+    capacity = 2 * len(array) + 2
+    longer = np.empty((capacity, *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer
 

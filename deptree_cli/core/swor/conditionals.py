@@ -16,10 +16,10 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
-from deptree_cli.kernels.elimination.ancestral import hang_each, log_heads_along, log_next_heads
+from deptree_cli.kernels.elimination.ancestral import log_heads_along, log_next_heads, set_heads
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import log_head_probs_of_each
-from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, Room, start_path
+from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, PathTables, start_path
 from deptree_cli.kernels.elimination.panels import WIDTH
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
@@ -39,7 +39,7 @@ class Conditionals(TreeChoices):
         self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
         self.lossless = is_lossless(high)
         self._workspaces: dict[Kind, Any] = {}
-        self._rooms: dict[Kind, Any] = {}
+        self._tables: dict[Kind, Any] = {}
         self.depth = distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
@@ -65,10 +65,10 @@ class Conditionals(TreeChoices):
         for kind, weights in self.weights.items():
             if kind is REAL and not self.lossless:
                 continue
-            if kind not in self._rooms:
-                self._rooms[kind] = path_room(n, kind), kind.zeros(n + 1)
-            room, probs = self._rooms[kind]
-            if log_heads_along(weights, roots[0], heads[0], free, True, room, uniforms, probs, chosen, out):
+            if kind not in self._tables:
+                self._tables[kind] = path_tables(n, kind), kind.zeros(n + 1)
+            tables, probs = self._tables[kind]
+            if log_heads_along(weights, roots[0], heads[0], free, True, tables, uniforms, probs, chosen, out):
                 break
         return out, chosen
 
@@ -116,7 +116,7 @@ class HeadPaths(Beam):
             if self._paths is None:
                 self._start()
             weights, probs = choices.weights[self._kind], self._kind.zeros(n + 1)
-            if log_next_heads(self._paths, weights, roots, self._rooms, probs, out):
+            if log_next_heads(self._paths, weights, roots, self._tables, probs, out):
                 return out
             self._kind, self._paths = WIDE, None
 
@@ -125,15 +125,16 @@ class HeadPaths(Beam):
         super().grow(above, values)
         if self._paths is not None:
             self._paths = Path(*(part[above] for part in self._paths))
-            hang_each(self._paths, values)
+            set_heads(self._paths, values)
 
     def _start(self) -> None:
-        """Begin at these prefixes, in a room each."""
+        """Begin at these prefixes, in tables of its own each."""
         kind, lossless, paths = self._kind, self._conditionals.lossless, []
-        weights, self._rooms = self._conditionals.weights[kind], path_room(self._conditionals.depth, kind, self._size)
+        weights = self._conditionals.weights[kind]
+        self._tables = path_tables(self._conditionals.depth, kind, self._size)
         for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
-            room = Room(*(kind.each(itemgetter(i), numbers) for numbers in self._rooms))
-            paths.append(start_path(weights, root, heads, words.copy(), lossless, room))
+            tables = PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
+            paths.append(start_path(weights, root, heads, words.copy(), lossless, tables))
             paths[-1].levels[OWNER] = i
         self._paths = Path(*map(np.stack, zip(*paths, strict=True)))
 
@@ -149,9 +150,9 @@ def is_lossless(log_weights: Float) -> bool:
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
 
 
-def path_room(n: int, kind: Kind, *paths: int) -> Any:
+def path_tables(n: int, kind: Kind, *paths: int) -> Any:
     """Memory for the head distributions along a path, or along each of so many."""
-    return Room(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
+    return PathTables(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 
 def head_workspace(n: int, kind: Kind) -> Any:

@@ -1,6 +1,6 @@
 """Distinct projective trees: drawing with replacement, repeats dropped, then from a trie of how the trees are made.
 
-The trie of `kernels/trees/derivation_tree.py` is in the chart's numbers, and once next to nothing is left, in wide
+The trie of `kernels/distinct/derivation_tree.py` is in the chart's numbers, and once next to nothing is left, in wide
 ones: so the last tree comes as surely as the first, however improbable.
 """
 
@@ -18,9 +18,9 @@ from deptree_cli.core.swor.conditionals import some_are_improbable
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.core.swor.draws import Draws, clock_of
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
-from deptree_cli.kernels.trees import derivation_tree as kernel
-from deptree_cli.kernels.trees.derivation_nodes import Problem, Trie, Workspace
-from deptree_cli.kernels.trees.tree_set import hash_table
+from deptree_cli.kernels.distinct import derivation_tree as kernel
+from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace
+from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A tree from the trie costs about as much as so many with replacement.
 REPEATS = 10.0

@@ -13,7 +13,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces.eisner import Eisner
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
-from deptree_cli.kernels.trees import derivations as kernel
+from deptree_cli.kernels.distinct import derivations as kernel
 
 
 class Derivations(TreeChoices):

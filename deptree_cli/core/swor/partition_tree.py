@@ -1,6 +1,6 @@
 """The default: drawing with replacement, repeats dropped, in a space of trees that is divided where they pile up.
 
-The adaptive partition tree of `kernels/trees/partition_tree.py`, first in float64, then, once less than e^-300 is left,
+The partition tree of `kernels/distinct/partition_tree.py`, first in float64, then, once less than e^-300 is left,
 in wide numbers: so the last tree comes as surely as the first, however improbable.
 """
 
@@ -18,13 +18,13 @@ from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
-from deptree_cli.core.swor.conditionals import is_lossless, path_room, some_are_improbable
+from deptree_cli.core.swor.conditionals import is_lossless, path_tables, some_are_improbable
 from deptree_cli.core.swor.draws import Draws, clock_of
-from deptree_cli.kernels.trees import cell_division
-from deptree_cli.kernels.trees import partition_tree as kernel
-from deptree_cli.kernels.trees.cells import NONE
-from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
-from deptree_cli.kernels.trees.tree_set import hash_table
+from deptree_cli.kernels.distinct import cell_division
+from deptree_cli.kernels.distinct import partition_tree as kernel
+from deptree_cli.kernels.distinct.cells import NONE
+from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
 # speed is much the same from 0.05 to 1.
@@ -96,7 +96,7 @@ class Partition:
         self._work: Any = Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
         self._at = np.array([count, NONE, NONE, 0, 0, NONE, NONE])
         self._cells = no_cells(CELLS, len(drawn.heads), n, kind)
-        self._rooms: dict[Kind, Any] = {}
+        self._tables: dict[Kind, Any] = {}
         kernel.begin(self._problem, rules, kind.exp(top), self._cells, drawn, count, self._work)
 
     def fill(self) -> int:
@@ -117,7 +117,7 @@ class Partition:
                 self._divide(at[kernel.CELL], at[kernel.CHOICE])
 
     def _divide(self, r: int, h: int) -> None:
-        """Divide cell (r, h), then rough ones; the draw goes on below (r, h)."""
+        """Divide cell (r, h), then cancelled ones; the draw goes on below (r, h)."""
         came_from = r, h
         kind = self._kind
         while True:
@@ -136,12 +136,12 @@ class Partition:
 
     def _room(self, kind: Kind) -> Any:
         """What `divide_cells` takes to compute in this kind of numbers."""
-        if kind not in self._rooms:
+        if kind not in self._tables:
             n = self._problem.rank.shape[0] - 1
             weights = self._weights if kind is self._kind else WIDE.exp(*self._inside.shifted[:2])
-            room = path_room(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
-            self._rooms[kind] = (weights, self._lossless or kind is WIDE, *room)
-        return self._rooms[kind]
+            tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
+            self._tables[kind] = (weights, self._lossless or kind is WIDE, *tables)
+        return self._tables[kind]
 
 
 def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numbers: Any) -> Any:

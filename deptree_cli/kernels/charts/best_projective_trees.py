@@ -31,9 +31,9 @@ class Derivations(NamedTuple):
         score: the sum of its arcs' scores.
         item: which it is of.
         split: where its item is split.
-        parts: (room, 2), the derivations that it is made of.
+        parts: (capacity, 2), the derivations that it is made of.
         following: the next best one of its item, NONE while unknown.
-        below: (room, 2), what is below it in the heap where it waits.
+        below: (capacity, 2), what is below it in the heap where it waits.
     """
 
     score: Any
@@ -64,20 +64,20 @@ class Agenda(NamedTuple):
 def best_projective_trees(scores, single_root, size):
     """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
     n = scores.shape[0] - 1
-    made, agenda = first_derivations(best_items(scores, single_root), n + 1)
-    used = made.score.shape[0]
+    derivations, agenda = first_derivations(best_items(scores, single_root), n + 1)
+    used = derivations.score.shape[0]
     top = number_of((RIGHT, 0, n), n + 1)
     heads = np.empty((16, n), np.int32)
     todo, wanted = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64)
-    count, derivation = 0, top if made.score[top] > -math.inf else NONE
+    count, derivation = 0, top if derivations.score[top] > -math.inf else NONE
     while count < size and derivation != NONE:
         if count == heads.shape[0]:
-            heads = with_more_rows(heads)
-        fill_heads(made, derivation, todo, heads[count])
+            heads = enlarged_rows(heads)
+        fill_heads(derivations, derivation, todo, heads[count])
         count += 1
         if count < size:
-            made, used = extend(scores, single_root, made, agenda, used, top, wanted)
-            derivation = made.following[derivation]
+            derivations, used = extend(scores, single_root, derivations, agenda, used, top, wanted)
+            derivation = derivations.following[derivation]
     return heads[:count]
 
 
@@ -94,9 +94,9 @@ def first_derivations(grammar, nodes):
                 score[number], split[number] = total(grammar, item).log, best_split(grammar, item)[1]
                 if split[number] != NONE:
                     parts[number, 0], parts[number, 1] = parts_of(number, split[number], nodes)
-    made = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
+    derivations = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
     complete = split == NONE  # a single node, or nothing possible
-    return made, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
+    return derivations, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
 
 
 @kernel
@@ -132,7 +132,7 @@ def arc_score(scores, item, k):
 
 
 @kernel
-def extend(scores, single_root, made, agenda, used, top, wanted):
+def extend(scores, single_root, derivations, agenda, used, top, wanted):
     """Find the next derivation of the item `top`, if there is one; return all derivations and their number.
 
     wanted: memory for the items that wait for each other, each below the one before: (2n+2,).
@@ -142,106 +142,107 @@ def extend(scores, single_root, made, agenda, used, top, wanted):
     while not agenda.complete[top] and agenda.last[top] == target:
         item = wanted[depth - 1]
         last, to_do = agenda.last[item], agenda.to_do[item]
-        if used + nodes + 2 > made.score.shape[0]:
-            made = with_more_room(made)
+        if used + nodes + 2 > derivations.score.shape[0]:
+            derivations = enlarged(derivations)
         if to_do == SPLITS:
-            used = add_splits(scores, single_root, made, agenda, used, item)
+            used = add_splits(scores, single_root, derivations, agenda, used, item)
             agenda.to_do[item] = SECOND
         elif to_do == NOTHING:
-            take_best(made, agenda, item)
+            take_best(derivations, agenda, item)
             depth = max(depth - 1, 1)
         else:
             # Of two ways to the same pair of parts only one is taken: the first part goes on beside any second one,
             # the second one beside the best first one only.
             side = to_do - 1
-            part, other = made.parts[last, side], made.parts[last, 1 - side]
-            if side == 1 and other != made.item[other]:
+            part, other = derivations.parts[last, side], derivations.parts[last, 1 - side]
+            if side == 1 and other != derivations.item[other]:
                 agenda.to_do[item] = FIRST
-            elif made.following[part] == NONE and not agenda.complete[made.item[part]]:
-                wanted[depth], depth = made.item[part], depth + 1
+            elif derivations.following[part] == NONE and not agenda.complete[derivations.item[part]]:
+                wanted[depth], depth = derivations.item[part], depth + 1
             else:
                 agenda.to_do[item] = to_do - 1
-                if made.following[part] != NONE:
-                    k, following = made.split[last], made.following[part]
+                if derivations.following[part] != NONE:
+                    k, following = derivations.split[last], derivations.following[part]
                     first, second = (following, other) if side == 0 else (other, following)
-                    used = add_candidate(scores, made, agenda, used, item, k, first, second)
-    return made, used
+                    used = add_candidate(scores, derivations, agenda, used, item, k, first, second)
+    return derivations, used
 
 
 @kernel
-def add_splits(scores, single_root, made, agenda, used, item):
+def add_splits(scores, single_root, derivations, agenda, used, item):
     """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
     nodes = scores.shape[0]
     first_node, stop = nodes_between(single_root, *item_of(item, nodes))
     for k in range(first_node, stop):
-        if k != made.split[item]:
+        if k != derivations.split[item]:
             first, second = parts_of(item, k, nodes)
-            used = add_candidate(scores, made, agenda, used, item, k, first, second)
+            used = add_candidate(scores, derivations, agenda, used, item, k, first, second)
     return used
 
 
 @kernel
-def add_candidate(scores, made, agenda, used, item, k, first, second):
+def add_candidate(scores, derivations, agenda, used, item, k, first, second):
     """Put a derivation in its item's heap, if it is possible; return the number of derivations."""
-    score = made.score[first] + made.score[second] + arc_score(scores, item, k)
+    score = derivations.score[first] + derivations.score[second] + arc_score(scores, item, k)
     if score == -math.inf:
         return used
-    made.score[used], made.item[used], made.split[used] = score, item, k
-    made.parts[used, 0], made.parts[used, 1] = first, second
-    made.following[used], made.below[used] = NONE, NONE
-    agenda.waiting[item] = merged(made, agenda.waiting[item], used)
+    derivations.score[used], derivations.item[used], derivations.split[used] = score, item, k
+    derivations.parts[used, 0], derivations.parts[used, 1] = first, second
+    derivations.following[used], derivations.below[used] = NONE, NONE
+    agenda.waiting[item] = merged(derivations, agenda.waiting[item], used)
     return used + 1
 
 
 @kernel
-def take_best(made, agenda, item):
+def take_best(derivations, agenda, item):
     """Make the best of those that wait in an item's heap its next derivation; none: the item is complete."""
     best = agenda.waiting[item]
     if best == NONE:
         agenda.complete[item] = True
         return
-    agenda.waiting[item] = merged(made, made.below[best, 0], made.below[best, 1])
-    made.following[agenda.last[item]] = best
+    agenda.waiting[item] = merged(derivations, derivations.below[best, 0], derivations.below[best, 1])
+    derivations.following[agenda.last[item]] = best
     agenda.last[item], agenda.to_do[item] = best, SECOND
 
 
 @kernel
-def merged(made, a, b):
+def merged(derivations, a, b):
     """Return the top of two heaps made one: skew heaps (Sleator and Tarjan 1986), O(log m) a step on average."""
     top, above = NONE, NONE
     while a != NONE and b != NONE:
-        if made.score[b] > made.score[a]:
+        if derivations.score[b] > derivations.score[a]:
             a, b = b, a
         if above == NONE:
             top = a
         else:
-            made.below[above, 0] = a
-        above, a = a, made.below[a, 1]
-        made.below[above, 1] = made.below[above, 0]
+            derivations.below[above, 0] = a
+        above, a = a, derivations.below[a, 1]
+        derivations.below[above, 1] = derivations.below[above, 0]
     rest = a if b == NONE else b
     if above == NONE:
         return rest
-    made.below[above, 0] = rest
+    derivations.below[above, 0] = rest
     return top
 
 
 @kernel
-def with_more_room(made):
+def enlarged(derivations):
     """Return the derivations in arrays with room for four times as many."""
-    used = made.score.shape[0]
-    room = 4 * used
-    score, item, split = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
-    parts, following, below = np.empty((room, 2), np.int64), np.empty(room, np.int64), np.empty((room, 2), np.int64)
+    used = derivations.score.shape[0]
+    more = 4 * used
+    score, item = np.empty(more), np.empty(more, np.int64)
+    split, following = np.empty(more, np.int64), np.empty(more, np.int64)
+    parts, below = np.empty((more, 2), np.int64), np.empty((more, 2), np.int64)
     for number in range(used):
-        score[number], item[number], split[number] = made.score[number], made.item[number], made.split[number]
-        following[number] = made.following[number]
+        score[number], item[number] = derivations.score[number], derivations.item[number]
+        split[number], following[number] = derivations.split[number], derivations.following[number]
         for side in range(2):
-            parts[number, side], below[number, side] = made.parts[number, side], made.below[number, side]
+            parts[number, side], below[number, side] = derivations.parts[number, side], derivations.below[number, side]
     return Derivations(score, item, split, parts, following, below)
 
 
 @kernel
-def with_more_rows(heads):
+def enlarged_rows(heads):
     """Return heads (k, n) with room for four times as many trees."""
     longer = np.empty((4 * heads.shape[0], heads.shape[1]), np.int32)
     for t in range(heads.shape[0]):
@@ -251,18 +252,18 @@ def with_more_rows(heads):
 
 
 @kernel
-def fill_heads(made, derivation, todo, heads):
+def fill_heads(derivations, derivation, todo, heads):
     """Fill heads (n,) with the tree of a derivation of the whole sentence. todo: memory, (2n+2,)."""
     nodes = heads.shape[0] + 1
     todo[0], count = derivation, 1
     while count > 0:
         count -= 1
         now = todo[count]
-        k = made.split[now]
+        k = derivations.split[now]
         if k == NONE:
             continue
-        _, _, word, head = split_at(*item_of(made.item[now], nodes), k)
+        _, _, word, head = split_at(*item_of(derivations.item[now], nodes), k)
         if word != NONE:
             heads[word] = head
-        todo[count], todo[count + 1] = made.parts[now, 0], made.parts[now, 1]
+        todo[count], todo[count + 1] = derivations.parts[now, 0], derivations.parts[now, 1]
         count += 2

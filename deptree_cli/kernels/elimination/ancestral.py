@@ -16,12 +16,12 @@ from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
     OWNER,
     Path,
-    Room,
+    PathTables,
     descend,
     find_open,
-    hang,
     head_probs_at,
     next_heads,
+    set_head,
     start_path,
 )
 from deptree_cli.kernels.flags import kernel
@@ -29,16 +29,16 @@ from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, o
 
 
 @kernel
-def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs, chosen, out):
+def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, probs, chosen, out):
     """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
 
     Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
     compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
     """
-    path = start_path(weights, root, heads, words, lossless, room)
+    path = start_path(weights, root, heads, words, lossless, tables)
     nodes = heads.shape[0]
     for x in range(words.shape[0]):
-        depth = next_heads(path, weights, root, room, probs)
+        depth = next_heads(path, weights, root, tables, probs)
         if not is_exact(weights, path, depth):
             return False
         rest, last, found = uniforms[x], np.int64(-1), False
@@ -50,12 +50,12 @@ def log_heads_along(weights, root, heads, words, lossless, room, uniforms, probs
                 rest -= as_float(p)
         take_logarithms(probs, out[x])
         chosen[x] = last
-        hang(path, last)
+        set_head(path, last)
     return True
 
 
 @kernel
-def draw_ancestral(weights, roots, state, room, probs, heads):
+def draw_ancestral(weights, roots, state, tables, probs, heads):
     """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
 
     The ancestral sampler of Colbourn, Myrvold and Neufeld 1996, in O(n^3) a tree. state: of `xoshiro.py`; the rest as
@@ -69,29 +69,28 @@ def draw_ancestral(weights, roots, state, room, probs, heads):
             heads[i, word - 1] = 0
             words[count] = word
             count += 1 if word != roots[i] else 0
-        path = start_path(weights, roots[i], nothing, words[:count], True, room)
+        path = start_path(weights, roots[i], nothing, words[:count], True, tables)
         for x in range(count):
-            next_heads(path, weights, roots[i], room, probs)
+            next_heads(path, weights, roots[i], tables, probs)
             head = draw_categorical(probs, 0, nodes, one(probs), state)
             heads[i, words[x] - 1] = head
-            hang(path, head)
+            set_head(path, head)
 
 
 @kernel
-def log_next_heads(paths, weights, roots, rooms, probs, out):
+def log_next_heads(paths, weights, roots, tables, probs, out):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
 
-    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`hang_each`);
-    roots (b,); rooms: `Room`s, stacked, a path's levels being in that of OWNER, and those that it enters in its own.
-    Returns whether all results are accurate, as `log_heads_along` does.
+    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`set_heads`);
+    roots (b,); tables: `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it
+    enters them. Returns whether all results are accurate, as `log_heads_along` does.
     """
     for i in range(out.shape[0]):
-        path, room = path_at(paths, i), Room(row(rooms.H, i), row(rooms.R, i))
+        path, own = path_at(paths, i), tables_at(tables, i)
         level = find_open(path)
-        owner = path.levels[OWNER, level]
-        descend(path, level, Room(row(rooms.H, owner), row(rooms.R, owner)), room)
+        descend(path, level, tables_at(tables, path.levels[OWNER, level]), own)
         path.levels[OWNER, level + 1 : LEVELS] = i
-        depth = head_probs_at(path, weights, roots[i], room, probs)
+        depth = head_probs_at(path, weights, roots[i], own, probs)
         if not is_exact(weights, path, depth):
             return False
         take_logarithms(probs, out[i])
@@ -99,16 +98,22 @@ def log_next_heads(paths, weights, roots, rooms, probs, out):
 
 
 @kernel
-def hang_each(paths, heads):
+def set_heads(paths, heads):
     """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
     for i in range(heads.shape[0]):
-        hang(path_at(paths, i), heads[i])
+        set_head(path_at(paths, i), heads[i])
 
 
 @kernel
 def path_at(paths, i):
     """Return one of several paths."""
     return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
+
+
+@kernel
+def tables_at(tables, i):
+    """Return the tables of one of several paths."""
+    return PathTables(row(tables.H, i), row(tables.R, i))
 
 
 @kernel

@@ -42,7 +42,7 @@ LEVELS = 64  # more than any sentence needs
 LOW, HIGH, VISITS, BASE, OFFSET, OWNER = range(6)
 
 
-class Room(NamedTuple):
+class PathTables(NamedTuple):
     """Numbers to compute in: H (n, 3 n + LEVELS), the levels side by side, and R (2 + log2(n) or more, n)."""
 
     H: object
@@ -54,9 +54,9 @@ class Path(NamedTuple):
 
     words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in.
     levels: (6, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
-    (VISITS), the position in its first column (BASE), the place of that column in H (OFFSET), and in which of several
-    rooms it is (OWNER). depth: (LEVELS,) float64, the sum of the negative ones among the logarithms of pivots. state:
-    (2,) the level, and whether a product may have underflowed.
+    (VISITS), the position in its first column (BASE), the place of that column in H (OFFSET), and which of several
+    paths' tables it is in (OWNER). depth: (LEVELS,) float64, the sum of the negative ones among the logarithms of
+    pivots. state: (2,) the level, and whether a product may have underflowed.
     """
 
     words: object
@@ -67,7 +67,7 @@ class Path(NamedTuple):
 
 
 @kernel
-def start_path(weights, root, heads, words, lossless, room):
+def start_path(weights, root, heads, words, lossless, tables):
     """Return the `Path` of the free words (m,), given the heads (n+1,) of all others but the root.
 
     weights: numbers (n+1, n+1), ``[head, dependent]``. heads: by node, negative where not given. lossless: whether no
@@ -84,7 +84,7 @@ def start_path(weights, root, heads, words, lossless, room):
     state[1] = 0 if lossless else 1
     path = Path(words, tops, np.zeros((6, LEVELS), np.int64), np.zeros(LEVELS), state)
     path.levels[HIGH, 0] = count
-    H, R = room.H, row(room.R, 0)
+    H, R = tables.H, row(tables.R, 0)
     for y in range(count):
         Hy = row(H, y)
         for v in range(count):
@@ -102,14 +102,14 @@ def start_path(weights, root, heads, words, lossless, room):
 
 
 @kernel
-def next_heads(path, weights, root, room, out):
+def next_heads(path, weights, root, tables, out):
     """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
 
-    Before the next call `hang` says which head the word has. Returns the sum of the negative ones among the logarithms
-    of the pivots and of the total, for `is_sound`.
+    Before the next call `set_head` says which head the word has. Returns the sum of the negative ones among the
+    logarithms of the pivots and of the total, for `is_sound`.
     """
-    descend(path, find_open(path), room, room)
-    return head_probs_at(path, weights, root, room, out)
+    descend(path, find_open(path), tables, tables)
+    return head_probs_at(path, weights, root, tables, out)
 
 
 @kernel
@@ -122,20 +122,20 @@ def find_open(path):
 
 
 @kernel
-def descend(path, level, given, room):
-    """Go down from a level, which is in the room `given`, to the next word; the levels below it come into `room`."""
+def descend(path, level, given, tables):
+    """Go down from a level, which is in the tables `given`, to the next word; those below it come into `tables`."""
     while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
-        enter_half(path, level, given, room)
-        level, given = level + 1, room
+        enter_half(path, level, given, tables)
+        level, given = level + 1, tables
     path.levels[VISITS, level] = 2
     path.state[0] = level
 
 
 @kernel
-def head_probs_at(path, weights, root, room, out):
+def head_probs_at(path, weights, root, tables, out):
     """Do what `next_heads` does, at the word that `descend` has come to."""
     level = path.state[0]
-    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(room.R, level)
+    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(tables.R, level)
     word = path.words[d]
     total, tiny = zero(reach), scale(one(reach), SMALLEST)
     for h in range(path.tops.shape[0]):
@@ -167,7 +167,7 @@ def is_sound(weights, path, depth):
 
 
 @kernel
-def hang(path, head):
+def set_head(path, head):
     """Give the word whose head distribution came last a head, a node."""
     d, top = path.levels[LOW, path.state[0]], path.tops[head]
     for u in range(path.tops.shape[0]):
@@ -176,10 +176,10 @@ def hang(path, head):
 
 
 @kernel
-def enter_half(path, level, above, room):
+def enter_half(path, level, above, tables):
     """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out.
 
-    above: the room that the level is in; room: that for the next.
+    above: the tables that the level is in; tables: those for the next.
     """
     a, b, count = path.levels[LOW, level], path.levels[HIGH, level], path.words.shape[0]
     middle = (a + b) >> 1
@@ -191,17 +191,17 @@ def enter_half(path, level, above, room):
     width = path.levels[HIGH, level - 1] - path.levels[LOW, level - 1] if level > 0 else count
     path.levels[OFFSET, level + 1] = path.levels[OFFSET, level] + width
     path.depth[level + 1] = path.depth[level]
-    R, R_next = row(above.R, level), row(room.R, level + 1)
+    R, R_next = row(above.R, level), row(tables.R, level + 1)
     given, new = path.levels[OFFSET, level] + a - path.levels[BASE, level], path.levels[OFFSET, level + 1]
     for x in range(middle if second else a, count):
-        copy(part(row(room.H, x), new, new + b - a), part(row(above.H, x), given, given + b - a), b - a)
+        copy(part(row(tables.H, x), new, new + b - a), part(row(above.H, x), given, given + b - a), b - a)
         put(R_next, x, get(R, x))
     if second:
         for x in range(a, middle):
-            pass_on(path, level + 1, room, x, middle, b)
+            substitute_known_head(path, level + 1, tables, x, middle, b)
     else:
         for x in range(b - 1, middle - 1, -1):
-            leave_out(path, level + 1, room, x, a, x, a)
+            eliminate_word(path, level + 1, tables, x, a, x, a)
 
 
 @kernel
@@ -212,15 +212,15 @@ def copy(target, source, count):
 
 
 @kernel
-def pass_on(path, level, room, x, middle, b):
+def substitute_known_head(path, level, tables, x, middle, b):
     """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
-    H, R, count = room.H, row(room.R, level), path.words.shape[0]
+    H, R, count = tables.H, row(tables.R, level), path.words.shape[0]
     column = path.levels[OFFSET, level] - path.levels[BASE, level]
     top = path.tops[path.words[x]]
     if top >= b and top < count:  # left out at a level above: x goes where its top goes
         copy(part(row(H, x), column + x + 1, column + b), part(row(H, top), column + x + 1, column + b), b - x - 1)
         put(R, x, get(R, top))
-        leave_out(path, level, room, x, x + 1, b, middle)
+        eliminate_word(path, level, tables, x, x + 1, b, middle)
         return
     for y in range(middle, count):
         Hy = row(H, y)
@@ -231,9 +231,9 @@ def pass_on(path, level, room, x, middle, b):
 
 
 @kernel
-def leave_out(path, level, room, x, start, stop, first_row):
+def eliminate_word(path, level, tables, x, start, stop, first_row):
     """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
-    H, R, column = room.H, row(room.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
+    H, R, column = tables.H, row(tables.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
     arcs = part(row(H, x), column + start, column + stop)
     pivot = get(R, x)
     least = pivot

@@ -15,12 +15,12 @@ from deptree_cli.kernels.hpyp.configurations import (
     NULL_SYMBOL,
     SHIFT,
     begin,
+    grown,
     legal,
     read_tree,
     reduce,
     shift,
     tidied,
-    with_room,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
@@ -47,7 +47,7 @@ def beam_search(model, words, tags, size):
                 top, weight = items.tops[i], items.weights[i]
                 if not has_place(shifted, done, weight):  # weights only fall
                     continue
-                records = with_room(records, used, 2 + TRIED)
+                records = grown(records, used, 2 + TRIED)
                 predict_actions(model, records, top, workspace)
                 used, left = reduce_both(model, records, used, top, weight, workspace, reduced, left)
                 word, tag = words[index - 1], tags[index - 1]

@@ -126,7 +126,7 @@ def read_actions(records, last, actions):
 
 
 @kernel
-def with_room(records, used, more):
+def grown(records, used, more):
     """Return the records, moved into a larger array if so many more have no place."""
     if used + more <= records.shape[0]:
         return records
@@ -166,4 +166,4 @@ def tidied(records, used, tops, count):
             kept += 1
     for i in range(count):
         tops[i] = numbers[tops[i]]
-    return with_room(records, kept, 2 * kept), kept
+    return grown(records, kept, 2 * kept), kept

@@ -16,12 +16,12 @@ from deptree_cli.kernels.hpyp.configurations import (
     NULL_SYMBOL,
     SHIFT,
     begin,
+    grown,
     legal,
     read_tree,
     reduce,
     shift,
     tidied,
-    with_room,
 )
 from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, systematic_count, total_weight
 from deptree_cli.kernels.hpyp.model import (
@@ -59,7 +59,7 @@ def run_filter(model, words, tags, size, state, log_evidence):
                 if index > n and records[top, BELOW] == BOTTOM:
                     done = put(after, done, top, particles, weight)
                     continue
-                records = with_room(records, used, 2 + workspace.tags.shape[0])
+                records = grown(records, used, 2 + workspace.tags.shape[0])
                 waits, used, staying, weight = split_actions(
                     model, records, used, index <= n, workspace, waiting, waits, state
                 )

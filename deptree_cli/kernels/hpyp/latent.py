@@ -9,7 +9,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, INDEX, RECORD, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, read_actions, reduce, shift, with_room
+from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, grown, read_actions, reduce, shift
 from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, systematic_count
 from deptree_cli.kernels.hpyp.model import ACTIONS, TAGS, WORDS
 from deptree_cli.kernels.hpyp.oracle import allowed, record_events, rightmost_dependents
@@ -46,7 +46,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
                 if not may_shift and reduction == SHIFT:
                     done = put(after, done, top, particles, weight)
                     continue
-                records = with_room(records, used, 2)
+                records = grown(records, used, 2)
                 to_shift = prob_of(restaurants, codes, ACTIONS, records, top, 0, SHIFT, workspace) if may_shift else 0.0
                 mass = to_shift
                 if reduction != SHIFT:

@@ -14,12 +14,12 @@ from deptree_cli.kernels.hpyp.configurations import (
     NULL_SYMBOL,
     SHIFT,
     begin,
+    grown,
     legal,
     read_tree,
     reduce,
     shift,
     tidied,
-    with_room,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
 from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
@@ -53,7 +53,7 @@ def search(model, words, tags, size):
                 waits -= 1
                 if share_of(waiting, waits) < heaviest + negligible:
                     continue
-                records = with_room(records, used, 2 + TRIED)
+                records = grown(records, used, 2 + TRIED)
                 before = total
                 waits, total, used = expand(
                     model,
@@ -214,7 +214,7 @@ def heaviest_completed(model, records, used, n, items, count, workspace):
     """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
     best, best_weight = 0, -np.inf
     for i in range(count):
-        records = with_room(records, used, n)
+        records = grown(records, used, n)
         top, weight, last = complete(model, records, used, items.tops[i], items.weights[i], best_weight, workspace)
         if weight > best_weight:
             best, best_weight, used = top, weight, last

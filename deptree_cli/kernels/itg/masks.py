@@ -25,7 +25,7 @@ class Kept(NamedTuple):
     begins: Any
 
 
-def room_for_ranges(p: int, q: int) -> Kept:
+def new_ranges(p: int, q: int) -> Kept:
     """Return ranges that are still to be filled."""
     return Kept(np.empty((spans_of(p), q, 2), dtype=np.int32), np.empty((spans_of(p), 2), dtype=np.int32))
 

@@ -29,7 +29,7 @@ def sample_links(weights, kept, chart, total, state, targets):
     todo = np.empty((min(p, q) + 1, 5), np.int64)
     for d in range(targets.shape[0]):
         targets[d] = NONE
-        s, u = drawn_beginning(weights, kept, chart, scale(total, uniform(state)))
+        s, u = draw_item(weights, kept, chart, scale(total, uniform(state)))
         count = 0 if s == NONE else push(todo, 0, TOTAL, s, p, u, q)
         while count > 0:
             count -= 1
@@ -42,7 +42,7 @@ def sample_links(weights, kept, chart, total, state, targets):
 
 
 @kernel
-def drawn_beginning(weights, kept, chart, rest):
+def draw_item(weights, kept, chart, rest):
     """Return the first linked words, -1 for none: those at which the sum of all weights exceeds `rest`.
 
     Of what rounding leaves over the last positive weight gets it, here and below: none of 0 is ever drawn.

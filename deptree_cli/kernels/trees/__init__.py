@@ -1,1 +1,1 @@
-"""Dependency trees: random walks, charts, maximum trees, and cells of the space of trees."""
+"""Trees whose arcs may cross: the maximum one, which arcs there are, log-probabilities and labels."""

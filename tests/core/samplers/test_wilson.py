@@ -11,7 +11,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS, wilson
 from deptree_cli.core.spaces.elimination import Elimination
-from deptree_cli.kernels.trees.wilson import walk
+from deptree_cli.kernels.walks.wilson import walk
 from tests.pearson import chi_square
 
 SIZE = 40_000

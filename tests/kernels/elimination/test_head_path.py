@@ -15,10 +15,10 @@ from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import head_probs
 from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
-    Room,
-    hang,
+    PathTables,
     is_sound,
     next_heads,
+    set_head,
     start_path,
 )
 from deptree_cli.kernels.elimination.panels import WIDTH
@@ -28,12 +28,12 @@ Float = NDArray[np.float64]
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
-def room_for(n: int, kind: Kind) -> Room:
+def tables_for(n: int, kind: Kind) -> PathTables:
     """Not zeros: what was there before does no harm."""
-    room = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
-    for part in room if kind is REAL else (room.H[0], room.R[0]):
+    tables = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+    for part in tables if kind is REAL else (tables.H[0], tables.R[0]):
         part[:] = np.nan
-    return room
+    return tables
 
 
 def logs(numbers, kind: Kind) -> Float:
@@ -62,16 +62,16 @@ def test_against_one_elimination_per_word(
     given_first = int(rng.integers(0, len(words)))
     heads = np.full(n + 1, FREE)
     heads[words[:given_first]] = tree[words[:given_first]]
-    room, out, expected = room_for(n, kind), kind.zeros(n + 1), kind.zeros(n + 1)
-    path = start_path(weights, root, heads, words[given_first:].copy(), True, room)
+    tables, out, expected = tables_for(n, kind), kind.zeros(n + 1), kind.zeros(n + 1)
+    path = start_path(weights, root, heads, words[given_first:].copy(), True, tables)
     for word in words[given_first:]:
-        depth = next_heads(path, weights, root, room, out)
+        depth = next_heads(path, weights, root, tables, out)
         assert is_sound(weights, path, depth)
         memory = map(kind.zeros, ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1)))
         head_probs(weights, root, heads, word, *memory, expected)
         np.testing.assert_allclose(logs(out, kind), logs(expected, kind), rtol=1e-12, atol=1e-12)
         heads[word] = tree[word]
-        hang(path, tree[word])
+        set_head(path, tree[word])
 
 
 @pytest.mark.parametrize("log_gap", [10.0, 100.0, 500.0, 1000.0])
@@ -82,7 +82,7 @@ def test_float64_says_when_it_underflows(log_gap: float, graphs) -> None:
     heads, found = np.full(7, FREE), {}
     for kind in (REAL, WIDE):
         out, weights = np.empty((6, 7)), kind.exp(log_scores)
-        arguments = weights, 0, heads, free, log_gap < 600, room_for(6, kind), uniforms, kind.zeros(7), chosen, out
+        arguments = weights, 0, heads, free, log_gap < 600, tables_for(6, kind), uniforms, kind.zeros(7), chosen, out
         found[kind] = log_heads_along(*arguments), out
     assert found[WIDE][0]
     assert found[REAL][0] == (log_gap < 200)
@@ -100,11 +100,11 @@ def test_heads_drawn_along_the_way_make_trees_of_the_distribution(
     exact = enumerated(log_scores, single_root=root > 0)
     fits = exact.trees[:, root - 1] == 0 if root else np.ones(len(exact.trees), dtype=bool)
     words = np.array([word for word in (3, 1, 4, 2) if word != root])
-    weights, room, probs, out = kind.exp(log_scores), room_for(4, kind), kind.zeros(5), np.empty((len(words), 5))
+    weights, tables, probs, out = kind.exp(log_scores), tables_for(4, kind), kind.zeros(5), np.empty((len(words), 5))
     trees, chosen = np.zeros((draws // 10, 4), dtype=np.int32), np.empty(len(words), dtype=np.int64)
     for tree in trees:
         uniforms = rng.random(len(words))
-        assert log_heads_along(weights, root, np.full(5, FREE), words, True, room, uniforms, probs, chosen, out)
+        assert log_heads_along(weights, root, np.full(5, FREE), words, True, tables, uniforms, probs, chosen, out)
         tree[words - 1] = chosen
     check_law(trees, exact.trees[fits], exact.log_probs[fits])
 
@@ -113,7 +113,7 @@ def drawn(log_scores: Float, roots: NDArray[np.int64], kind: Kind, state: NDArra
     """A tree for each root, (k, n)."""
     n = len(log_scores) - 1
     heads = np.full((len(roots), n), -9, dtype=np.int32)
-    draw_ancestral(kind.exp(log_scores), roots, state, room_for(n, kind), kind.zeros(n + 1), heads)
+    draw_ancestral(kind.exp(log_scores), roots, state, tables_for(n, kind), kind.zeros(n + 1), heads)
     return heads
 
 

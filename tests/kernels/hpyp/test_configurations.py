@@ -14,13 +14,13 @@ from deptree_cli.kernels.hpyp.configurations import (
     SHIFT,
     begin,
     context_of,
+    grown,
     legal,
     read_actions,
     read_tree,
     reduce,
     shift,
     tidied,
-    with_room,
 )
 from tests.core.hpyp.reference_parser import Configuration
 
@@ -104,8 +104,8 @@ def test_derivations_are_read_backwards(n: int, labels: int) -> None:
 
 def test_records_keep_their_places_when_they_move() -> None:
     records = np.arange(10 * RECORD, dtype=np.int32).reshape(10, RECORD)
-    assert with_room(records, 6, 4) is records or np.shares_memory(with_room(records, 6, 4), records)
-    larger = with_room(records, 9, 2)
+    assert grown(records, 6, 4) is records or np.shares_memory(grown(records, 6, 4), records)
+    larger = grown(records, 9, 2)
     assert larger.shape[0] >= 11
     np.testing.assert_array_equal(larger[:9], records[:9])
 

@@ -11,7 +11,7 @@ import pytest
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import Kind
 from deptree_cli.kernels.itg.chart import TABLES, Weights, inside
-from deptree_cli.kernels.itg.masks import Kept, keep_around_links, room_for_ranges
+from deptree_cli.kernels.itg.masks import Kept, keep_around_links, new_ranges
 from deptree_cli.kernels.itg.spans import spans_of
 from tests.brute_itg import Grammar, Link
 
@@ -40,7 +40,7 @@ def around(p: int, q: int, pins: list[Link]) -> Kept:
     target_of, source_of = np.full(p, -1), np.full(q, -1)
     for i, j in pins:
         target_of[i], source_of[j] = j, i
-    kept = room_for_ranges(p, q)
+    kept = new_ranges(p, q)
     keep_around_links(target_of, source_of, kept)
     return kept
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.itg.masks import Kept, gaps, keep_states, room_for_ranges
+from deptree_cli.kernels.itg.masks import Kept, gaps, keep_states, new_ranges
 from deptree_cli.kernels.itg.spans import by_start, spans_of
 from tests.brute_itg import Bispan, Link, kept_bispans
 
@@ -51,7 +51,7 @@ def test_what_pinned_links_leave(around_links) -> None:
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 4), (4, 1), (3, 2), (3, 4)])
 def test_ranges_hold_all_states(p: int, q: int) -> None:
     """From the first to the last end of what is marked; what was kept before does not matter."""
-    rng, kept = np.random.default_rng([p, q]), room_for_ranges(p, q)
+    rng, kept = np.random.default_rng([p, q]), new_ranges(p, q)
     for share in (1.0, 0.5, 0.1, 0.0):
         states = rng.random((spans_of(p), spans_of(q))) < share
         keep_states(states, kept)

@@ -10,7 +10,7 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.itg.chart import NOT_INVERTED, NOT_STRAIGHT, TOTAL
 from deptree_cli.kernels.itg.parts import INVERTED, STRAIGHT, split
-from deptree_cli.kernels.itg.sampler import drawn_beginning, sample_links
+from deptree_cli.kernels.itg.sampler import draw_item, sample_links
 from tests.brute_itg import Alignments, Grammar, targets_of
 from tests.pearson import chi_square
 
@@ -55,7 +55,7 @@ def test_what_rounding_leaves_over_is_no_alignment_of_weight_0(itg_chart) -> Non
     scores, nulls = np.array([[0.0, -np.inf], [-np.inf, -np.inf]]), np.array([-np.inf, 0.0])
     found = itg_chart(Grammar(scores, nulls, nulls), REAL)
     assert found.total == 1.0
-    assert drawn_beginning(*found[:3], 0.5) == drawn_beginning(*found[:3], 1.5) == (0, 0)
+    assert draw_item(*found[:3], 0.5) == draw_item(*found[:3], 1.5) == (0, 0)
 
 
 def test_both_parts_of_an_item_are_put_on_the_stack() -> None:

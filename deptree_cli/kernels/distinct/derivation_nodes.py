@@ -16,14 +16,14 @@ import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.charts.walker import NONE, draw_split, part, places, push_parts, walk
+from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_path, fill_rest
+from deptree_cli.kernels.distinct.derivations import first_item, item_at, others, share
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, is_less, is_positive, multiply, put, scale, zero
-from deptree_cli.kernels.trees.derivation_path import SPLIT, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import first_item, item_at, others, share
 from deptree_cli.kernels.xoshiro import uniform
 
-# What is below a slot, if neither NONE nor the first slot of a node: ALONE - t for tree t.
-ALONE = -2
+# What is below a slot, if neither NONE nor the first slot of a node: LEAF_BASE - t for tree t.
+LEAF_BASE = -2
 
 # The slot above the first node. It has a type, as numba would compile everything once more for a literal 0.
 TOP = np.int64(0)
@@ -92,7 +92,7 @@ def draw_tree(problem, trie, heads, count, state, work):
             k, depth = k + slot - node, depth + 1
         items = push_parts(grammar, item, 0, k, todo, items, tree)
     if trie.below[slot] != NONE:
-        know(problem, heads, ALONE - trie.below[slot], depth, work)
+        load_path(problem, heads, LEAF_BASE - trie.below[slot], depth, work)
         items = leave(problem, depth, items, tree, state, work)
     walk(grammar, state, todo, items, tree)
 
@@ -122,7 +122,7 @@ def leave(problem, depth, items, tree, state, work):
 
 
 @kernel
-def know(problem, heads, tree, depth, work):
+def load_path(problem, heads, tree, depth, work):
     """Fill work.other with the path of heads[tree], and work.other_rest behind so many choices, if they are not it."""
     if work.known[0] != tree:
         choices = fill_path(problem.grammar, heads[tree], work.other, work.stack, work.first, work.last)
@@ -140,7 +140,7 @@ def insert(problem, trie, heads, tree, work):
         slots[depth + 1] = trie.below[slots[depth]] + place_in(problem, path, depth)
         depth += 1
     if trie.below[slots[depth]] != NONE:
-        depth = part_ways(problem, trie, heads, ALONE - trie.below[slots[depth]], depth, work)
+        depth = split_shared_prefix(problem, trie, heads, LEAF_BASE - trie.below[slots[depth]], depth, work)
     fill_rest(problem.grammar, path, depth, choices, work.rest)
     put_alone(problem, trie, slots[depth], path, depth, work.rest, tree)
     while depth > 0:
@@ -151,13 +151,13 @@ def insert(problem, trie, heads, tree, work):
 
 
 @kernel
-def part_ways(problem, trie, heads, other, depth, work):
+def split_shared_prefix(problem, trie, heads, other, depth, work):
     """Open nodes behind so many choices, up to where heads[other] and the tree of work.path make different ones.
 
     Returns how many choices work.slots is filled for then.
     """
     path, slots = work.path, work.slots
-    know(problem, heads, other, depth, work)
+    load_path(problem, heads, other, depth, work)
     together = True
     while together:
         slots[depth + 1] = open_node(problem, trie, slots[depth], item_at(path, depth)) + place_in(problem, path, depth)
@@ -199,7 +199,7 @@ def open_node(problem, trie, slot, item):
 @kernel(forceinline=True)
 def put_alone(problem, trie, slot, path, depth, rest, tree):
     """Note a tree as the only one drawn behind a slot."""
-    trie.below[slot] = ALONE - tree
+    trie.below[slot] = LEAF_BASE - tree
     put_left(problem, trie, slot, path, depth, get(rest, depth))
 
 

@@ -12,7 +12,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.spaces.rules import are_trees
-from deptree_cli.kernels.trees.wilson import build_tables, draw_roots, walk, walk_until_single_root, walk_without_tables
+from deptree_cli.kernels.walks.wilson import build_tables, draw_roots, walk, walk_until_single_root, walk_without_tables
 
 Float = NDArray[np.float64]
 Walk = Callable[..., tuple[int, int]]

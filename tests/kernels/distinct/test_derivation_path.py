@@ -13,8 +13,8 @@ from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.eisner import Eisner
 from deptree_cli.kernels.charts.walker import WIDTH, places, push_parts
-from deptree_cli.kernels.trees.derivation_path import SPLIT, fill_extents, fill_path, fill_rest
-from deptree_cli.kernels.trees.derivations import first_item
+from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_extents, fill_path, fill_rest
+from deptree_cli.kernels.distinct.derivations import first_item
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -12,7 +12,7 @@ from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
-from deptree_cli.kernels.trees.derivation_nodes import Problem, Trie, Workspace, draw_tree, insert
+from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace, draw_tree, insert
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

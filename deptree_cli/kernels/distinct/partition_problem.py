@@ -37,8 +37,8 @@ class Rules(NamedTuple):
 
     walks: whether to walk at all. tree: the steps that a tree takes by elimination, after which a walk is given up;
     with m words free and some heads given, m^3 times `factors` is added. repeats: a cell is divided after that many
-    times the steps of a division were spent on trees drawn before. least: what is left of a cell is rough below this
-    share of it. stop: the total left at which to stop.
+    times the steps of a division were spent on trees drawn before. least: below this share of a cell, what is left of
+    it has cancelled. stop: the total left at which to stop.
     """
 
     walks: bool

@@ -14,12 +14,12 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.distinct.cells import NONE, cancellation_matters, open_cell, pass_upwards, record, refresh
+from deptree_cli.kernels.distinct.partition_problem import choice_of, fix
+from deptree_cli.kernels.distinct.tree_set import place_of
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, logarithm, reaches, row
-from deptree_cli.kernels.trees.cells import NONE, open_cell, pass_upwards, record, refresh, too_rough
-from deptree_cli.kernels.trees.partition_problem import choice_of, fix
-from deptree_cli.kernels.trees.tree_set import place_of
-from deptree_cli.kernels.trees.wilson import walk_with_fixed
+from deptree_cli.kernels.walks.wilson import walk_with_fixed
 
 # The cell of all trees. It has a type, as numba would compile everything once more for a literal 0.
 TOP = np.int64(0)
@@ -30,7 +30,7 @@ FLAT = 10
 STEEP = 8
 
 # What `draw_distinct` comes back for: nothing more to draw, a larger set of trees, a tree from inside a cell, a cell to
-# be divided, rough cells to be divided.
+# be divided, cancelled cells to be divided.
 DONE, SET, INSIDE, DIVIDE, SMOOTH = range(5)
 FOUND = 5
 
@@ -83,7 +83,7 @@ def draw_distinct(problem, rules, state, cells, drawn, seen, at, work):
         if wanted != FOUND:
             return wanted
         accept(cells, problem, rules, drawn, seen, at, work)
-        if too_rough(cells, rules, cells.roughest[0]):
+        if cancellation_matters(cells, rules, cells.largest_cancelled[0]):
             return SMOOTH
 
 
@@ -116,13 +116,13 @@ def try_to_draw(cells, problem, rules, drawn, seen, state, at, work):
     fresh = cells.newest[r, h] == NONE
     budget = rules.tree + (np.int64(rules.factors * free * free * free) if level > 0 else 0)
     patience = rules.repeats * (BASE + free * free * (FLAT + free / STEEP))
-    rough = not fresh and 1.0 - cells.drawn[r, h] < rules.least
+    cancelled = not fresh and 1.0 - cells.drawn[r, h] < rules.least
     inside = given or not rules.walks or (at[KNOWN_CELL] == r and at[KNOWN_CHOICE] == h)
     cost = rules.tree
     while True:
         if given:
             given = False
-        elif not fresh and (rough or cells.spent[r, h] >= patience):
+        elif not fresh and (cancelled or cells.spent[r, h] >= patience):
             return DIVIDE
         else:
             left = np.int64(-1)

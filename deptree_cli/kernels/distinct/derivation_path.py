@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from deptree_cli.kernels.charts.eisner import BETWEEN, RIGHT
 from deptree_cli.kernels.charts.walker import part, places, push, split, total
+from deptree_cli.kernels.distinct.derivations import first_item, item_at, others
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, multiply, put, zero
-from deptree_cli.kernels.trees.derivations import first_item, item_at, others
 
 SPLIT = 3  # where in a row of a path, behind the item, it stands at which node the item is split
 

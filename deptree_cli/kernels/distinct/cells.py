@@ -3,7 +3,7 @@
 A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
 `Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of an undivided cell is one
 minus the probabilities of the trees drawn from it, as shares of the cell; of a divided one it is a sum over the cells
-below it. A cell of which next to nothing is left, so that the subtraction cancels, is *rough*: it is divided as soon as
+below it. Where next to nothing is left of a cell, the subtraction has *cancelled*: such a cell is divided as soon as
 what rounding may have done to it shows in what is left of all cells.
 """
 
@@ -38,8 +38,9 @@ class Cells(NamedTuple):
     before it from the same cell. drawn: (cells, n+1) the share of the undivided cell below that was drawn. above,
     choice: (cells,) which entry of which cell this one is; level: (cells,) how many choices its trees share. log_prob:
     (cells,) the logarithm of its probability. spent: (cells, n+1) int64, the steps spent on finding trees that were
-    drawn before in the undivided cell below. rough: (2 k + 2, 2) int64, the entries (cell, choice) that are rough, and
-    stale ones that were divided since; roughs: (1,) how many; roughest: (1,) the largest of their log-probabilities.
+    drawn before in the undivided cell below. cancelled: (2 k + 2, 2) int64, the entries (cell, choice) of which little
+    is left, and stale ones that were divided since; cancelled_count: (1,) how many; largest_cancelled: (1,) the largest
+    of their log-probabilities.
     """
 
     used: object
@@ -55,9 +56,9 @@ class Cells(NamedTuple):
     log_prob: object
     following: object
     spent: object
-    rough: object
-    roughs: object
-    roughest: object
+    cancelled: object
+    cancelled_count: object
+    largest_cancelled: object
 
 
 @kernel
@@ -115,7 +116,7 @@ def log_prob_of(cells, r, h):
 
 @kernel
 def refresh(cells, rules, r, h, depth):
-    """Update what is left of the undivided cell (r, h), from which trees were drawn; note it if that is rough now.
+    """Update what is left of the undivided cell (r, h), from which trees were drawn; note it if that is cancelled now.
 
     depth: how many choices make a tree.
     """
@@ -126,39 +127,39 @@ def refresh(cells, rules, r, h, depth):
     rest = 1.0 - cells.drawn[r, h]
     put(left, h, scale(get(row(cells.share, r), h), max(rest, 0.0)))  # below 0 by rounding
     if rest < rules.least:
-        if cells.roughs[0] == cells.rough.shape[0]:
+        if cells.cancelled_count[0] == cells.cancelled.shape[0]:
             forget_stale(cells)
-        place = cells.roughs[0]
-        cells.rough[place, 0], cells.rough[place, 1] = r, h
-        cells.roughs[0] += 1
-        cells.roughest[0] = max(cells.roughest[0], log_prob_of(cells, r, h))
+        place = cells.cancelled_count[0]
+        cells.cancelled[place, 0], cells.cancelled[place, 1] = r, h
+        cells.cancelled_count[0] += 1
+        cells.largest_cancelled[0] = max(cells.largest_cancelled[0], log_prob_of(cells, r, h))
 
 
 @kernel
 def forget_stale(cells):
-    """Keep only those rough cells that are still undivided, of which there are no more than trees."""
+    """Keep only those cancelled cells that are still undivided, of which there are no more than trees."""
     kept = 0
-    cells.roughest[0] = -math.inf
-    for place in range(cells.roughs[0]):
-        r, h = cells.rough[place, 0], cells.rough[place, 1]
+    cells.largest_cancelled[0] = -math.inf
+    for place in range(cells.cancelled_count[0]):
+        r, h = cells.cancelled[place, 0], cells.cancelled[place, 1]
         if cells.below[r, h] == NONE:
-            cells.rough[kept, 0], cells.rough[kept, 1] = r, h
-            cells.roughest[0] = max(cells.roughest[0], log_prob_of(cells, r, h))
+            cells.cancelled[kept, 0], cells.cancelled[kept, 1] = r, h
+            cells.largest_cancelled[0] = max(cells.largest_cancelled[0], log_prob_of(cells, r, h))
             kept += 1
-    cells.roughs[0] = kept
+    cells.cancelled_count[0] = kept
 
 
 @kernel
-def too_rough(cells, rules, log_prob):
-    """Return whether rounding in rough cells of this log-probability at most may show in what is left of all."""
-    total, count = get(cells.total, 0), cells.roughs[0]
+def cancellation_matters(cells, rules, log_prob):
+    """Return whether rounding in cancelled cells of this log-probability at most may show in what is left of all."""
+    total, count = get(cells.total, 0), cells.cancelled_count[0]
     if count == 0:
         return False
     return not is_positive(total) or log_prob + math.log(rules.least * count) > logarithm(total)
 
 
 @kernel
-def take_over(cells, r):
+def refresh_divided(cells, r):
     """Update what is left of the divided cell r from what is left of the cells below it."""
     above, h = cells.above[r], cells.choice[r]
     put(cells.total, r, total_of(row(cells.left, r)))
@@ -169,6 +170,6 @@ def take_over(cells, r):
 def pass_upwards(cells, r):
     """Update what is left of cell r and of all cells above it."""
     while r > 0:
-        take_over(cells, r)
+        refresh_divided(cells, r)
         r = cells.above[r]
     put(cells.total, r, total_of(row(cells.left, r)))

@@ -11,11 +11,11 @@ import math
 from typing import NamedTuple
 
 from deptree_cli.kernels.charts.walker import NONE, walk
+from deptree_cli.kernels.distinct.derivation_nodes import TOP, draw_tree, insert
+from deptree_cli.kernels.distinct.derivations import first_item
+from deptree_cli.kernels.distinct.tree_set import place_of
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, length, logarithm
-from deptree_cli.kernels.trees.derivation_nodes import TOP, draw_tree, insert
-from deptree_cli.kernels.trees.derivations import first_item
-from deptree_cli.kernels.trees.tree_set import place_of
 
 # What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.
 DONE, SET, TRIE, SLOTS = range(4)

@@ -7,8 +7,8 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.swor.cells import cell_factors
+from deptree_cli.kernels.distinct.cell_sampler import ROWS, draw_from, factorise_cell
 from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.trees.cell_sampler import ROWS, draw_from, factorise_cell
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 

@@ -11,13 +11,13 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor.cells import cell_factors
-from deptree_cli.kernels.elimination.head_path import LEVELS, Room
-from deptree_cli.kernels.trees import cell_division, cell_sampler
-from deptree_cli.kernels.trees import partition_tree as kernel
-from deptree_cli.kernels.trees.cells import NONE, Cells
-from deptree_cli.kernels.trees.partition_problem import Drawn, Problem, Rules, Workspace
-from deptree_cli.kernels.trees.tree_set import hash_table
-from deptree_cli.kernels.trees.wilson import build_tables
+from deptree_cli.kernels.distinct import cell_division, cell_sampler
+from deptree_cli.kernels.distinct import partition_tree as kernel
+from deptree_cli.kernels.distinct.cells import NONE, Cells
+from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.tree_set import hash_table
+from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables
+from deptree_cli.kernels.walks.wilson import build_tables
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -32,9 +32,9 @@ def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
     below, newest, above, choice = integers(cells, n + 1), integers(cells, n + 1), integers(cells), integers(cells)
     drawn, log_prob = np.full((cells, n + 1), np.nan), np.full(cells, np.nan)
     level, following, used = integers(cells), integers(size), np.zeros(1, dtype=np.int64)
-    rough = integers(2 * size + 2, 2), np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
+    cancelled = integers(2 * size + 2, 2), np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
     spent = integers(cells, n + 1)
-    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *rough)
+    return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *cancelled)
 
 
 def problem_of(f, exact: Oracle) -> Problem:
@@ -92,11 +92,11 @@ class Driver:
 
     def divide(self) -> bool:
         n, kind = len(self.work.row), self.kind
-        room = Room(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
+        tables = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
         r, h = self.at[kernel.CELL], self.at[kernel.CHOICE]
         rows = kind.zeros(n + 1), kind.zeros(n + 1)
         arguments = self.cells, self.problem, self.rules, self.drawn, r, h, self.work, self.problem.weights
-        result, _, _ = cell_division.divide_cells(*arguments, True, room, *rows)
+        result, _, _ = cell_division.divide_cells(*arguments, True, tables, *rows)
         if r != NONE and result == cell_division.DONE:
             self.at[kernel.CELL], self.at[kernel.CHOICE] = self.cells.below[r, h], NONE
         assert result != cell_division.UNSOUND
