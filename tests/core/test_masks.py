@@ -17,7 +17,7 @@ from deptree_cli.core.spaces import SPACES
 from tests.masks import DIGITS, Exact, Graph, Worst, graphs, pairs, random_scores
 
 WITHIN = 1e-10
-GRAPHS = 500
+GRAPHS = 150  # 500 were looked at once
 
 
 def distribution_of(graph: Graph) -> TreeDistribution:
