@@ -34,6 +34,7 @@ class Workshop:
         start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
         self._context: BaseContext = multiprocessing.get_context(start)
         self._started: list[BaseProcess] = []
+        self._results: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
@@ -44,11 +45,23 @@ class Workshop:
         self._started.append(process)
         return process
 
+    def SimpleQueue(self) -> Any:  # noqa: N802 (multiprocessing's name)
+        """Make a queue of results, as the context does."""
+        self._results.append(self._context.SimpleQueue())
+        return self._results[-1]
+
     def kill(self) -> None:
-        """Kill every process at once."""
+        """Kill every process at once.
+
+        One may be in the middle of a result: whoever reads that waits for the rest as long as anybody could write it,
+        so our own end of the pipe is closed too.
+        """
         for process in list(self._started):
             with suppress(Exception):  # not started yet, or already gone
                 process.kill()
+        for queue in self._results:
+            with suppress(Exception):
+                queue._writer.close()
 
 
 def die_with_parent(parent: int, at_once: bool) -> None:
