@@ -104,3 +104,24 @@ def test_what_is_registered_is_undone_the_latest_first() -> None:
     assert done == ["last", "first"]
     undo_everything()
     assert done == ["last", "first"]
+
+
+LEFT_IN_THE_MIDDLE = """
+import time
+from contextlib import suppress
+from deptree_cli.core.engines import Workers, on_processes
+
+def large(_):
+    return bytes(2**26)
+
+for wait in range(16):
+    with suppress(ZeroDivisionError), on_processes(large, Workers(1)) as submit:
+        submit([0] * 4)
+        time.sleep(0.05 * (1 + wait))
+        1 / 0
+"""
+
+
+def test_nobody_waits_for_the_rest_of_a_result() -> None:
+    """Of a worker that was killed while it sent a large one: at any of sixteen moments."""
+    subprocess.run([sys.executable, "-c", LEFT_IN_THE_MIDDLE], check=True, timeout=60)
