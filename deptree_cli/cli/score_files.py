@@ -132,15 +132,15 @@ def check_readable(paths: Sequence[str]) -> None:
                 pass
 
 
-def own_trees(found: Sequence[ScoreFiles]) -> str | None:
-    """What the files say that their trees are, which is news to the user, None if they say nothing.
+def own_trees(found: Sequence[ScoreFiles]) -> str:
+    """What the files say that their trees are, which is news to the user, empty if they say nothing.
 
     Raises:
         DeptreeError: some do, and others do not.
     """
-    kinds = {each.source.own_trees: each for each in found}
-    own = next(filter(None, kinds), None)
-    if own is not None:
+    kinds = {each.source.meta.trees: each for each in found}
+    own = next(filter(None, kinds), "")
+    if own:
         if len(kinds) > 1:
             place = kinds[own].source.place
             raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
@@ -154,7 +154,7 @@ def own_layout(found: Sequence[ScoreFiles]) -> Layout:
     Raises:
         DeptreeError: one file says another than the others.
     """
-    layouts = [each.source.own_layout for each in found]
+    layouts = [each.source.meta.layout for each in found]
     for each, own in zip(found, layouts, strict=True):
         if own != layouts[0]:
             problem = f"says another layout than {found[0].source.place}"

@@ -20,8 +20,8 @@ from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.own_layout import space_of
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.meta import space_of
+from deptree_cli.io.scores.presets import PRESETS, answers, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.source import ScoreSource
@@ -110,13 +110,12 @@ class ScoreOptions:
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read, space = self.how.layout, self.how.space
-        usual = PRESETS.get(read.name) if read.name else Layout()
+        read, space = answers(self.how.layout), self.how.space
         return {
-            "from": read.name or None,
-            "orient": None if read.orient == usual.orient else read.orient,
-            "rootat": None if read.root == usual.root else read.root,
-            "scale": None if read.name and read.scale == usual.scale else read.scale,
+            "from": read.get("from"),
+            "orient": read.get("orient"),
+            "rootat": read.get("root"),
+            "scale": read.get("scale"),
             "root": "single" if space.single_root else "multi",
             "trees": space.kind or None,
             "temperature": None if self.how.temperature == 1 else repr(self.how.temperature),

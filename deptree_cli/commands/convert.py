@@ -24,7 +24,7 @@ from deptree_cli.io.output import Output
 from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep
-from deptree_cli.io.scores.own_layout import ORDER, UNKNOWN
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -69,17 +69,13 @@ def convert(
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    own = {"from": to, "orient": target.orient, "rootat": target.root, "scale": target.scale}
-    own |= {"trees": scores.how.space.kind} if scores.how.space.kind else {}
-    own |= _order(scores, run.output)
-    read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
-    made_by = signature("convert", own | read)
+    meta = _meta(scores, run, replace(target, name=to or ""))
     asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
     with ExitStack() as opened:
         names = opened.enter_context(Output(to_labels)) if to_labels else None
-        write = opened.enter_context(write_scores(run.output, made_by, header, asked))
-        for number, done in enumerate(signed(pipeline.map(Convert(target)), made_by, run)):
+        write = opened.enter_context(write_scores(run.output, meta, header, asked))
+        for number, done in enumerate(signed(pipeline.map(Convert(target)), meta.signature, run)):
             if number == 0 and names:
                 names.write(dump(done.labels))
             write(done.sent_id, done.scores, done.forms)
@@ -90,19 +86,28 @@ def convert(
     return pipeline.exit_code
 
 
-def _order(scores: ScoreOptions, output: str | None) -> dict[str, str]:
-    """The field of the signature that says so where nobody knows the order of the sentences.
+def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
+    """What the file that is written says of itself."""
+    trees, ordered = scores.how.space.kind, _knows_order(scores, run.output)
+    own = {"from": target.name or None, "orient": target.orient, "rootat": target.root, "scale": target.scale}
+    own |= {"trees": trees or None, "order": None if ordered else "unknown"}
+    read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
+    return Meta(signature("convert", own | read), target, trees, ordered)
+
+
+def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
+    """Whether anybody knows the order of the sentences.
 
     Raises:
         DeptreeError: the order is all that would tell the sentences apart.
     """
-    if scores.conllu or all(each.source.ordered for each in scores.files):
-        return {}
+    if scores.conllu or all(each.source.meta.ordered for each in scores.files):
+        return True
     if not container_for(output).named:
         problem = "the order of the sentences is not known, and what is written keeps no names"
         remedy = "Choose another container, or give the sentences with --conllu FILE"
         raise DeptreeError(problem, remedy, place=scores.source.place)
-    return {ORDER: UNKNOWN}
+    return False
 
 
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:

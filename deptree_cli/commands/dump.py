@@ -25,6 +25,8 @@ from deptree_cli.io.parsers.sentences import kind_of, read_sentences
 from deptree_cli.io.scores.containers import Write as WriteScores
 from deptree_cli.io.scores.containers import container_to_write, write_scores
 from deptree_cli.io.scores.keys import SentenceArrays
+from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import STDIN, open_input
 
@@ -53,7 +55,7 @@ class Outputs:
     Attributes:
         scores: None is standard output.
         header: whether the signature is the first line of JSON Lines.
-        signature: how the scores are made.
+        meta: what the file of scores says of itself.
     """
 
     scores: str | None
@@ -61,7 +63,7 @@ class Outputs:
     label_scores: str | None
     labels: str | None
     header: bool
-    signature: str
+    meta: Meta
 
 
 _output_option = partial(option, metavar="FILE", writes=True)
@@ -101,8 +103,9 @@ def dump(
 ) -> int:
     """Run a parser and write its edge scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    outputs = Outputs(run.output, sentences, label_scores, labels, header, signature("dump", fields))
-    container_to_write(outputs.scores, outputs.signature, header)  # before any work is done for what cannot be written
+    meta = Meta(signature("dump", fields), layout(parser.layout))
+    outputs = Outputs(run.output, sentences, label_scores, labels, header, meta)
+    container_to_write(outputs.scores, outputs.meta, header)  # before any work is done for what cannot be written
     with open_input(path) as file:
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
@@ -153,15 +156,15 @@ def _write(scored: Iterator[Scored], labels: list[str] | None, outputs: Outputs,
         writers = list(_writers(outputs, opened))
         if outputs.labels:
             opened.enter_context(Output(outputs.labels)).write(line_of(labels))
-        for each in signed(scored, outputs.signature, run):
+        for each in signed(scored, outputs.meta.signature, run):
             for write in writers:
                 write(each)
 
 
 def _writers(outputs: Outputs, opened: ExitStack) -> Iterator[Write]:
-    yield _arcs(opened.enter_context(write_scores(outputs.scores, outputs.signature, outputs.header)))
+    yield _arcs(opened.enter_context(write_scores(outputs.scores, outputs.meta, outputs.header)))
     if outputs.label_scores:
-        yield _labels(opened.enter_context(SentenceArrays(outputs.label_scores, outputs.signature)))
+        yield _labels(opened.enter_context(SentenceArrays(outputs.label_scores, outputs.meta.signature)))
     if outputs.sentences:
         yield _blocks(opened.enter_context(Output(outputs.sentences)))
 

@@ -124,7 +124,8 @@ def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
 
 
 def test_a_layout_of_a_later_version_is_an_error(deptree):
-    line = b'{"signature":"deptree|dump|from:parser3000|v:9"}\n{"scores":[[1,1],[1,1]]}\n'
+    said = b'{"signature":"deptree|dump|v:9","meta":{"version":1,"layout":{"from":"parser3000"}}}'
+    line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
     ran = deptree("partition", "-", stdin=line)
     assert (ran.code, ran.out) == (2, b"")
     assert "there is no preset 'parser3000'" in ran.err

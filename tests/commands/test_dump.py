@@ -44,7 +44,7 @@ def scores_of(ran):
 def test_lines_of_scores(done):
     ran = done("dump", "natasha", TEXT, "-v")
     header, *rows = ran.rows
-    assert header == {"signature": ran.signature}
+    assert header == {"signature": ran.signature, "meta": {"version": 1, "layout": {"from": "natasha"}}}
     assert ran.signature.startswith("deptree|dump|from:natasha|parser:")
     assert [row["sent_id"] for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
     text = " ".join(TEXT.read_text(encoding="utf-8").split())
@@ -83,7 +83,7 @@ def test_every_file(done, tmp_path, monkeypatch):
     labels = json.loads(Path("l.json").read_bytes())
     assert "nsubj" in labels
     with np.load("s.npz") as scores, np.load("l.npz") as label_scores, zipfile.ZipFile("s.npz") as archive:
-        assert archive.comment.decode() == ran.signature
+        assert archive.comment.decode().splitlines()[0] == ran.signature
         assert list(scores) == list(label_scores) == [row["sent_id"] for row in rows]
         for row in rows:
             assert scores[row["sent_id"]].tolist() == row["scores"]

@@ -29,8 +29,11 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
 from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, ScoreKind
+from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.scores.containers import Write, container_to_write, write_scores
+from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
 HELP = """Parse sentences: the best tree of each, or K trees drawn from the posterior, or matrices of scores.
@@ -50,8 +53,8 @@ projective, and so are those of its scores: the file says so, and is read as if 
 
 """
 
-# How the scores are laid out, so that other commands need not be told.
-OWN_LAYOUT = {"orient": "head-dep", "scale": "log", "trees": "projective"}
+# What a file of scores says of itself, so that other commands need not be told.
+META = Meta(layout=layout(orient="head-dep", scale="log"), trees=PROJECTIVE.kind)
 
 # A single tree keeps the sentence's name.
 _UNNAMED = "{id}"
@@ -105,8 +108,8 @@ def parse(
     with ExitStack() as opened:
         parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
         if scores and kind:
-            made_by = signature("hpyp parse", fields | OWN_LAYOUT | {"scores": kind.name})
-            parsed = _scored(parsed, opened.enter_context(write_scores(scores, made_by, True)), run.quiet)
+            meta = replace(META, signature=signature("hpyp parse", fields | {"scores": kind.name}))
+            parsed = _scored(parsed, opened.enter_context(write_scores(scores, meta, True)), run.quiet)
         parsed = report.counted(parsed) if gold.paths else parsed
         _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
     if gold.paths:
@@ -124,7 +127,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if size and gold.paths:
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
     if scores:
-        container_to_write(scores, signature("hpyp parse", OWN_LAYOUT))
+        container_to_write(scores, META)
 
 
 def _write(

@@ -13,7 +13,6 @@ from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.bitext.text import PairWords, read_text
 from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.own_layout import knows_order
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, Source, in_order
 from deptree_cli.io.streams import STDIN, place_of
 
@@ -93,9 +92,8 @@ class _Opened(NamedTuple):
 @contextmanager
 def _opened(path: str, layout: PairLayout) -> Iterator[_Opened]:
     with open_scores(path) as file:
-        ordered = getattr(file, "ordered", True) and knows_order(file.signature)
         source = file.read(Matrices(2, layout.forbidden, pairs=True))
-        yield _Opened(place_of(path), source, ordered)
+        yield _Opened(place_of(path), source, file.meta.ordered)
 
 
 def _with_text(pairs: Iterator[_Pair], scores: _Opened, text: str | None) -> Iterator[tuple[_Pair, _Words]]:

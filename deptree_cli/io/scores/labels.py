@@ -75,7 +75,7 @@ class LabelScores(NamedTuple):
         """The file, to be asked sentence by sentence in the order of the scores of arcs."""
         scores = ScoreSource(self.path)
         with scores.read(self.layout) as source:
-            yield OpenLabelScores(source, self.layout, self.path, scores.ordered)
+            yield OpenLabelScores(source, self.layout, self.path, scores.meta.ordered)
 
 
 class OpenLabelScores:

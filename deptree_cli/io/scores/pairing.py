@@ -93,7 +93,9 @@ def read_records(
     if [scores.path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     with scores.read(layout, lengths) as source:
-        pairs = _alone(source) if conllu_path is None else _paired(source, scores.place, conllu_path, scores.ordered)
+        pairs = (
+            _alone(source) if conllu_path is None else _paired(source, scores.place, conllu_path, scores.meta.ordered)
+        )
         records = (
             pair if isinstance(pair, DeptreeError) else _record(number, *pair, layout)
             for number, pair in enumerate(pairs, first)

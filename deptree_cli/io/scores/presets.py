@@ -52,3 +52,13 @@ def layout(
             raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))
     read = replace(PRESETS.get(preset) if preset else Layout(), **overrides)
     return replace(read, asked="") if orient else read
+
+
+def answers(read: Layout) -> dict[str, str]:
+    """The answers that give this layout again: the preset's name under `from`, and in what it differs from the preset.
+
+    Without a preset the scale is always among them.
+    """
+    usual = PRESETS.get(read.name) if read.name else replace(Layout(), scale="")
+    own = {"from": read.name or None, "orient": read.orient, "root": read.root, "scale": read.scale}
+    return {name: answer for name, answer in own.items() if answer and answer != getattr(usual, name, None)}

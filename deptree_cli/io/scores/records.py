@@ -21,7 +21,7 @@ from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.own_layout import space_of
+from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
@@ -272,12 +272,12 @@ def read(
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
-    found = layout(*answers) if any(answers) else source.own_layout or Layout()
+    found = layout(*answers) if any(answers) else source.meta.layout or Layout()
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
     which = options.get("space"), options.get("single_root"), options.get("projective")
-    chosen["space"] = space_of(source.own_trees, *which)
+    chosen["space"] = space_of(source.meta.trees, *which)
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
     return usable(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

@@ -9,7 +9,7 @@ from functools import cached_property
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
-from deptree_cli.io.scores.own_layout import knows_order, own_layout, own_trees
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, Source
 from deptree_cli.io.streams import place_of
 
@@ -34,19 +34,9 @@ class ScoreSource:
         return self._opened.enter_context(open_scores(self.path))
 
     @property
-    def own_layout(self) -> Layout | None:
-        """The layout that the file says it has, None if it says nothing; standard input loses nothing by the look."""
-        return own_layout(self._file.signature)
-
-    @property
-    def own_trees(self) -> str | None:
-        """What the file says that its trees are, None if it says nothing."""
-        return own_trees(self._file.signature)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the sentences stand in their own order; False where the container may have sorted them by name."""
-        return getattr(self._file, "ordered", True) and knows_order(self._file.signature)
+    def meta(self) -> Meta:
+        """What the file says of itself; standard input loses nothing by the look."""
+        return self._file.meta
 
     @property
     def has_words(self) -> bool:

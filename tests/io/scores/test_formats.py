@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep
+from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, in_order
 
@@ -22,7 +24,7 @@ def read(path: str, chosen: Layout | None = None) -> list[Raw]:
     """What is in a file, of matrices laid out so."""
     chosen = chosen or Layout()
     with open_scores(path) as file:
-        assert file.signature == ""
+        assert replace(file.meta, ordered=True) == NOTHING
         return list(in_order(file.read(Matrices(chosen.dimensions, chosen.forbidden))))
 
 

@@ -16,7 +16,7 @@ from deptree_cli.core.register import Register
 from deptree_cli.io.output import suffix_of
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
-from deptree_cli.io.scores.own_layout import layout_to_read, space_to_read
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.streams import Input, open_input
 
 __all__ = [
@@ -93,42 +93,42 @@ def container_for(path: str | None) -> Container:
     return found
 
 
-def container_to_write(path: str | None, signature: str, header: bool = True, asked: bool = False) -> Container:
-    """Return `container_for` a path if it keeps all that a reader of scores of this signature has to know.
+def container_to_write(path: str | None, meta: Meta, header: bool = True, asked: bool = False) -> Container:
+    """Return `container_for` a path if it keeps all that a reader of these scores has to know.
 
     Args:
-        header: whether JSON Lines begin with the signature.
+        header: whether JSON Lines begin with what the file says of itself.
         asked: whether the user asked for this layout, and so can tell it to a reader.
 
     Raises:
         DeptreeError: as `container_for`; or the scores would be read as others.
     """
     container = container_for(path)
-    if container.keeps_signature(header):
+    if container.keeps_meta(header):
         return container
-    bare = container.keeps_signature(True)  # the user left out the header, and so knows that it is not there
-    needed = space_to_read(signature) + ([] if asked or bare else layout_to_read(signature))
+    bare = container.keeps_meta(True)  # the user left out the header, and so knows that it is not there
+    needed = meta.space_to_read() + ([] if asked or bare else meta.layout_to_read())
     if needed:
         what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
-        keeping = [each.suffixes[0] for each in CONTAINERS if each.write and each.keeps_signature(True)]
+        keeping = [each.suffixes[0] for each in CONTAINERS if each.write and each.keeps_meta(True)]
         remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
         raise DeptreeError(problem, remedy, place=path or "")
     return container
 
 
 def write_scores(
-    path: str | None, signature: str = "", header: bool = False, asked: bool = False
+    path: str | None, meta: Meta = NOTHING, header: bool = False, asked: bool = False
 ) -> AbstractContextManager[Write]:
     """Open a file for scores in the container that its suffix asks for; None is standard output.
 
     Args:
-        signature: how the scores are made; kept where the container has a place for it.
+        meta: what the file says of itself, where the container has a place for it.
         header, asked: as of `container_to_write`.
 
     Raises:
         DeptreeError: as `container_to_write`; later, what cannot be written.
     """
-    write = container_to_write(path, signature, header, asked).write
+    write = container_to_write(path, meta, header, asked).write
     assert write is not None
-    return write(path, signature, header)
+    return write(path, meta, header)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from deptree_cli.core.dtypes import Array
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, Source
 from deptree_cli.io.streams import Input
 
@@ -15,13 +16,12 @@ from deptree_cli.io.streams import Input
 class ScoreFile(Protocol):
     """A score file that was opened for reading.
 
-    One that may have sorted the sentences by name has an attribute `ordered` that is False: nothing is paired with it
-    by order then. One whose sentences come with their words has an attribute `words` that is True.
+    One whose sentences come with their words has an attribute `words` that is True.
     """
 
     @property
-    def signature(self) -> str:
-        """How the file says it was made; empty if it says nothing."""
+    def meta(self) -> Meta:
+        """What the file says of itself; one that may have sorted the sentences by name is not `ordered`."""
 
     def read(self, matrices: Matrices) -> Source:
         """Return what is in the file; to be called once, because the file may be a pipe."""
@@ -33,14 +33,14 @@ class Write(Protocol):
     def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None: ...
 
 
-# Whether a container keeps the signature.
+# Whether a container keeps what a file says of itself.
 ALWAYS, WITH_HEADER, NEVER = "always", "with header", "never"
 
 # Opens an input whose first bytes or name are those of the container.
 Open = Callable[[Input], AbstractContextManager[ScoreFile]]
 
-# Opens an output: its path (None is standard output), its signature, and whether to show that on a line of its own.
-Create = Callable[[str | None, str, bool], AbstractContextManager[Write]]
+# Opens an output: its path (None is standard output), what it says of itself, and whether on a line of its own.
+Create = Callable[[str | None, Meta, bool], AbstractContextManager[Write]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,7 @@ class Container:
         open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
         write: None for a container that is only read.
         named: whether it keeps the names of sentences.
-        signed: whether it keeps the signature, which says how its scores are to be read: always, never, or if it is
-            shown on a line of its own.
+        keeps: whether it keeps its `Meta`: always, never, or if that is shown on a line of its own.
         refused: whether it is known only to say why it is not read; any other container may take its files over.
     """
 
@@ -66,11 +65,11 @@ class Container:
     write: Create | None = None
     refused: bool = False
     named: bool = True
-    signed: str = ALWAYS
+    keeps: str = ALWAYS
 
-    def keeps_signature(self, shown: bool) -> bool:
-        """Whether a file has the signature, if it is shown on a line of its own or not."""
-        return self.signed == ALWAYS or (self.signed == WITH_HEADER and shown)
+    def keeps_meta(self, shown: bool) -> bool:
+        """Whether a file says of itself how it is to be read, if that is shown on a line of its own or not."""
+        return self.keeps == ALWAYS or (self.keeps == WITH_HEADER and shown)
 
 
 def starting(*magics: bytes) -> Callable[[bytes], bool]:

@@ -15,6 +15,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 from deptree_cli.io.streams import Input, lines_of
 
@@ -27,7 +28,7 @@ def _looks_like_json(head: bytes) -> bool:
 
 
 class Lines:
-    """An opened file of JSON Lines; its first line may be ``{"signature": ...}``.
+    """An opened file of JSON Lines; its first line may be ``{"signature": ..., "meta": ...}`` (`Meta`).
 
     Attributes:
         words: whether the first sentence comes with its words, as far as it can be read.
@@ -36,8 +37,10 @@ class Lines:
     def __init__(self, file: Input) -> None:
         rows = objects(lines_of(file.stream, file.place), file.place)
         ahead = list(islice(rows, 1))
-        self.signature = _signature(ahead[0][1]) if ahead else ""
-        if self.signature:  # the first sentence stands behind it
+        first = ahead[0][1] if ahead else None
+        self.meta = NOTHING
+        if isinstance(first, dict) and _is_header(first):  # the first sentence stands behind it
+            self.meta = Meta.of(first["signature"], first.get("meta"))
             ahead = list(islice(rows, 1))
         self.words = all(isinstance(value, DeptreeError) or bool(value.get("forms")) for _, value in ahead)
         self._rows = chain(ahead, rows)
@@ -46,26 +49,21 @@ class Lines:
         """Yield the scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is forbidden.
 
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
-        written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A signature is
+        written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A header is
         skipped on any line: files may be joined with `cat`.
         """
         for here, value in self._rows:
             try:
                 if isinstance(value, DeptreeError):
                     yield value
-                elif not _is_signature(value):
+                elif not _is_header(value):
                     yield _raw(value, matrices, here)
             except DeptreeError as error:
                 yield error
 
 
-def _is_signature(value: dict[str, Any]) -> bool:
-    return value.keys() == {"signature"}
-
-
-def _signature(value: dict[str, Any] | DeptreeError) -> str:
-    found = value["signature"] if isinstance(value, dict) and _is_signature(value) else ""
-    return found if isinstance(found, str) else ""
+def _is_header(value: dict[str, Any]) -> bool:
+    return {"signature"} <= value.keys() <= {"signature", "meta"}
 
 
 def _raw(value: dict[str, Any], matrices: Matrices, place: str) -> RawScores:
@@ -147,10 +145,11 @@ def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
 
 
 @contextmanager
-def write_jsonl(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write a line each, handed on at once; the header waits for the first of them."""
     with Output(path) as out:
-        before = [dump({"signature": signature})] if header else []
+        says = {"signature": meta.signature} | ({"meta": meta.said()} if meta.layout else {})
+        before = [dump(says)] if header else []
 
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
             while before:
@@ -173,4 +172,4 @@ def _nested(scores: Array) -> Any:
 
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
-CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl, signed=WITH_HEADER)
+CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl, keeps=WITH_HEADER)

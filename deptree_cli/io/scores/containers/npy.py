@@ -19,16 +19,17 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import Matrices, RawScores
 from deptree_cli.io.streams import Input
 
 
 @dataclass(frozen=True, slots=True)
 class Arrays:
-    """An opened file of arrays; it has no place for a signature."""
+    """An opened file of arrays; it has no place for what it could say of itself."""
 
     file: Input
-    signature: str = ""
+    meta: Meta = NOTHING
 
     def read(self, matrices: Matrices) -> Iterator[RawScores]:
         """Yield the matrices (`read_npy`)."""
@@ -70,7 +71,7 @@ def open_npy(file: Input) -> AbstractContextManager[Arrays]:
 
 
 @contextmanager
-def write_npy(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write one array after another, as `numpy.save` would write each."""
     with Output(path) as out:
 
@@ -82,4 +83,4 @@ def write_npy(path: str | None, signature: str, header: bool) -> Iterator[Write]
         yield write
 
 
-CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False, signed=NEVER)
+CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False, keeps=NEVER)

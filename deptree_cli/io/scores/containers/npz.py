@@ -21,6 +21,7 @@ from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.refused import TORCH
 from deptree_cli.io.scores.keys import BATCH, SentenceArrays, owner_of
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, SecondOrderParts, Source
 from deptree_cli.io.streams import Input, seekable
 
@@ -32,10 +33,10 @@ _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedEr
 
 @dataclass(frozen=True, slots=True)
 class NpzFile:
-    """An opened `.npz`; the comment of the zip is its signature."""
+    """An opened `.npz`; what it says of itself is the comment of the zip."""
 
     entries: Archive
-    signature: str
+    meta: Meta
 
     def read(self, matrices: Matrices) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
@@ -50,7 +51,7 @@ def open_npz(file: Input) -> Iterator[NpzFile]:
         DeptreeError: not a zip, or a zip of something else.
     """
     with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
-        yield NpzFile(Archive(archive, file.place), archive.comment.decode("utf-8", "replace"))
+        yield NpzFile(Archive(archive, file.place), Meta.of_text(archive.comment.decode("utf-8", "replace")))
 
 
 def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
@@ -155,9 +156,9 @@ def _batch(entries: Archive, matrices: Matrices) -> Iterator[Raw]:
 
 
 @contextmanager
-def write_npz(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write each matrix under its sentence's name."""
-    with SentenceArrays(path, signature) as out:
+    with SentenceArrays(path, meta.text()) as out:
         yield lambda sent_id, scores, forms=None: out.write(sent_id, scores)
 
 

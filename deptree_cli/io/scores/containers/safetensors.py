@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Write
-from deptree_cli.io.scores.own_layout import knows_order
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, RawScores
 from deptree_cli.io.streams import Input, path_of
 
 _SAVE_AGAIN = "Write or copy it again"
 
-# The key of the metadata under which the names of the sentences stand in their order.
-_ORDER = "order"
+# The keys of the metadata under which the text of `Meta` stands, and the names of the sentences in their order.
+_TEXT, _ORDER = "signature", "order"
 
 # The key of the header under which the metadata stand, between those of tensors.
 _METADATA = "__metadata__"
@@ -45,15 +45,13 @@ def _not_installed(place: str = "") -> DeptreeError:
 
 @dataclass(frozen=True, slots=True)
 class SafetensorsFile:
-    """An opened file; its signature and the order of its sentences stand among its metadata.
+    """An opened file; what it says of itself stands among its metadata.
 
-    Attributes:
-        ordered: whether the order is known. The library sorts tensors by type and name, so those of others lost it.
+    The library sorts tensors by type and name, so the order is known only of files that list the names.
     """
 
     tensors: Tensors
-    signature: str
-    ordered: bool
+    meta: Meta
 
     def read(self, matrices: Matrices) -> Tensors:
         """Return the tensors by key, in their order, or else in that in which they lie in the file."""
@@ -79,7 +77,9 @@ def open_safetensors(file: Input) -> Iterator[SafetensorsFile]:
         with opened as tensors:
             metadata: dict[str, str] = tensors.metadata() or {}
             keys, ordered = _in_order(tensors.offset_keys(), metadata.get(_ORDER, ""))
-            yield SafetensorsFile(Tensors(tensors, keys, path, file.place), metadata.get("signature", ""), ordered)
+            meta = Meta.of_text(metadata.get(_TEXT, ""))
+            meta = replace(meta, ordered=ordered and meta.ordered)
+            yield SafetensorsFile(Tensors(tensors, keys, path, file.place), meta)
 
 
 def _in_order(keys: Sequence[str], order: str) -> tuple[Sequence[str], bool]:
@@ -161,7 +161,7 @@ class Tensors(Mapping[str, RawScores]):
 
 
 @contextmanager
-def write_safetensors(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write all tensors at once, at the end: the format puts their places first.
 
     Raises:
@@ -184,8 +184,8 @@ def write_safetensors(path: str | None, signature: str, header: bool) -> Iterato
 
     with Output(path) as out:
         yield write
-        order = {_ORDER: json.dumps(list(tensors), ensure_ascii=False)} if knows_order(signature) else {}
-        for part in _sorted(save(tensors, {"signature": signature} | order)):
+        order = {_ORDER: json.dumps(list(tensors), ensure_ascii=False)} if meta.ordered else {}
+        for part in _sorted(save(tensors, {_TEXT: meta.text()} | order)):
             out.write(part)
 
 

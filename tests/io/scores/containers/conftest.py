@@ -15,6 +15,7 @@ import pytest
 from deptree_cli.core.register import Register
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import Container, open_scores
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, Raw, in_order
 from deptree_cli.io.streams import Input
 
@@ -37,12 +38,12 @@ def read_all(as_input: Callable[..., Input]) -> Callable[..., list[Raw]]:
 
 
 @pytest.fixture
-def contents() -> Callable[..., tuple[str, list[Raw]]]:
-    """The signature of the file at a path, and what is in it."""
+def contents() -> Callable[..., tuple[Meta, list[Raw]]]:
+    """What the file at a path says of itself, and what is in it."""
 
-    def read(path: str, matrices: Matrices | None = None) -> tuple[str, list[Raw]]:
+    def read(path: str, matrices: Matrices | None = None) -> tuple[Meta, list[Raw]]:
         with open_scores(path) as file:
-            return file.signature, list(in_order(file.read(matrices or Matrices())))
+            return file.meta, list(in_order(file.read(matrices or Matrices())))
 
     return read
 

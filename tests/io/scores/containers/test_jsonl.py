@@ -13,6 +13,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers.jsonl import CONTAINER, Lines
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 from deptree_cli.io.streams import Input
 
@@ -108,7 +109,7 @@ def test_bytes_that_are_not_utf_8(read_all) -> None:
 )
 def test_the_signature_is_the_first_line(line: str, signature: str, skipped: bool, as_input, read: Read) -> None:
     data = line + '\n{"scores": [[1, 2]]}\n'
-    assert Lines(as_input(data.encode(), "a.jsonl")).signature == signature
+    assert Lines(as_input(data.encode(), "a.jsonl")).meta.signature == signature
     *errors, last = read(data)
     assert bool(errors) is not skipped
     assert isinstance(last, RawScores)
@@ -117,7 +118,7 @@ def test_the_signature_is_the_first_line(line: str, signature: str, skipped: boo
 def test_a_signature_on_a_later_line_is_skipped(as_input) -> None:
     """As of files that were joined with cat."""
     lines = Lines(as_input(b'{"scores": [[1, 2]]}\n{"signature": "me"}\n{"scores": [[1, 2]]}\n', "a.jsonl"))
-    assert lines.signature == ""
+    assert lines.meta == NOTHING
     assert [raw.place for raw in lines.read(Matrices()) if isinstance(raw, RawScores)] == ["a.jsonl:1", "a.jsonl:3"]
 
 
@@ -140,7 +141,7 @@ def test_a_sentence_is_handed_on_before_the_next_is_there() -> None:
     feeder.start()
     with os.fdopen(out_of, "rb") as pipe:
         lines = Lines(Input(pipe, b"", "pipe"))
-        assert lines.signature == "me"
+        assert lines.meta == Meta("me")
         raws = lines.read(Matrices())
         next(raws)
         seen.set()
@@ -152,13 +153,13 @@ def test_a_sentence_is_handed_on_before_the_next_is_there() -> None:
 def test_the_header_waits_for_the_first_sentence(scratch) -> None:
     assert CONTAINER.write
     written = Path(scratch("a.jsonl", b"x"))
-    with CONTAINER.write("a.jsonl", "me", True):
+    with CONTAINER.write("a.jsonl", Meta("me"), True):
         pass
     assert written.read_text() == ""
-    with CONTAINER.write("a.jsonl", "me", True) as write:
+    with CONTAINER.write("a.jsonl", Meta("me"), True) as write:
         write("x", np.array([[1, -np.inf]]), ("word",))
     assert written.read_text() == '{"signature":"me"}\n{"sent_id":"x","scores":[[1.0,null]],"forms":["word"]}\n'
-    with CONTAINER.write("a.jsonl", "me", False) as write:
+    with CONTAINER.write("a.jsonl", Meta("me"), False) as write:
         write("x", np.ones((1, 2), np.float32))
     assert written.read_text() == '{"sent_id":"x","scores":[[1.0,1.0]]}\n'
 

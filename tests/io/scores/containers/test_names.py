@@ -12,6 +12,7 @@ import deptree_cli
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.keys import BESIDE
+from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.raw import RawScores
 
 NAMED = [container for container in CONTAINERS if container.write and container.named]
@@ -31,7 +32,7 @@ def written(container: Container, names: list[str]) -> bool:
     path = Path(f"scores{container.suffixes[0]}")
     assert container.write
     try:
-        with container.write(str(path), "", False) as write:
+        with container.write(str(path), NOTHING, False) as write:
             for number, name in enumerate(names):
                 write(name, np.full((2, 3), number + 1.0))
     except DeptreeError:

@@ -11,6 +11,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers.npz import CONTAINER, open_npz
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 
 Read = Callable[..., list[Raw]]
@@ -37,7 +38,7 @@ def read(read_all) -> Read:
 
 def test_keys_keep_their_order_and_load_when_asked(as_input) -> None:
     with open_npz(as_input(npz(b=np.ones((2, 3)), a=np.ones((3, 3))), "a.npz")) as file:
-        assert file.signature == ""
+        assert file.meta == NOTHING
         source = file.read(Matrices())
         assert isinstance(source, Mapping)
         assert list(source) == ["b", "a"]
@@ -83,7 +84,7 @@ def test_the_comment_is_the_signature(as_input) -> None:
         with zipfile.ZipFile(stream, "a") as archive:
             archive.comment = comment
         with open_npz(as_input(stream.getvalue(), "a.npz")) as file:
-            assert file.signature == signature
+            assert file.meta == Meta(signature)
 
 
 def test_one_bad_entry_does_not_end_the_reading(read: Read) -> None:

@@ -39,7 +39,7 @@ def test_keys_keep_their_order_and_load_when_asked(as_input) -> None:
     ones = np.ones((1, 2), "<f4").tobytes()
     data = laid_out(b=("F32", (1, 2), ones), a=("F32", (2, 1), ones), c=("F32", (1, 2), ones))
     with open_safetensors(as_input(data, "a.safetensors")) as file:
-        assert file.signature == ""
+        assert file.meta.signature == ""
         source = file.read(Matrices())
         assert isinstance(source, Mapping)
         assert list(source) == ["b", "a", "c"]
@@ -56,7 +56,7 @@ def test_the_signature_is_among_the_metadata(as_input) -> None:
     for metadata, signature in ((None, ""), ({"by": "me"}, ""), ({"by": "me", "signature": "x|y"}, "x|y")):
         data = library.save({"a": np.ones((2, 2))}, metadata)
         with open_safetensors(as_input(data, "a.safetensors")) as file:
-            assert file.signature == signature
+            assert file.meta.signature == signature
 
 
 @pytest.mark.parametrize("dtype", ["bool", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8"])

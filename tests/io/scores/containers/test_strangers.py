@@ -17,6 +17,7 @@ from deptree_cli.io.output import Output
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, container_for, write_scores
 from deptree_cli.io.scores.containers.base import starting
+from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Matrices, RawScores, Source
 from deptree_cli.io.streams import Input
 
@@ -26,7 +27,7 @@ class Text:
 
     def __init__(self, file: Input) -> None:
         self._file = file
-        self.signature = file.stream.readline().decode().split()[1]
+        self.meta = Meta(file.stream.readline().decode().split()[1])
 
     def read(self, matrices: Matrices) -> Source:
         for number, line in enumerate(self._file.stream, 1):
@@ -39,9 +40,9 @@ def open_text(file: Input) -> Iterator[Text]:
 
 
 @contextmanager
-def write_text(path: str | None, signature: str, header: bool) -> Iterator[Write]:
+def write_text(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with Output(path) as out:
-        out.write(f"TREES {signature}\n".encode())
+        out.write(f"TREES {meta.text()}\n".encode())
         yield lambda sent_id, scores, forms=None: out.write(b"%s\n" % " ".join(map(str, scores[0].tolist())).encode())
 
 
@@ -51,11 +52,11 @@ TEXT = Container("text", (".trees",), starting(b"TREES"), open_text, write_text)
 def test_a_container_that_is_added(deliver, register: Register[Container], contents) -> None:
     register.add(TEXT)
     assert container_for("out.trees") is TEXT
-    with write_scores("out.trees", "me", True) as write:
+    with write_scores("out.trees", Meta("me"), True) as write:
         write("a", np.array([[1.5, -np.inf]]))
         write("b", np.array([[2.0, 3.0]]))
-    signature, raws = contents(deliver(Path("out.trees").read_bytes(), ".trees"))
-    assert signature == "me"
+    meta, raws = contents(deliver(Path("out.trees").read_bytes(), ".trees"))
+    assert meta == Meta("me")
     assert [(raw.key, raw.scores.tolist()) for raw in raws] == [("1", [[1.5, -np.inf]]), ("2", [[2.0, 3.0]])]
 
 
@@ -69,8 +70,8 @@ def test_messages_name_it(scratch, register: Register[Container], says, contents
 
 def test_without_first_bytes_it_is_known_by_its_suffix(scratch, register: Register[Container], contents) -> None:
     register.add(Container("bare", (".bare",), starting(), open_text))
-    assert contents(scratch("a.bare", b"x y\n1 2\n"))[0] == "y"
-    assert contents(scratch("a.bare.gz", gzip.compress(b"x y\n1 2\n")))[0] == "y"
+    assert contents(scratch("a.bare", b"x y\n1 2\n"))[0].signature == "y"
+    assert contents(scratch("a.bare.gz", gzip.compress(b"x y\n1 2\n")))[0].signature == "y"
     with pytest.raises(DeptreeError, match=r"not written as \.bare"):
         container_for("a.bare")
 
@@ -79,8 +80,8 @@ def test_with_our_first_bytes_the_suffix_decides(scratch, register: Register[Con
     """Many formats are zips, or begin like JSON."""
     register.add(Container("other", (".other",), starting(b"{"), open_text))
     line = b'{"signature": "me"}\n'
-    assert contents(scratch("a.other", line))[0] == '"me"}'
-    assert contents(scratch("a.jsonl", line))[0] == contents(scratch("a", line))[0] == "me"
+    assert contents(scratch("a.other", line))[0] == Meta('"me"}')
+    assert contents(scratch("a.jsonl", line))[0] == contents(scratch("a", line))[0] == Meta("me")
 
 
 @contextmanager
@@ -100,6 +101,6 @@ def test_an_entry_point_may_read_what_we_refuse(scratch, contents, monkeypatch: 
     monkeypatch.setattr(EntryPoint, "load", lambda self: hdf)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [offer] if group == offer.group else [])
     monkeypatch.setattr(containers, "CONTAINERS", Register("container", ours, CONTAINERS.group))
-    assert contents(path)[0] == "x"
-    assert contents(scratch("a", Path(path).read_bytes()))[0] == "x"
+    assert contents(path)[0] == Meta("x")
+    assert contents(scratch("a", Path(path).read_bytes()))[0] == Meta("x")
     assert container_for("a.h5") is hdf

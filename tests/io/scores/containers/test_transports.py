@@ -10,12 +10,15 @@ import pytest
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.io.scores.containers import CONTAINERS, Container
+from deptree_cli.io.scores.meta import NOTHING, Meta
+from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
 
 DATA = Path(__file__).parents[4] / "sample_data"
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 SIGNATURE = "deptree|dump|from:natasha|v:0"
+LAYOUT = layout("natasha")
 
 # One array after another: nothing but numbers has a place there.
 WITHOUT_NAMES = "npy"
@@ -30,7 +33,7 @@ MATRICES: dict[str, Array] = {
 
 def written(container: Container, arrays: dict[str, Array], forms: Sequence[str] | None = None) -> bytes:
     assert container.write
-    with container.write("written", SIGNATURE, True) as write:
+    with container.write("written", Meta(SIGNATURE, LAYOUT, "projective"), True) as write:
         for name, scores in arrays.items():
             write(name, scores, forms)
     return Path("written").read_bytes()
@@ -39,12 +42,12 @@ def written(container: Container, arrays: dict[str, Array], forms: Sequence[str]
 @pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_what_is_written_is_read_again(container: Container, deliver, dimensions: int, contents) -> None:
-    """The same arrays, names and signature."""
+    """The same arrays, names, and how to read them."""
     arrays = {name: np.stack([scores] * 2, axis=-1) if dimensions == 3 else scores for name, scores in MATRICES.items()}
     path = deliver(written(container, arrays), container.suffixes[0])
-    signature, raws = contents(path, Matrices(dimensions))
+    meta, raws = contents(path, Matrices(dimensions))
     named = container.name != WITHOUT_NAMES
-    assert signature == (SIGNATURE if named else "")
+    assert meta == (Meta(SIGNATURE, LAYOUT, "projective") if named else NOTHING)
     for raw, (name, scores) in zip(raws, arrays.items(), strict=True):
         assert isinstance(raw, RawScores)
         assert (raw.key, raw.padded, raw.length) == (name if named else None, False, None)
@@ -82,8 +85,8 @@ def rectangles(name: str, raws: list[Raw]) -> list[Array]:
 def test_the_samples_are_read_the_same(name: str, deliver: Callable[..., str], contents) -> None:
     with np.load(DATA / "scores.npz") as archive:
         expected = dict(archive)
-    signature, raws = contents(deliver((DATA / name).read_bytes(), Path(name).suffix))
-    assert signature == ""
+    meta, raws = contents(deliver((DATA / name).read_bytes(), Path(name).suffix))
+    assert meta == NOTHING
     for scores, wanted in zip(rectangles(name, raws), expected.values(), strict=True):
         np.testing.assert_array_equal(scores, wanted)
     names = [raw.key for raw in raws]

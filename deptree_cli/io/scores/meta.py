@@ -1,0 +1,95 @@
+"""What a score file says of itself: how its numbers are to be read, and how they were made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import PROJECTIVE, TreeSpace, tree_space
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.presets import answers, layout
+
+# Of the form in which it is written; a file of a later one is not guessed at.
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a score file says of itself.
+
+    Attributes:
+        signature: how the scores were made; empty if the file does not say.
+        layout: how they are laid out; None if the file does not say.
+        trees: what the trees are (`TreeSpace.kind`), empty for all of them: the scores mean nothing else.
+        ordered: False where nobody knows the order of the sentences, which may have been sorted by name.
+    """
+
+    signature: str = ""
+    layout: Layout | None = None
+    trees: str = ""
+    ordered: bool = True
+
+    @classmethod
+    def of(cls, signature: object, said: object) -> Meta:
+        """Take what stands in a file: its signature, and what `said` returned for it; None where there is none.
+
+        Raises:
+            DeptreeError: a later version wrote it, or it says what this one does not know.
+        """
+        own = cls(signature) if isinstance(signature, str) else cls()
+        if said is None:
+            return own
+        if not isinstance(said, dict) or said.get("version") != VERSION:
+            problem = "how these scores are to be read is noted as this version of deptree does not know it"
+            raise DeptreeError(problem, "Install the version that wrote them")
+        read, trees = said.get("layout", {}), said.get("trees", "")
+        if not isinstance(read, dict) or not all(isinstance(each, str) for each in (trees, *read.values())):
+            raise DeptreeError("the note on how these scores are to be read is damaged", "Write them again")
+        how = layout(*(read.get(name) for name in ("from", "orient", "root", "scale")))
+        return replace(own, layout=how, trees=trees, ordered=said.get("ordered") is not False)
+
+    def said(self) -> dict[str, Any]:
+        """Return what a file keeps beside the signature, for JSON."""
+        found: dict[str, Any] = {"version": VERSION, "layout": answers(self.layout or Layout())}
+        if self.trees:
+            found["trees"] = self.trees
+        return found if self.ordered else {**found, "ordered": False}
+
+    def text(self) -> str:
+        """Return the signature and, on a second line, all the rest: for a place that holds any text."""
+        return self.signature if self.layout is None else f"{self.signature}\n{json.dumps(self.said())}"
+
+    @classmethod
+    def of_text(cls, text: str) -> Meta:
+        """Take what `text` returned apart again; errors as of `of`."""
+        signature, _, rest = text.partition("\n")
+        try:
+            said = json.loads(rest) if rest else None
+        except (ValueError, RecursionError):
+            said = None  # somebody else's text of two lines
+        ours = isinstance(said, dict) and "version" in said
+        return cls.of(signature, said) if ours else cls(text)
+
+    def space_to_read(self) -> list[str]:
+        """Return the option for the tree space that these scores need where it is not kept, if any."""
+        if not self.trees:
+            return []
+        return ["--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}"]
+
+    def layout_to_read(self) -> list[str]:
+        """Return the options for the layout that these scores need where it is not kept."""
+        usual, own = answers(Layout("head-dep")), answers(self.layout or Layout())
+        return [f"--{name} {answer}" for name, answer in own.items() if answer != usual.get(name)]
+
+
+# Of a file that says nothing.
+NOTHING = Meta()
+
+
+def space_of(own: str, space: TreeSpace | str | None, single_root: bool | None, projective: bool | None) -> TreeSpace:
+    """Return the tree space that is asked for, beside what a file's own `trees` are; errors as of `tree_space`."""
+    if own == PROJECTIVE.kind:
+        return tree_space(space, single_root, projective=True)
+    return tree_space(space or own or None, single_root, projective)
