@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import wraps
-from inspect import signature
 from math import inf, isnan
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.progress import Sized, tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.score_options import temperature_option
-from deptree_cli.cli.sections import Decorator, apply, files, reading_option
+from deptree_cli.cli.sections import Decorator, files, reading_option
 from deptree_cli.core.at_work import watched
 from deptree_cli.core.bitext.costs import chart_size, seconds
 from deptree_cli.core.errors import DeptreeError
@@ -35,8 +34,6 @@ _Task = Task[PairRecord] | DeptreeError
 PATIENCE = 10.0
 
 _UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -172,19 +169,5 @@ def _options_of(
     return BitextOptions(sources, PairLayout(scale, null, null_score), PairInterpretation(temperature))
 
 
-_NAMES = tuple(signature(_options_of).parameters)
-
-
-def bitext_options(function: Function) -> Function:
-    """Give a command SCORES of sentence pairs and the options of reading; it receives them as `bitext`.
-
-    `bitext` is a `BitextOptions`.
-    """
-
-    @wraps(function)
-    def with_bitext(**given: Any) -> Any:
-        read = {name: given.pop(name) for name in _NAMES}
-        return function(bitext=_options_of(**read), **given)
-
-    decorated: Function = apply(_OPTIONS, with_bitext)
-    return decorated
+# Gives a command SCORES of sentence pairs and the options of reading, as one `bitext: BitextOptions`.
+bitext_options = bound("bitext", _OPTIONS, _options_of)

@@ -7,22 +7,20 @@ decides, a terminal gets a table, and everything else JSON Lines.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import apply, writing_option
+from deptree_cli.cli.sections import writing_option
 from deptree_cli.cli.writing import choose_format, signed, write_chunks
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import suffix_of
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 Row = Mapping[str, Any]
 
@@ -58,17 +56,14 @@ _OPTIONS = [
 ]
 
 
-def flat_options(function: Function) -> Function:
-    """Give a command with flat results --json and --tsv; it receives them as one `flat: Flat`."""
+def _flat(*, as_json: bool, as_tsv: bool) -> Flat:
+    if as_json and as_tsv:
+        raise click.UsageError("--json and --tsv are two formats: choose one.")
+    return Flat(as_json, as_tsv)
 
-    @wraps(function)
-    def with_flat(*, as_json: bool, as_tsv: bool, **others: Any) -> Any:
-        if as_json and as_tsv:
-            raise click.UsageError("--json and --tsv are two formats: choose one.")
-        return function(flat=Flat(as_json, as_tsv), **others)
 
-    decorated: Function = apply(_OPTIONS, with_flat)
-    return decorated
+# Gives a command with flat results --json and --tsv, as one `flat: Flat`.
+flat_options = bound("flat", _OPTIONS, _flat)
 
 
 def write_rows(

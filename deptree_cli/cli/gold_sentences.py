@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.parser_options import Reading, ReadSentence
-from deptree_cli.cli.sections import apply, option, reading_option
+from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.io.conllu.gold import Partner, with_gold
 from deptree_cli.io.pictures.plots import check_plot
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -50,19 +46,16 @@ _OPTIONS = [
 ]
 
 
-def gold_options(function: Function) -> Function:
-    """Give a command options of known trees; it receives them as one `gold: GoldOptions`."""
+def _gold(*, gold: tuple[str, ...], as_json: bool, plot: str | None) -> GoldOptions:
+    if (plot or as_json) and not gold:
+        raise click.UsageError(f"{'--plot draws' if plot else '--json writes'} what --gold FILE finds.")
+    if plot:
+        check_plot(plot)
+    return GoldOptions(gold, as_json, plot)
 
-    @wraps(function)
-    def with_options(*, gold: tuple[str, ...], as_json: bool, plot: str | None, **others: Any) -> Any:
-        if (plot or as_json) and not gold:
-            raise click.UsageError(f"{'--plot draws' if plot else '--json writes'} what --gold FILE finds.")
-        if plot:
-            check_plot(plot)
-        return function(gold=GoldOptions(gold, as_json, plot), **others)
 
-    decorated: Function = apply(_OPTIONS, with_options)
-    return decorated
+# Gives a command options of known trees, as one `gold: GoldOptions`.
+gold_options = bound("gold", _OPTIONS, _gold)
 
 
 def _partner(sentence: ReadSentence) -> Partner:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import wraps
 from itertools import chain, islice
-from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import apply, option, reading_option
+from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.core.pruning.estimate import Estimate
@@ -23,8 +22,6 @@ from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
 from deptree_cli.io.streams import place_of
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _Task = Task[PairRecord] | DeptreeError
 
@@ -61,17 +58,14 @@ _OPTIONS = [
 ]
 
 
-def link_gold_options(function: Function) -> Function:
-    """Give a command options of known links; it receives them as one `gold: LinkGold`."""
+def _gold(*, gold: tuple[str, ...], as_json: bool) -> LinkGold:
+    if as_json and not gold:
+        raise click.UsageError("--json writes what --gold FILE finds.")
+    return LinkGold(gold, as_json)
 
-    @wraps(function)
-    def with_options(*, gold: tuple[str, ...], as_json: bool, **others: Any) -> Any:
-        if as_json and not gold:
-            raise click.UsageError("--json writes what --gold FILE finds.")
-        return function(gold=LinkGold(gold, as_json), **others)
 
-    decorated: Function = apply(_OPTIONS, with_options)
-    return decorated
+# Gives a command options of known links, as one `gold: LinkGold`.
+link_gold_options = bound("gold", _OPTIONS, _gold)
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from math import inf
 from string import Formatter
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.sections import Decorator, apply, option, writing_option
+from deptree_cli.cli.sections import Decorator, option, writing_option
 from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.register import Entry, Register
 from deptree_cli.io.conllu.splicing import DEPS
 from deptree_cli.io.conllu.trees import USUAL, Style
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What an int32 counts; no sentence's trees fit into memory before that.
 MOST_TREES = 2**31 - 1
@@ -135,15 +133,8 @@ _STYLE_OPTIONS = [
 ]
 
 
-def style_options(function: Function) -> Function:
-    """Give a command the options of writing trees as CoNLL-U; it receives them as one `style: Style`."""
-
-    @wraps(function)
-    def with_style(*, deps: str, sent_id_format: str, **others: Any) -> Any:
-        return function(style=Style(deps, sent_id_format), **others)
-
-    decorated: Function = apply(_STYLE_OPTIONS, with_style)
-    return decorated
+# Gives a command the options of writing trees as CoNLL-U, as one `style: Style`.
+style_options = bound("style", _STYLE_OPTIONS, Style)
 
 
 def style_fields(style: Style) -> dict[str, object]:

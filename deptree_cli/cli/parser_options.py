@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, apply, files, option
+from deptree_cli.cli.sections import Decorator, files, option
 from deptree_cli.cli.unknown_tags import UnknownTags
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -22,8 +23,6 @@ from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.hpyp.treebank import Tags, annotated
 from deptree_cli.io.streams import open_input, share_read
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
@@ -187,12 +186,9 @@ _OPTIONS: list[Decorator[Any]] = [
 ]
 
 
-def parser_options(function: Function) -> Function:
-    """Give a command a model and sentences; it receives them as one `parser: ParserOptions`."""
+def _parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int) -> ParserOptions:
+    return ParserOptions(model, sentences, tags == "predict", particles)
 
-    @wraps(function)
-    def with_parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int, **others: Any) -> Any:
-        return function(parser=ParserOptions(model, sentences, tags == "predict", particles), **others)
 
-    decorated: Function = apply(_OPTIONS, with_parser)
-    return decorated
+# Gives a command a model and sentences, as one `parser: ParserOptions`.
+parser_options = bound("parser", _OPTIONS, _parser)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import entry_option, positive, seed_option
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.sections import Decorator, apply, option
+from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
 from deptree_cli.core.pruning.methods import METHODS, Method
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _USUAL = Settings()
 
@@ -103,7 +101,7 @@ _BY_MERITS = [
     ),
 ]
 
-_NAMES = ("iterations", "seconds", "chains", "burn_in", "counts", "margin", "kept")
+_SETTINGS = ("iterations", "seconds", "chains", "burn_in", "counts", "margin", "kept")
 
 
 def pruning_options(by_merits: bool) -> Decorator[Any]:
@@ -114,21 +112,15 @@ def pruning_options(by_merits: bool) -> Decorator[Any]:
     """
     options = [*_METHOD, *(_BY_MERITS if by_merits else ()), seed_option]
 
-    def with_options(function: Function) -> Function:
-        @wraps(function)
-        def with_pruning(*, method: Method, seed: int, **others: Any) -> Any:
-            given = {name: others.pop(name) for name in _NAMES if name in others}
-            if method.by_merits and not by_merits:
-                raise click.UsageError(f"--method {method.name} is for sentence pairs.")
-            _check(method, given)
-            if given["iterations"] is None and given["seconds"] is None:
-                given["iterations"] = ITERATIONS
-            return function(pruning=PruningOptions(method, Settings(**given), seed), **others)
+    def build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
+        if method.by_merits and not by_merits:
+            raise click.UsageError(f"--method {method.name} is for sentence pairs.")
+        _check(method, given)
+        if given["iterations"] is None and given["seconds"] is None:
+            given["iterations"] = ITERATIONS
+        return PruningOptions(method, Settings(**given), seed)
 
-        decorated: Function = apply(options, with_pruning)
-        return decorated
-
-    return with_options
+    return bound("pruning", options, build, ("method", "seed", *_SETTINGS))
 
 
 def _check(method: Method, given: dict[str, Any]) -> None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import entry_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.sections import RUNNING, apply, running_option, writing_option
+from deptree_cli.cli.sections import RUNNING, running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -97,35 +93,23 @@ _OPTIONS = [
 ]
 
 
-def run_options(function: Function) -> Function:
-    """Give a command the options of running; it receives them as one `run: RunOptions`."""
+def _run(
+    *,
+    output: str | None,
+    jobs: int,
+    engine: NamedFunction | None,
+    scheduler: str | None,
+    shard: tuple[int, int],
+    on_error: str,
+    quiet: bool,
+    verbose: bool,
+) -> RunOptions:
+    if scheduler is not None and engine != ENGINES.get("dask"):
+        raise click.UsageError("--scheduler is for --engine dask.")
+    workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
+    who = engine.name if engine else ("processes" if jobs > 1 else None)
+    return RunOptions(output, who, workers, shard, on_error == "skip", quiet, verbose)
 
-    @wraps(function)
-    def with_run(
-        *,
-        output: str | None,
-        jobs: int,
-        engine: NamedFunction | None,
-        scheduler: str | None,
-        shard: tuple[int, int],
-        on_error: str,
-        quiet: bool,
-        verbose: bool,
-        **others: Any,
-    ) -> Any:
-        if scheduler is not None and engine != ENGINES.get("dask"):
-            raise click.UsageError("--scheduler is for --engine dask.")
-        workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
-        run = RunOptions(
-            output,
-            engine.name if engine else ("processes" if jobs > 1 else None),
-            workers,
-            shard,
-            on_error == "skip",
-            quiet,
-            verbose,
-        )
-        return function(run=run, **others)
 
-    decorated: Function = apply(_OPTIONS, with_run)
-    return decorated
+# Gives a command the options of running, as one `run: RunOptions`.
+run_options = bound("run", _OPTIONS, _run)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
-from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.progress import Sized
 from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, own_trees, paired
-from deptree_cli.cli.sections import Decorator, apply, files, reading_option
+from deptree_cli.cli.sections import Decorator, files, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
@@ -25,8 +24,6 @@ from deptree_cli.io.scores.presets import PRESETS, answers, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.source import ScoreSource
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -244,27 +241,8 @@ def _options_of(
     return ScoreOptions(found, how, labels)
 
 
-_NAMES = tuple(signature(_options_of).parameters)
+# Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.
+score_options = bound("scores", [_SCORES, *_OPTIONS], _options_of)
 
-
-def _with_scores(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with `scores: ScoreOptions` made of what SCORES and the options say."""
-
-    @wraps(function)
-    def with_scores(**given: Any) -> Any:
-        read = {name: given.pop(name) for name in _NAMES if name in given}
-        return function(scores=_options_of(**read), **given)
-
-    return with_scores
-
-
-def score_options(function: Function) -> Function:
-    """Give a command SCORES, of which there may be several, and the options of reading, as `scores: ScoreOptions`."""
-    decorated: Function = apply([_SCORES, *_OPTIONS], _with_scores(function))
-    return decorated
-
-
-def one_score_options(function: Function) -> Function:
-    """Give a command what `score_options` does, but a single SCORES."""
-    decorated: Function = apply([_ONE_SCORES, *_OPTIONS], _with_scores(function))
-    return decorated
+# The same with a single SCORES.
+one_score_options = bound("scores", [_ONE_SCORES, *_OPTIONS], _options_of)

@@ -169,7 +169,7 @@ def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
     return click.command(cls=Command, **attributes)
 
 
-def apply(options: list[Decorator[Any]], function: Any) -> Any:
+def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
     """The function with all these options, the first on top."""
     for each in reversed(options):
         function = each(function)
