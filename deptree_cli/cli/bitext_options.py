@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.progress import Sized, tell_at_work
+from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.progress import Counted, tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
@@ -28,7 +28,7 @@ from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.bitext.record import PairInterpretation, PairRecord
 from deptree_cli.io.streams import share_read
 
-_Task = Task[PairRecord] | DeptreeError
+_Task = Numbered[PairRecord] | DeptreeError
 
 # Seconds: what takes longer is announced.
 PATIENCE = 10.0
@@ -55,12 +55,12 @@ class BitextOptions:
         """The paths of everything that is read pair by pair."""
         return [path for each in self.sources for path in each.paths]
 
-    def pairs(self) -> Sized[PairRecord | DeptreeError]:
+    def pairs(self) -> Counted[PairRecord | DeptreeError]:
         """The sentence pairs as they are read, all files one after another; to be called once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
-        return Sized(self._read(), total, share, noun="pair")
+        return Counted(self._read(), total, share, noun="pair")
 
     def _read(self) -> Iterator[PairRecord | DeptreeError]:
         number = 0

@@ -24,8 +24,8 @@ from typing import Any
 
 import click
 
+from deptree_cli.cli.provenance import ANYTHING, FILE_OF_DEFAULTS, mark_provenance
 from deptree_cli.cli.sections import RUNNING, Option
-from deptree_cli.cli.unsaid import ANYTHING, FILE_OF_DEFAULTS, mark_unsaid
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 
@@ -116,7 +116,7 @@ class Defaults(Mapping[str, Any]):
             raise DeptreeError(f"{path} has no option {key!r}", _did_you_mean(key, options))
         chosen |= own
         if any(options[key].section != RUNNING for key in chosen):
-            mark_unsaid(self._context, ANYTHING)
+            mark_provenance(self._context, ANYTHING)
         return {options[key].name or "": _checked(options[key], key, value) for key, value in chosen.items()}
 
     def _check_general(self, group: click.Group, keys: Iterable[str]) -> None:

@@ -25,7 +25,7 @@ HIGHEST_R_HAT = 1.1
 
 
 @dataclass(frozen=True)
-class Work:
+class Estimator:
     """A method with its settings; it travels to worker processes."""
 
     method: Method
@@ -63,7 +63,7 @@ class Estimating:
         self._interrupt = Interrupt() if method.goes_on and run.engine is None else None
         if self._interrupt:
             settings = replace(settings, stop=self._interrupt, tell=_tell)
-        self.work = Work(method, settings)
+        self.work = Estimator(method, settings)
 
     def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
         """The tasks that are still to be done."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.parser_options import Reading, ReadSentence
+from deptree_cli.cli.parser_options import ReadSentence, SentenceStream
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.io.conllu.gold import Partner, with_gold
 from deptree_cli.io.pictures.plots import check_plot
@@ -27,7 +27,7 @@ class GoldOptions:
     as_json: bool
     plot: str | None
 
-    def of(self, read: Reading) -> Reading:
+    def of(self, read: SentenceStream) -> SentenceStream:
         """The sentences, each with its known tree if there is one."""
         return with_gold(read, self.paths, _partner, "words") if self.paths else read
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.pipeline import Task
+from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import option, reading_option
@@ -23,7 +23,7 @@ from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
 from deptree_cli.io.streams import place_of
 
-_Task = Task[PairRecord] | DeptreeError
+_Task = Numbered[PairRecord] | DeptreeError
 
 # In place of links that cannot be read, and of those in empty files.
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
@@ -142,8 +142,8 @@ class LinkReport:
 
 
 def _checked(
-    task: Task[PairRecord] | DeptreeError, line: PharaohLine | DeptreeError
-) -> Task[PairRecord] | DeptreeError:
+    task: Numbered[PairRecord] | DeptreeError, line: PharaohLine | DeptreeError
+) -> Numbered[PairRecord] | DeptreeError:
     """The task, or what is wrong with it or with its line of known links."""
     if isinstance(task, DeptreeError):
         return task

@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, option, writing_option
-from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.register import Entry, Register
 from deptree_cli.io.conllu.splicing import DEPS
 from deptree_cli.io.conllu.trees import USUAL, Style
@@ -27,7 +27,7 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
     """The seed given, or a fresh one, which the signature shows on stderr."""
     if seed is not None:
         return seed
-    mark_unsaid(context, "seed")
+    mark_provenance(context, "seed")
     return secrets.randbits(32)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Task:
+class ParseSettings:
     """What is to be found of each sentence.
 
     Attributes:
@@ -86,7 +86,7 @@ class ParseSentence:
     """The work on one sentence; it travels to worker processes."""
 
     trained: Any
-    task: Task
+    task: ParseSettings
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Parsed:
         """The sentence's trees, and its scores if they are wanted."""

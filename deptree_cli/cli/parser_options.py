@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
@@ -50,7 +50,7 @@ class ReadSentence:
         return self.block.place
 
 
-Reading = Iterator[ReadSentence | DeptreeError]
+SentenceStream = Iterator[ReadSentence | DeptreeError]
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,15 @@ class ParserOptions:
         if self.unknown_tags.line and not run.quiet:
             talk(self.unknown_tags.line)
 
-    def source(self, paired: Callable[[Reading], Reading] = iter) -> Sized[ReadSentence | DeptreeError]:
+    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Counted[ReadSentence | DeptreeError]:
         """The sentences of all files in order, with what is known of their number.
 
         paired: gives them what belongs to them, their known trees for example.
         """
         share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Sized(paired(self._read()), share=share)
+        return Counted(paired(self._read()), share=share)
 
-    def _read(self) -> Reading:
+    def _read(self) -> SentenceStream:
         numbers = count(1)
         for path in self.sentences:
             with open_input(path) as file:

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from deptree_cli.cli.progress import Sized, progress
+from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.corpus import ordered_map
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 Work = Callable[[Prepared, np.random.Generator], Result]
 
 # An item, and how often its name came before.
-Task = tuple[Read, int]
+Numbered = tuple[Read, int]
 
 
 class Pipeline(Generic[Read, Prepared]):
@@ -62,7 +62,7 @@ class Pipeline(Generic[Read, Prepared]):
         source: Iterable[Read | DeptreeError],
         prepare: Callable[[Read], Prepared],
         run: RunOptions,
-        choose: Callable[[Iterator[Task[Read] | DeptreeError]], Iterator[Task[Read] | DeptreeError]] = iter,
+        choose: Callable[[Iterator[Numbered[Read] | DeptreeError]], Iterator[Numbered[Read] | DeptreeError]] = iter,
     ) -> None:
         self._source = source
         self._prepare = prepare
@@ -94,10 +94,10 @@ class Pipeline(Generic[Read, Prepared]):
                 talk(waiting.pop(0))
             yield result
         if self.skipped:
-            noun = source.noun if isinstance(source, Sized) else "sentence"
+            noun = source.noun if isinstance(source, Counted) else "sentence"
             talk(f"{counted(len(self.skipped), noun)} skipped")
 
-    def _tasks(self, notices: list[str]) -> Iterator[Task[Read] | DeptreeError]:
+    def _tasks(self, notices: list[str]) -> Iterator[Numbered[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
         occurrences: Counter[str] = Counter()
         shard, shards = self._run.shard
@@ -138,21 +138,21 @@ class Step(Generic[Read, Prepared, Result]):
     work: Work[Prepared, Result]
     seed: int
 
-    def __call__(self, task: Task[Read] | DeptreeError) -> Result | DeptreeError:
+    def __call__(self, task: Numbered[Read] | DeptreeError) -> Result | DeptreeError:
         """The work's result, or the error that makes the item unusable."""
         if isinstance(task, DeptreeError):
             return task
         item, occurrence = task
         try:
             prepared = self.prepare(item)
-            _load_kernels()
+            load_kernels()
             return self.work(prepared, sentence_stream(self.seed, item.sent_id, occurrence))
         except DeptreeError as error:
             return error.at(item.place, item.sent_id)
 
 
 @cache
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Load numba, once in every process."""
     from deptree_cli.kernels.flags import start_quickly
 

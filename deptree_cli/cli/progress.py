@@ -18,7 +18,7 @@ INTERVAL = 0.1
 _WIDTH = 24
 
 
-class Sized(Generic[Item]):
+class Counted(Generic[Item]):
     """Items, to be iterated once, with what is known of their number.
 
     Args:
@@ -62,7 +62,7 @@ class Bar(StatusLine):
 
     def __init__(self, source: object, output: str | None, shard: tuple[int, int], quiet: bool) -> None:
         super().__init__(output, quiet)
-        self._source = source if isinstance(source, Sized) else None
+        self._source = source if isinstance(source, Counted) else None
         self._shard, self._shards = shard
         self._first = self._drawn = 0.0
         self._done = 0
@@ -118,7 +118,7 @@ def progress(
     """The items as they pass, counted on stderr.
 
     Args:
-        source: what the items are made of; a `Sized` one tells how many there will be.
+        source: what the items are made of; a `Counted` one tells how many there will be.
         output: where results go; None is standard output.
         shard: which of the items of the source are worked on.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from deptree_cli.cli.unsaid import mark_unsaid
+from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.gold import records_with_gold
 from deptree_cli.io.scores.labels import LabelScores
@@ -68,7 +68,7 @@ class ScoreFiles:
         return None
 
 
-class Reading:
+class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
     def __init__(
@@ -144,7 +144,7 @@ def own_trees(found: Sequence[ScoreFiles]) -> str:
         if len(kinds) > 1:
             place = kinds[own].source.place
             raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
-        mark_unsaid(click.get_current_context(silent=True), "trees")
+        mark_provenance(click.get_current_context(silent=True), "trees")
     return own
 
 
@@ -161,5 +161,5 @@ def own_layout(found: Sequence[ScoreFiles]) -> Layout:
             raise DeptreeError(problem, "Read them one by one, or pass --from for all", place=each.source.place)
     if layouts[0] is None:
         return Layout()
-    mark_unsaid(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
     return layouts[0]

@@ -10,8 +10,8 @@ import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
-from deptree_cli.cli.progress import Sized
-from deptree_cli.cli.score_files import Reading, ScoreFiles, own_layout, own_trees, paired
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, files, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
@@ -82,7 +82,7 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def records(self) -> Sized[Record | DeptreeError]:
+    def records(self) -> Counted[Record | DeptreeError]:
         """The sentences as they are read; to be called once.
 
         Raises:
@@ -94,8 +94,8 @@ class ScoreOptions:
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = Reading(self.files, self.how.layout, self.how.label_layout, self.other)
-        return Sized(self._with_notices(reading), reading.total, reading.share)
+        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
+        return Counted(self._with_notices(reading), reading.total, reading.share)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""

@@ -11,11 +11,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from deptree_cli.cli.compiling import kernels_told
+from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
-from deptree_cli.cli.unsaid import from_defaults
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.distinct import Named, check_distinct, check_read_once
-from deptree_cli.io.left_behind import left_behind
+from deptree_cli.io.overwrites import Named, check_read_once, refuse_overwrites
+from deptree_cli.io.partial_files import partial_files
 from deptree_cli.io.streams import STDIN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -99,10 +99,10 @@ class Command(click.Command):
         named = list(_files_of(self, ctx))
         inputs, outputs = ([file for file, writes in named if writes == wanted] for wanted in (False, True))
         check_read_once(inputs)
-        check_distinct(inputs, outputs)
+        refuse_overwrites(inputs, outputs)
         quiet = bool(ctx.params.get("quiet"))
         if not quiet:
-            for path in left_behind(file.path for file in outputs):
+            for path in partial_files(file.path for file in outputs):
                 talk(f"{path} is what a run that was killed left behind; nobody writes it any more")
         with kernels_told(ctx.params.get("output"), quiet), _defaults_named(ctx):
             return super().invoke(ctx)

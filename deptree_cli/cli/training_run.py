@@ -10,9 +10,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.progress import Sized, progress
+from deptree_cli.cli.progress import Counted, progress
+from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.errors import counted
 from deptree_cli.core.undo import undone_at_once
 
@@ -47,9 +47,9 @@ def run_training(
     """
     from deptree_cli.io.hpyp.model_file import write_model
 
-    kept = Kept(path, training.progress, told.quiet)
+    kept = Checkpoint(path, training.progress, told.quiet)
     steps = _steps(training, targets)
-    source: Sized[str] = Sized(
+    source: Counted[str] = Counted(
         (),
         total=lambda: _left(training.progress, targets) + kept.steps,
         noun="iteration",
@@ -103,7 +103,7 @@ def _bytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
-class Kept:
+class Checkpoint:
     """What is there when training is cut short.
 
     Attributes:

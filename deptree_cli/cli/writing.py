@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.status_line import data_follows
-from deptree_cli.cli.unsaid import says_more
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump

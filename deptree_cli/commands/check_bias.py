@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
+from deptree_cli.cli.rows import RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -83,7 +83,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option
-@flat_options
+@row_options
 @header_option
 @run_options
 def check_bias(
@@ -94,7 +94,7 @@ def check_bias(
     samples: str | None,
     alpha: float,
     seed: int,
-    flat: Flat,
+    row_format: RowFormat,
     header: bool | None,
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
@@ -104,7 +104,7 @@ def check_bias(
     fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
     if samples:
         fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
-    fmt = flat.form(run.output)
+    fmt = row_format.form(run.output)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     audited = list(_given(pipeline, samples) if samples else pipeline.map(AuditSampler(sampler, size), seed))
     rows = _with_verdicts(audited, None if samples else sampler.name, alpha)

@@ -10,11 +10,11 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.flat import JSON, TABLE, TSV, Flat, flat_options, flattened, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.report import table
+from deptree_cli.cli.rows import JSON, TABLE, TSV, RowFormat, flattened, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, files, option
 from deptree_cli.cli.writing import signed
@@ -61,15 +61,15 @@ Row = dict[str, Any]
     type=click.Choice(FUNCTIONALS.names),
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
-@flat_options
+@row_options
 @header_option
 @run_options
-def estimate(draws: str, run: RunOptions, names: tuple[str, ...], flat: Flat, header: bool | None) -> int:
+def estimate(draws: str, run: RunOptions, names: tuple[str, ...], row_format: RowFormat, header: bool | None) -> int:
     """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
     made_by = signature("estimate", {"quantities": "+".join(quantities), **run.signature_fields})
-    fmt = flat.form(run.output)
-    source = Sized(read_draws(draws), share=lambda: share_read(draws))
+    fmt = row_format.form(run.output)
+    source = Counted(read_draws(draws), share=lambda: share_read(draws))
     pipeline = Pipeline(source, _as_drawn, run)
     rows = pipeline.map(Estimated(tuple(quantities)))
     if not set(quantities) <= set(SCALARS):

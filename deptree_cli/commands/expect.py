@@ -9,10 +9,10 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.flat import JSON, TSV, Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.rows import JSON, TSV, RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
@@ -76,11 +76,17 @@ def input_options(function: Any) -> Any:
 @gold_option("For risk and attachment.")
 @input_options
 @option("--grad", is_flag=True, help="Write the gradient too.")
-@flat_options
+@row_options
 @header_option
 @run_options
 def expect(
-    scores: ScoreOptions, run: RunOptions, name: str, grad: bool, flat: Flat, header: bool | None, **given: Any
+    scores: ScoreOptions,
+    run: RunOptions,
+    name: str,
+    grad: bool,
+    row_format: RowFormat,
+    header: bool | None,
+    **given: Any,
 ) -> int:
     """Compute an expectation under every sentence's distribution."""
     quantity = QUANTITIES.get(name)
@@ -90,13 +96,13 @@ def expect(
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
         scores = replace(scores, other=ScoreSource(path))
-    fmt = flat.form(run.output)
+    fmt = row_format.form(run.output)
     if grad or not quantity.scalar:
         if fmt == TSV:
             raise click.UsageError(f"--tsv has no place for {'gradients' if grad else name}: leave it out.")
         fmt = JSON
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = pipeline.map(Expect(quantity, values, grad))
+    rows = pipeline.map(Quantities(quantity, values, grad))
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
     made_by = {"quantity": name, **numbers, **scores.signature_fields, **run.signature_fields}
     columns = ["sent_id", "n", name, "reason"]
@@ -126,7 +132,7 @@ def _read(needed: Input, value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Expect:
+class Quantities:
     """The quantity of one sentence as an object for JSON; `values`: what all sentences share of its inputs."""
 
     quantity: Quantity

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.flat import TABLE, Flat, flat_options, write_rows
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.rows import TABLE, RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import command
@@ -28,9 +28,9 @@ from deptree_cli.io.signature import signature
 @score_options
 @label_scores_option
 @gold_option("How well they fit is shown.")
-@flat_options
+@row_options
 @run_options
-def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
+def inspect(scores: ScoreOptions, run: RunOptions, row_format: RowFormat) -> int:
     """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root and
     projective mass.
 
@@ -39,7 +39,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, flat: Flat) -> int:
     is another one than was read, a line on stderr tells what to pass instead, and the exit code is 1. A table on a
     terminal, else JSON.
     """
-    fmt = flat.form(run.output, single=True)
+    fmt = row_format.form(run.output, single=True)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     seen = list(pipeline.map(_seen))
     if not seen:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.estimating import Estimating, Work, convergence
+from deptree_cli.cli.estimating import Estimating, Estimator, convergence
 from deptree_cli.cli.options import format_option, header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
@@ -73,7 +73,7 @@ def marginals(
 class Marginals:
     """Marginals of one sentence in a format: by a method, None for the sentence's own sums."""
 
-    work: Work | None
+    work: Estimator | None
     fmt: str
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> tuple[Estimate | None, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.rows import RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -35,10 +35,10 @@ ITS_OWN_ONLY = "{}: no other sum is worked out"
 @score_options
 @label_scores_option
 @option("--summary", is_flag=True, help="One row for all sentences together.")
-@flat_options
+@row_options
 @header_option
 @run_options
-def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, header: bool | None) -> int:
+def partition(scores: ScoreOptions, run: RunOptions, summary: bool, row_format: RowFormat, header: bool | None) -> int:
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
@@ -47,7 +47,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, flat: Flat, 
     all spanning trees with --multi-root), exact. With --projective the other columns are of such trees only.
     With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
-    fmt = flat.form(run.output, single=summary)
+    fmt = row_format.form(run.output, single=summary)
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.how.space) for each in pipeline.map(_sums))
     fields = {**scores.signature_fields, **run.signature_fields}

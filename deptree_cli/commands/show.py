@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
@@ -16,7 +17,6 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.wanted import Wanted, wanted_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
@@ -74,12 +74,12 @@ def show(
         check_plot(heat_map)
     drawn = text or run.output or not heat_map
     text = _is_text(text, run.output)
-    choose = Wanted(wanted, scores.source.place, run.shard)
+    choose = ChosenSentence(wanted, scores.source.place, run.shard)
     pipeline = Pipeline(scores.records(), scores.interpretation, run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.
-    for seen in signed(list(pipeline.map(Look(size, threshold), seed)), made_by, run):
+    for seen in signed(list(pipeline.map(DrawArcs(size, threshold), seed)), made_by, run):
         if heat_map:
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:
@@ -111,7 +111,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Look:
+class DrawArcs:
     """A sentence as a picture, of its marginals or of `size` samples."""
 
     size: int | None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli import progress as module
-from deptree_cli.cli.progress import Bar, Sized, progress
+from deptree_cli.cli.progress import Bar, Counted, progress
 from tests.on_terminal import on_terminal
 
 MATRICES = {f"s{number}": np.random.default_rng(number).random((41, 41)) for number in range(60)}
@@ -75,7 +75,7 @@ def test_it_can_be_left_out(screen, options):
 
 def test_what_is_short_has_none(tmp_path):
     assert module.PATIENCE >= 1
-    items = list(progress(iter(range(10)), Sized(range(10))))
+    items = list(progress(iter(range(10)), Counted(range(10))))
     assert items == list(range(10))
 
 
@@ -100,7 +100,7 @@ def test_talk_makes_way(screen):
     ],
 )
 def test_what_it_says(total, share, shown):
-    source = Sized(range(40), total, share)
+    source = Counted(range(40), total, share)
     for _, _ in zip(range(11), source, strict=False):
         pass
     bar = Bar(source, None, (1, 1), False)

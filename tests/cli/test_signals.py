@@ -177,7 +177,7 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, files: dict[str,
 def test_signals_that_were_ignored_stay_ignored() -> None:
     """As nohup has it."""
     code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
-    code += "from deptree_cli.cli.endings import end_on_signals as start;"
+    code += "from deptree_cli.cli.signals import end_on_signals as start;"
     code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "on\n", "")

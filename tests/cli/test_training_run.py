@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.cli.training_run import Kept
+from deptree_cli.cli.training_run import Checkpoint
 from deptree_cli.core.hpyp.trained import Progress
 
 START = Progress(seed=7, oracle="static", tagset="upos", digest="", sentences=3, lifted=0)
@@ -23,7 +23,7 @@ def renamed_into(path: Path) -> None:
     other.replace(path)
 
 
-def told(kept: Kept, capfd: pytest.CaptureFixture[str]) -> str:
+def told(kept: Checkpoint, capfd: pytest.CaptureFixture[str]) -> str:
     kept.tell()
     return capfd.readouterr().err
 
@@ -44,7 +44,7 @@ def test_the_model_counts_once_it_is_in_its_place(
     if had.iterations:
         renamed_into(path)
     for is_there, expected in ((False, before), (True, after)):
-        kept = Kept(str(path), had, quiet=False)
+        kept = Checkpoint(str(path), had, quiet=False)
         kept.about_to_hold(coming)
         if is_there:
             renamed_into(path)
@@ -55,7 +55,7 @@ def test_the_model_counts_once_it_is_in_its_place(
 def test_every_model_in_turn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What was about to be held is held when the next model is about to be written."""
     path = tmp_path / "m.npz"
-    kept = Kept(str(path), START, quiet=False)
+    kept = Checkpoint(str(path), START, quiet=False)
     for progress in (FIRST, SECOND):
         kept.about_to_hold(progress)
         renamed_into(path)

@@ -11,10 +11,10 @@ import click
 import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
-from deptree_cli.cli.estimating import Estimating, Work
+from deptree_cli.cli.estimating import Estimating, Estimator
 from deptree_cli.cli.link_report import Aligned, LinkGold, LinkReport, link_gold_options
 from deptree_cli.cli.options import format_option, header_option
-from deptree_cli.cli.pipeline import Pipeline, Task
+from deptree_cli.cli.pipeline import Numbered, Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -72,7 +72,7 @@ def align(
     estimating = Estimating(pruning.method, pruning.settings, run)
     report = LinkReport(gold, run) if gold.paths else None
 
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         beside = estimating.until_stopped(report.beside(tasks) if report else tasks)
         return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
 
@@ -120,7 +120,7 @@ class LinksAbove:
     """The links of a pair that are more probable than a threshold."""
 
     threshold: float
-    work: Work
+    work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
         """The work on one pair."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
-from deptree_cli.cli.estimating import Estimating, Work, convergence
+from deptree_cli.cli.estimating import Estimating, Estimator, convergence
 from deptree_cli.cli.options import format_option, header_option
-from deptree_cli.cli.pipeline import Pipeline, Task
+from deptree_cli.cli.pipeline import Numbered, Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
@@ -57,13 +57,15 @@ def expectations(
     fmt = choose_format(fmt, run.output, None, "jsonl", "npz")
     estimating = Estimating(pruning.method, pruning.settings, run)
 
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, **pruning.signature_fields}
     made_by = signature("bitext expectations", fields)
-    found = estimating.watched((each.estimate, each) for each in pipeline.map(Expect(estimating.work), pruning.seed))
+    found = estimating.watched(
+        (each.estimate, each) for each in pipeline.map(LinkExpectations(estimating.work), pruning.seed)
+    )
     if fmt == "npz":
         write_arrays(_arrays(found), made_by, run)
     else:
@@ -81,10 +83,10 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Expect:
+class LinkExpectations:
     """The expectations of one pair."""
 
-    work: Work
+    work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:
         """The work on one pair."""

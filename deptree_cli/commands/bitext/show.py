@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
-from deptree_cli.cli.estimating import Estimating, Work
-from deptree_cli.cli.pipeline import Pipeline, Task
+from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
+from deptree_cli.cli.estimating import Estimating, Estimator
+from deptree_cli.cli.pipeline import Numbered, Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.wanted import Wanted, wanted_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.pruning.estimate import Estimate
@@ -50,14 +50,14 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     """Draw one sentence pair."""
     plot = _plot(run.output)
     estimating = Estimating(pruning.method, pruning.settings, run)
-    choose = Wanted(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
+    choose = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
 
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
-    results = pipeline.map(Look(estimating.work), pruning.seed)
+    results = pipeline.map(DrawLinks(estimating.work), pruning.seed)
     # To the end first, so that no progress is shown where the picture goes.
     seen = list(estimating.watched(results))
     for picture in signed(seen, signature("bitext show", fields), run):
@@ -86,10 +86,10 @@ def _plot(output: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class Look:
+class DrawLinks:
     """A sentence pair as a picture."""
 
-    work: Work
+    work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> tuple[Estimate, AlignmentPicture]:
         """The work on one pair."""

@@ -6,9 +6,9 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.flat import JSON, TABLE, Flat, flat_options, write_rows
 from deptree_cli.cli.parser_options import model_argument
 from deptree_cli.cli.report import table, talk
+from deptree_cli.cli.rows import JSON, TABLE, RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import command, writing_option
 
@@ -21,9 +21,9 @@ LEVEL = ("process", "level", "context", "restaurants", "customers", "tables", "e
 
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
 @model_argument
-@flat_options
+@row_options
 @writing_option("--output", "-o", metavar="FILE", writes=True, help="Where to write; renamed into place when whole.")
-def describe(model: str, flat: Flat, output: str | None) -> int:
+def describe(model: str, row_format: RowFormat, output: str | None) -> int:
     """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
 
     A process has a level for every length of context, from the empty one on; each line shows which element is added to
@@ -35,7 +35,7 @@ def describe(model: str, flat: Flat, output: str | None) -> int:
     from deptree_cli.io.hpyp.model_file import read_model
 
     trained, made_by = read_model(model)
-    fmt, run = flat.form(output, single=True), RunOptions(output)
+    fmt, run = row_format.form(output, single=True), RunOptions(output)
     summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
     if fmt == TABLE:
         talk(made_by)

@@ -10,7 +10,7 @@ import numpy as np
 from deptree_cli.cli.options import format_option, header_option, seed_option, size_option
 from deptree_cli.cli.parser_options import model_argument, read_trained
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Sized
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
@@ -49,7 +49,7 @@ def generate(
     """
     fmt = choose_format(fmt, run.output, model, "conllu", "jsonl")
     names = (Name(f"gen-{number}") for number in range(1, size + 1))
-    pipeline = Pipeline(Sized(names, total=lambda: size), Name.own, run)
+    pipeline = Pipeline(Counted(names, total=lambda: size), Name.own, run)
     fields = {"size": size, "longest": longest, **run.signature_fields, "seed": seed}
     drawn = pipeline.map(Draw(read_trained(model), longest, fmt), seed)
     write_chunks(drawn, fmt, signature("hpyp generate", fields), header, run)

@@ -19,7 +19,7 @@ from deptree_cli.cli.options import (
     style_fields,
     style_options,
 )
-from deptree_cli.cli.parsed import Parsed, ParseSentence, Task
+from deptree_cli.cli.parsed import Parsed, ParseSentence, ParseSettings
 from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
 from deptree_cli.cli.pipeline import Pipeline
@@ -101,7 +101,7 @@ def parse(
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     fields = {**parser.signature_fields, "beam": beam, "size": size, **run.signature_fields, **style_fields(style)}
     style = style if size else replace(style, sent_id_format=_UNNAMED)
-    task = Task(parser.particles, parser.predicts_tags, beam, size, kind, bool(gold.plot), fmt, style)
+    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(gold.plot), fmt, style)
     fields["seed"] = seed if task.filters else None
     pipeline = Pipeline(parser.source(gold.of), parser.prepare, run)
     report = Report()

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.flat import Flat, flat_options, write_rows
 from deptree_cli.cli.options import header_option, seed_option
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
+from deptree_cli.cli.rows import RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.unknown_tags import named
@@ -23,10 +23,12 @@ from deptree_cli.io.signature import signature
 @parser_options
 @filters_option
 @seed_option
-@flat_options
+@row_options
 @header_option
 @run_options
-def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, flat: Flat, header: bool | None) -> int:
+def perplexity(
+    parser: ParserOptions, run: RunOptions, filters: int, seed: int, row_format: RowFormat, header: bool | None
+) -> int:
     """Compute the perplexity of sentences: one row for all of them together, JSON or, on a terminal, a table.
 
     evidence_perplexity is 2 to the power of evidence_bits / tokens, where tokens are the words and the ends of
@@ -47,7 +49,7 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     """
     from deptree_cli.core.hpyp.perplexity import Perplexity  # loads kernels: when there is work
 
-    fmt = flat.form(run.output, single=True)
+    fmt = row_format.form(run.output, single=True)
     pipeline = Pipeline(parser.source(), parser.prepare, run)
     found = Perplexity(parser.trained.symbols.names)
     for scored in pipeline.map(Score(parser, filters), seed):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.flat import TSV, Row, write_rows
 from deptree_cli.cli.options import format_option, header_option, seed_option
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
+from deptree_cli.cli.rows import TSV, Row, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.writing import choose_format, write_chunks

@@ -12,11 +12,11 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
+from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
-from deptree_cli.cli.unsaid import mark_unsaid
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
@@ -96,11 +96,11 @@ def train(**options: Any) -> int:
     words to its word model; transitions and tags stay as they were. In each pass, all sentences are parsed by the
     parser as it was when the pass began.
     """
-    return _train(Options(**options))
+    return _train(TrainOptions(**options))
 
 
 @dataclass(frozen=True)
-class Options:
+class TrainOptions:
     """The command line."""
 
     treebank: tuple[str, ...]
@@ -120,7 +120,7 @@ class Options:
     verbose: bool
 
 
-def _train(options: Options) -> int:
+def _train(options: TrainOptions) -> int:
     _check(options)
     skipped: list[str] = []
     contexts = _contexts(options)
@@ -153,7 +153,7 @@ def _train(options: Options) -> int:
     return 1 if skipped else 0
 
 
-def _check(options: Options) -> None:
+def _check(options: TrainOptions) -> None:
     """Find what is wrong with the command line before anything is read.
 
     Raises:
@@ -173,7 +173,7 @@ def _check(options: Options) -> None:
         raise click.UsageError("--resume goes on with the model of -m, --force overwrites it. Remove one.")
 
 
-def _contexts(options: Options) -> Contexts:
+def _contexts(options: TrainOptions) -> Contexts:
     """The contexts of the file, or those of the paper."""
     from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED
     from deptree_cli.io.hpyp.contexts_file import read_contexts
@@ -187,7 +187,7 @@ def _contexts(options: Options) -> Contexts:
 
 def _usable(
     found: Iterable[Annotated | DeptreeError],
-    options: Options,
+    options: TrainOptions,
     skipped: list[str],
     check: Callable[[Annotated], object],
 ) -> Iterator[Annotated]:
@@ -205,11 +205,11 @@ def _usable(
             talk(f"skipped: {line_of(error)}")
 
 
-def _seed(options: Options, before: Trained | None) -> int:
+def _seed(options: TrainOptions, before: Trained | None) -> int:
     """The seed given, that of the model to go on with, or a fresh one."""
     if options.seed is not None:
         return options.seed
-    mark_unsaid(click.get_current_context(), "seed")
+    mark_provenance(click.get_current_context(), "seed")
     return before.progress.seed if before else secrets.randbits(32)
 
 
@@ -218,7 +218,7 @@ class Signature:
     """How a model was made that has come so far."""
 
     contexts: Contexts
-    options: Options
+    options: TrainOptions
 
     def __call__(self, progress: Progress) -> str:
         """The signature."""

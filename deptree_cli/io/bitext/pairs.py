@@ -13,7 +13,7 @@ from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.bitext.text import PairWords, read_text
 from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, Source, in_order
 from deptree_cli.io.streams import STDIN, place_of
 
 One = TypeVar("One")
@@ -92,7 +92,7 @@ class _Opened(NamedTuple):
 @contextmanager
 def _opened(path: str, layout: PairLayout) -> Iterator[_Opened]:
     with open_scores(path) as file:
-        source = file.read(Matrices(2, layout.forbidden, pairs=True))
+        source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
         yield _Opened(place_of(path), source, file.meta.ordered)
 
 

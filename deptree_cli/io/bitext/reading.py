@@ -8,7 +8,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.bitext.record import PairInterpretation, ScoredPair
-from deptree_cli.io.usable import usable
+from deptree_cli.io.prepared import prepared
 
 
 def read_pairs(
@@ -35,4 +35,4 @@ def read_pairs(
         DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.
     """
     records = PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score))
-    return usable(records, PairInterpretation(temperature), on_error)
+    return prepared(records, PairInterpretation(temperature), on_error)

@@ -90,7 +90,7 @@ def read_model(path: str) -> tuple[Trained, str]:
         if not file.head.startswith(b"PK"):
             raise _no_model(file.place)
         with open_npz(file) as opened:
-            return _read(opened, file.place), printable(opened.signature)
+            return _read(opened, file.place), printable(opened.meta.signature)
 
 
 def _read(opened: NpzFile, place: str) -> Trained:

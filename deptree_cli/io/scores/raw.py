@@ -13,7 +13,7 @@ from deptree_cli.core.errors import DeptreeError
 
 
 @dataclass(frozen=True, slots=True)
-class Matrices:
+class ReadSpec:
     """What a reader has to know of the matrices.
 
     Attributes:

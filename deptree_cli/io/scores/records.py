@@ -19,6 +19,7 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
+from deptree_cli.io.prepared import prepared
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import space_of
@@ -27,7 +28,6 @@ from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.usable import usable
 
 if TYPE_CHECKING:
     from conllu.models import TokenList
@@ -218,11 +218,11 @@ class ScoredSentence:
         return draw(self.distribution, self.record.block)
 
 
-# What of `Options` says how a matrix becomes a distribution, under the same names.
+# What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
 CHOSEN = ("temperature", "nan_forbids", "fix_heads")
 
 
-class Options(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
@@ -251,7 +251,7 @@ def read(
     conllu: str | None = None,
     *,
     on_error: Callable[[DeptreeError], None] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ReadOptions],
 ) -> Iterator[ScoredSentence]:
     """Read the sentences of a score file, one at a time, as the commands do.
 
@@ -260,7 +260,7 @@ def read(
         conllu: path of the sentences that the scores belong to.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, nan_forbids and fix_heads, as on the command line (`Options`).
+            temperature, nan_forbids and fix_heads, as on the command line (`ReadOptions`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -280,4 +280,4 @@ def read(
     chosen["space"] = space_of(source.meta.trees, *which)
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None
-    return usable(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
+    return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

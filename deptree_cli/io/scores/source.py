@@ -10,7 +10,7 @@ from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, Source
+from deptree_cli.io.scores.raw import ReadSpec, Source
 from deptree_cli.io.streams import place_of
 
 
@@ -56,6 +56,6 @@ class ScoreSource:
         """
         scores = self._file
         with self._opened:
-            source = scores.read(Matrices(layout.dimensions, layout.forbidden))
+            source = scores.read(ReadSpec(layout.dimensions, layout.forbidden))
             self.count = len(source) if isinstance(source, Mapping) else None
             yield source if lengths is None else with_lengths(source, read_lengths(lengths), self.place)

@@ -1,4 +1,4 @@
-"""Matrices as read become log-scores of links and of unlinked words: scales, NULL, both directions, padding."""
+"""ReadSpec as read become log-scores of links and of unlinked words: scales, NULL, both directions, padding."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep
 from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, in_order
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, in_order
 
 
 def read(path: str, chosen: Layout | None = None) -> list[Raw]:
@@ -25,7 +25,7 @@ def read(path: str, chosen: Layout | None = None) -> list[Raw]:
     chosen = chosen or Layout()
     with open_scores(path) as file:
         assert replace(file.meta, ordered=True) == NOTHING
-        return list(in_order(file.read(Matrices(chosen.dimensions, chosen.forbidden))))
+        return list(in_order(file.read(ReadSpec(chosen.dimensions, chosen.forbidden))))
 
 
 @pytest.fixture(scope="module")

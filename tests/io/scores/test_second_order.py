@@ -16,7 +16,7 @@ from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout, from_head_dep, to_head_dep
 from deptree_cli.io.scores.pairing import read_both, read_records
-from deptree_cli.io.scores.raw import Matrices, SecondOrderParts
+from deptree_cli.io.scores.raw import ReadSpec, SecondOrderParts
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
 from deptree_cli.io.scores.source import ScoreSource
@@ -62,7 +62,7 @@ def test_parts_come_with_their_sentence(records) -> None:
 def test_their_keys_are_no_sentences(scratch) -> None:
     data = npz(a=gaussian(2, 2), a_dot_sibling=gaussian(2, 3), b=gaussian(2, 2))
     with open_scores(scratch("a.npz", data)) as file:
-        source = file.read(Matrices())
+        source = file.read(ReadSpec())
         assert (list(source), len(source)) == (["a", "b"], 2)
         assert "a.sibling" not in source
         with pytest.raises(KeyError):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, Source
+from deptree_cli.io.scores.raw import ReadSpec, Source
 from deptree_cli.io.streams import Input
 
 
@@ -23,7 +23,7 @@ class ScoreFile(Protocol):
     def meta(self) -> Meta:
         """What the file says of itself; one that may have sorted the sentences by name is not `ordered`."""
 
-    def read(self, matrices: Matrices) -> Source:
+    def read(self, matrices: ReadSpec) -> Source:
         """Return what is in the file; to be called once, because the file may be a pipe."""
 
 

@@ -16,7 +16,7 @@ from deptree_cli.io.json_lines import dump, objects, sent_id_of
 from deptree_cli.io.output import Output
 from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 from deptree_cli.io.streams import Input, lines_of
 
 # What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
@@ -45,7 +45,7 @@ class Lines:
         self.words = all(isinstance(value, DeptreeError) or bool(value.get("forms")) for _, value in ahead)
         self._rows = chain(ahead, rows)
 
-    def read(self, matrices: Matrices) -> Iterator[Raw]:
+    def read(self, matrices: ReadSpec) -> Iterator[Raw]:
         """Yield the scores of each line: ``{"sent_id": optional, "scores": [[...], ...]}``; null is forbidden.
 
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
@@ -66,7 +66,7 @@ def _is_header(value: dict[str, Any]) -> bool:
     return {"signature"} <= value.keys() <= {"signature", "meta"}
 
 
-def _raw(value: dict[str, Any], matrices: Matrices, place: str) -> RawScores:
+def _raw(value: dict[str, Any], matrices: ReadSpec, place: str) -> RawScores:
     sent_id = sent_id_of(value, place)
     try:
         pair = _pair(value) if matrices.pairs else None
@@ -105,7 +105,7 @@ def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | N
     return tuple(words)
 
 
-def _array(rows: Any, matrices: Matrices) -> Array:
+def _array(rows: Any, matrices: ReadSpec) -> Array:
     """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
     shape, cells = _flattened(rows, matrices.dimensions)
     numbers = [matrices.forbidden if cell is None else cell for cell in cells]

@@ -20,7 +20,7 @@ from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Matrices, RawScores
+from deptree_cli.io.scores.raw import RawScores, ReadSpec
 from deptree_cli.io.streams import Input
 
 
@@ -31,12 +31,12 @@ class Arrays:
     file: Input
     meta: Meta = NOTHING
 
-    def read(self, matrices: Matrices) -> Iterator[RawScores]:
+    def read(self, matrices: ReadSpec) -> Iterator[RawScores]:
         """Yield the matrices (`read_npy`)."""
         return read_npy(self.file.stream, self.file.place, matrices)
 
 
-def read_npy(stream: BinaryIO, place: str, matrices: Matrices) -> Iterator[RawScores]:
+def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawScores]:
     """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded.
 
     Raises:

@@ -22,7 +22,7 @@ from deptree_cli.io.scores.containers.refused import TORCH
 from deptree_cli.io.scores.keys import BATCH, SentenceArrays, owner_of
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores, SecondOrderParts, Source
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, SecondOrderParts, Source
 from deptree_cli.io.streams import Input, seekable
 
 _SUFFIX = ".npy"
@@ -38,7 +38,7 @@ class NpzFile:
     entries: Archive
     meta: Meta
 
-    def read(self, matrices: Matrices) -> Source:
+    def read(self, matrices: ReadSpec) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
         return _batch(self.entries, matrices) if set(self.entries) == BATCH else Sentences(self.entries)
 
@@ -148,7 +148,7 @@ def _key_of(name: str, place: str) -> str:
     return name.removesuffix(_SUFFIX)
 
 
-def _batch(entries: Archive, matrices: Matrices) -> Iterator[Raw]:
+def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
     place = f"{entries.place}[scores]"
     lengths = as_lengths(entries.load("lengths"), f"{entries.place}[lengths]")
     with entries.entry("scores") as stream:

@@ -19,7 +19,7 @@ from deptree_cli.io.output import Output
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Write
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, RawScores
+from deptree_cli.io.scores.raw import RawScores, ReadSpec
 from deptree_cli.io.streams import Input, path_of
 
 _SAVE_AGAIN = "Write or copy it again"
@@ -53,7 +53,7 @@ class SafetensorsFile:
     tensors: Tensors
     meta: Meta
 
-    def read(self, matrices: Matrices) -> Tensors:
+    def read(self, matrices: ReadSpec) -> Tensors:
         """Return the tensors by key, in their order, or else in that in which they lie in the file."""
         return self.tensors
 

@@ -16,7 +16,7 @@ from deptree_cli.core.register import Register
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import Container, open_scores
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, Raw, in_order
+from deptree_cli.io.scores.raw import Raw, ReadSpec, in_order
 from deptree_cli.io.streams import Input
 
 
@@ -30,9 +30,9 @@ def as_input() -> Callable[..., Input]:
 def read_all(as_input: Callable[..., Input]) -> Callable[..., list[Raw]]:
     """All that a container reads from bytes, in order."""
 
-    def read(container: Container, data: bytes, place: str, matrices: Matrices | None = None) -> list[Raw]:
+    def read(container: Container, data: bytes, place: str, matrices: ReadSpec | None = None) -> list[Raw]:
         with container.open(as_input(data, place)) as file:
-            return list(in_order(file.read(matrices or Matrices())))
+            return list(in_order(file.read(matrices or ReadSpec())))
 
     return read
 
@@ -41,9 +41,9 @@ def read_all(as_input: Callable[..., Input]) -> Callable[..., list[Raw]]:
 def contents() -> Callable[..., tuple[Meta, list[Raw]]]:
     """What the file at a path says of itself, and what is in it."""
 
-    def read(path: str, matrices: Matrices | None = None) -> tuple[Meta, list[Raw]]:
+    def read(path: str, matrices: ReadSpec | None = None) -> tuple[Meta, list[Raw]]:
         with open_scores(path) as file:
-            return file.meta, list(in_order(file.read(matrices or Matrices())))
+            return file.meta, list(in_order(file.read(matrices or ReadSpec())))
 
     return read
 

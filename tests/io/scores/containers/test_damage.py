@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers import npz
 from deptree_cli.io.scores.containers.npy import read_npy
-from deptree_cli.io.scores.raw import Matrices
+from deptree_cli.io.scores.raw import ReadSpec
 
 
 def header(shape: str) -> bytes:
@@ -20,8 +20,8 @@ def header(shape: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def shapes(data: bytes, matrices: Matrices | None = None) -> list[tuple[int, ...]]:
-    return [raw.scores.shape for raw in read_npy(io.BytesIO(data), "a.npy", matrices or Matrices())]
+def shapes(data: bytes, matrices: ReadSpec | None = None) -> list[tuple[int, ...]]:
+    return [raw.scores.shape for raw in read_npy(io.BytesIO(data), "a.npy", matrices or ReadSpec())]
 
 
 @pytest.mark.parametrize("shape", [f"(0, {10**30})", f"({2**63}, 0)", f"({2**31}, {2**31}, 0)", f"({'1, ' * 40})"])
@@ -42,14 +42,14 @@ def test_a_header_by_python_2_is_no_reason_to_warn() -> None:
 
 def test_a_batch_of_nothing_does_not_go_on_for_ever(says) -> None:
     with says("(1000000000000, 2, 2, 0)", "not a padded batch"):
-        shapes(header("(1000000000000, 2, 2, 0)"), Matrices(3))
+        shapes(header("(1000000000000, 2, 2, 0)"), ReadSpec(3))
 
 
 def test_what_no_sentence_has_is_refused_before_it_is_read(says) -> None:
     """However few compressed bytes stand for it."""
     stream = io.BytesIO(header("(36000, 36000)") + bytes(64))
     with says("a.npy: an array of shape (36000, 36000)", "no sentence has"):
-        list(read_npy(stream, "a.npy", Matrices()))
+        list(read_npy(stream, "a.npy", ReadSpec()))
     assert len(stream.read()) == 64
 
 

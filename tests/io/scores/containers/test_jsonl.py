@@ -14,7 +14,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers.jsonl import CONTAINER, Lines
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 from deptree_cli.io.streams import Input
 
 Read = Callable[..., list[Raw]]
@@ -38,14 +38,14 @@ def test_scores_with_and_without_a_name(read: Read) -> None:
 
 @pytest.mark.parametrize("forbidden", [0.0, -np.inf])
 def test_null_forbids_and_nan_stays_nan(forbidden: float, read: Read) -> None:
-    (raw,) = read('{"scores": [[null, NaN, -Infinity]]}', Matrices(forbidden=forbidden))
+    (raw,) = read('{"scores": [[null, NaN, -Infinity]]}', ReadSpec(forbidden=forbidden))
     assert isinstance(raw, RawScores)
     np.testing.assert_array_equal(raw.scores, [[forbidden, np.nan, -np.inf]])
 
 
 def test_an_axis_more(read: Read) -> None:
     sound, flat, ragged = read(
-        '{"scores": [[[1, 2], [3, null]]]}\n{"scores": [[1, 2]]}\n{"scores": [[[1, 2], [3]]]}', Matrices(3, 0.0)
+        '{"scores": [[[1, 2], [3, null]]]}\n{"scores": [[1, 2]]}\n{"scores": [[[1, 2], [3]]]}', ReadSpec(3, 0.0)
     )
     assert isinstance(sound, RawScores)
     np.testing.assert_array_equal(sound.scores, [[[1, 2], [3, 0]]])
@@ -119,7 +119,7 @@ def test_a_signature_on_a_later_line_is_skipped(as_input) -> None:
     """As of files that were joined with cat."""
     lines = Lines(as_input(b'{"scores": [[1, 2]]}\n{"signature": "me"}\n{"scores": [[1, 2]]}\n', "a.jsonl"))
     assert lines.meta == NOTHING
-    assert [raw.place for raw in lines.read(Matrices()) if isinstance(raw, RawScores)] == ["a.jsonl:1", "a.jsonl:3"]
+    assert [raw.place for raw in lines.read(ReadSpec()) if isinstance(raw, RawScores)] == ["a.jsonl:1", "a.jsonl:3"]
 
 
 def test_a_file_of_nothing_but_a_signature(read: Read) -> None:
@@ -142,7 +142,7 @@ def test_a_sentence_is_handed_on_before_the_next_is_there() -> None:
     with os.fdopen(out_of, "rb") as pipe:
         lines = Lines(Input(pipe, b"", "pipe"))
         assert lines.meta == Meta("me")
-        raws = lines.read(Matrices())
+        raws = lines.read(ReadSpec())
         next(raws)
         seen.set()
         assert len(list(raws)) == 1

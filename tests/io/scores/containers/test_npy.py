@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.scores.containers.npy import CONTAINER, read_npy
-from deptree_cli.io.scores.raw import Matrices
+from deptree_cli.io.scores.raw import ReadSpec
 
 
 def npy(*arrays: np.ndarray) -> bytes:
@@ -26,8 +26,8 @@ def header(shape: str, descr: str = "'<f4'") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def read(data: bytes, matrices: Matrices | None = None) -> list[np.ndarray]:
-    return [raw.scores for raw in read_npy(io.BytesIO(data), "a.npy", matrices or Matrices())]
+def read(data: bytes, matrices: ReadSpec | None = None) -> list[np.ndarray]:
+    return [raw.scores for raw in read_npy(io.BytesIO(data), "a.npy", matrices or ReadSpec())]
 
 
 def test_one_matrix_in_either_order() -> None:
@@ -39,7 +39,7 @@ def test_one_matrix_in_either_order() -> None:
 
 def test_several_arrays_one_after_another() -> None:
     stored = [np.ones((n, n + 1)) * n for n in (3, 1, 2)]
-    raws = list(read_npy(io.BytesIO(npy(*stored)), "a.npy", Matrices()))
+    raws = list(read_npy(io.BytesIO(npy(*stored)), "a.npy", ReadSpec()))
     assert [raw.scores.shape for raw in raws] == [(3, 4), (1, 2), (2, 3)]
     assert [raw.place for raw in raws] == [f"a.npy, matrix {number}" for number in (1, 2, 3)]
     assert [(raw.key, raw.padded) for raw in raws] == [(None, False)] * 3
@@ -48,7 +48,7 @@ def test_several_arrays_one_after_another() -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_batch_comes_slice_by_slice(order: str) -> None:
     batch = np.arange(24.0).reshape(2, 3, 4)
-    raws = list(read_npy(io.BytesIO(npy(np.asarray(batch, order=order))), "a.npy", Matrices()))
+    raws = list(read_npy(io.BytesIO(npy(np.asarray(batch, order=order))), "a.npy", ReadSpec()))
     assert all(raw.padded for raw in raws)
     np.testing.assert_array_equal([raw.scores for raw in raws], batch)
 
@@ -73,7 +73,7 @@ def test_a_batch_on_a_pipe_does_not_gather_in_memory() -> None:
     tracemalloc.start()
     feeder.start()
     with os.fdopen(out_of, "rb") as pipe:
-        count = sum(1 for _ in read_npy(pipe, "pipe", Matrices()))
+        count = sum(1 for _ in read_npy(pipe, "pipe", ReadSpec()))
     feeder.join()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -152,10 +152,10 @@ def test_shapes_are_judged_where_the_sentence_is_known(shape: tuple[int, ...], o
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_with_labels_a_batch_has_an_axis_more(order: str) -> None:
     batch = np.arange(48.0).reshape(2, 3, 4, 2)
-    raws = list(read_npy(io.BytesIO(npy(np.asarray(batch, order=order))), "a.npy", Matrices(3)))
+    raws = list(read_npy(io.BytesIO(npy(np.asarray(batch, order=order))), "a.npy", ReadSpec(3)))
     assert all(raw.padded for raw in raws)
     np.testing.assert_array_equal([raw.scores for raw in raws], batch)
-    (raw,) = read_npy(io.BytesIO(npy(np.asarray(batch[0], order=order))), "a.npy", Matrices(3))
+    (raw,) = read_npy(io.BytesIO(npy(np.asarray(batch[0], order=order))), "a.npy", ReadSpec(3))
     assert not raw.padded
     np.testing.assert_array_equal(raw.scores, batch[0])
 

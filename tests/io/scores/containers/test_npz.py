@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers.npz import CONTAINER, open_npz
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 Read = Callable[..., list[Raw]]
 
@@ -39,7 +39,7 @@ def read(read_all) -> Read:
 def test_keys_keep_their_order_and_load_when_asked(as_input) -> None:
     with open_npz(as_input(npz(b=np.ones((2, 3)), a=np.ones((3, 3))), "a.npz")) as file:
         assert file.meta == NOTHING
-        source = file.read(Matrices())
+        source = file.read(ReadSpec())
         assert isinstance(source, Mapping)
         assert list(source) == ["b", "a"]
         assert "a" in source
@@ -62,7 +62,7 @@ def test_a_batch_with_lengths(read: Read) -> None:
 
 def test_a_batch_of_labelled_scores(read: Read) -> None:
     batch = np.arange(100.0).reshape(2, 5, 5, 2)
-    raws = read(npz(scores=batch, lengths=np.array([2, 4], np.uint8)), Matrices(3))
+    raws = read(npz(scores=batch, lengths=np.array([2, 4], np.uint8)), ReadSpec(3))
     assert [raw.length for raw in raws if isinstance(raw, RawScores)] == [2, 4]
 
 

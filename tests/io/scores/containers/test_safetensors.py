@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers import safetensors as tensors
 from deptree_cli.io.scores.containers.safetensors import CONTAINER, open_safetensors
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
 
@@ -40,7 +40,7 @@ def test_keys_keep_their_order_and_load_when_asked(as_input) -> None:
     data = laid_out(b=("F32", (1, 2), ones), a=("F32", (2, 1), ones), c=("F32", (1, 2), ones))
     with open_safetensors(as_input(data, "a.safetensors")) as file:
         assert file.meta.signature == ""
-        source = file.read(Matrices())
+        source = file.read(ReadSpec())
         assert isinstance(source, Mapping)
         assert list(source) == ["b", "a", "c"]
         assert len(source) == 3

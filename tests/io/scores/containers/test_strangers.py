@@ -18,7 +18,7 @@ from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, container_for, write_scores
 from deptree_cli.io.scores.containers.base import starting
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Matrices, RawScores, Source
+from deptree_cli.io.scores.raw import RawScores, ReadSpec, Source
 from deptree_cli.io.streams import Input
 
 
@@ -29,7 +29,7 @@ class Text:
         self._file = file
         self.meta = Meta(file.stream.readline().decode().split()[1])
 
-    def read(self, matrices: Matrices) -> Source:
+    def read(self, matrices: ReadSpec) -> Source:
         for number, line in enumerate(self._file.stream, 1):
             yield RawScores(str(number), np.array([line.split()], np.float64), f"{self._file.place}:{number}")
 

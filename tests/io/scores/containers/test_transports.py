@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Matrices, Raw, RawScores
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 DATA = Path(__file__).parents[4] / "sample_data"
 
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_again(container: Container, deliver, dimensions
     """The same arrays, names, and how to read them."""
     arrays = {name: np.stack([scores] * 2, axis=-1) if dimensions == 3 else scores for name, scores in MATRICES.items()}
     path = deliver(written(container, arrays), container.suffixes[0])
-    meta, raws = contents(path, Matrices(dimensions))
+    meta, raws = contents(path, ReadSpec(dimensions))
     named = container.name != WITHOUT_NAMES
     assert meta == (Meta(SIGNATURE, LAYOUT, "projective") if named else NOTHING)
     for raw, (name, scores) in zip(raws, arrays.items(), strict=True):

@@ -7,13 +7,13 @@ import re
 import click
 from click.core import ParameterSource
 
-_KEY = "deptree_cli.unsaid"
+_KEY = "deptree_cli.provenance"
 
 # In place of the name of a field: whatever the signature holds.
 ANYTHING = "*"
 
 
-def mark_unsaid(context: click.Context | None, *fields: str) -> None:
+def mark_provenance(context: click.Context | None, *fields: str) -> None:
     """Note that these fields of the signature were chosen by the program, a file of scores or the configuration."""
     if context is not None:
         context.meta.setdefault(_KEY, set()).update(fields)
@@ -22,8 +22,8 @@ def mark_unsaid(context: click.Context | None, *fields: str) -> None:
 def says_more(signature: str) -> bool:
     """Whether a signature says what the command line of this run does not."""
     context = click.get_current_context(silent=True)
-    unsaid = context.meta.get(_KEY, set()) if context else set()
-    return any(field == ANYTHING or f"|{field}:" in signature for field in unsaid)
+    chosen = context.meta.get(_KEY, set()) if context else set()
+    return any(field == ANYTHING or f"|{field}:" in signature for field in chosen)
 
 
 # Under which the contexts of a run know the file of its defaults.

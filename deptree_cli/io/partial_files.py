@@ -27,7 +27,7 @@ def mark_alive(stream: BinaryIO) -> None:
     _lock(stream.fileno())
 
 
-def left_behind(outputs: Iterable[str]) -> Iterator[str]:
+def partial_files(outputs: Iterable[str]) -> Iterator[str]:
     """Yield the unfinished files of runs that were killed, in the folders of these outputs."""
     for folder in dict.fromkeys(Path(os.path.realpath(path)).parent for path in outputs if path != STDIN):
         try:

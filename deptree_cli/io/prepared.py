@@ -11,7 +11,7 @@ Read = TypeVar("Read")
 Made = TypeVar("Made")
 
 
-def usable(
+def prepared(
     records: Iterable[Read | DeptreeError],
     prepare: Callable[[Read], Made],
     on_error: Callable[[DeptreeError], None] | None,

@@ -1,4 +1,4 @@
-"""Flat results, a row of named values per sentence: JSON Lines, tab-separated values, or a table on a terminal.
+"""RowFormat results, a row of named values per sentence: JSON Lines, tab-separated values, or a table on a terminal.
 
 One rule for every command that has them: ``--json`` and ``--tsv`` say what is written; without them the suffix of -o
 decides, a terminal gets a table, and everything else JSON Lines.
@@ -28,7 +28,7 @@ JSON, TSV, TABLE = "jsonl", "tsv", "table"
 
 
 @dataclass(frozen=True)
-class Flat:
+class RowFormat:
     """What was asked for: JSON, TSV, or neither."""
 
     json: bool = False
@@ -56,14 +56,14 @@ _OPTIONS = [
 ]
 
 
-def _flat(*, as_json: bool, as_tsv: bool) -> Flat:
+def _row_format(*, as_json: bool, as_tsv: bool) -> RowFormat:
     if as_json and as_tsv:
         raise click.UsageError("--json and --tsv are two formats: choose one.")
-    return Flat(as_json, as_tsv)
+    return RowFormat(as_json, as_tsv)
 
 
-# Gives a command with flat results --json and --tsv, as one `flat: Flat`.
-flat_options = bound("flat", _OPTIONS, _flat)
+# Gives a command with flat results --json and --tsv, as one `row_format: RowFormat`.
+row_options = bound("row_format", _OPTIONS, _row_format)
 
 
 def write_rows(
@@ -80,7 +80,7 @@ def write_rows(
 
     Args:
         columns: of TSV and table; JSON has whatever a row has.
-        fmt: what `Flat.form` returned.
+        fmt: what `RowFormat.form` returned.
         header: whether the signature is the first line.
         title, headings: of the table, whose columns are those that have a heading, or all that are filled anywhere; a
             single row without headings stands upright.
@@ -124,11 +124,11 @@ def _cell(name: str, value: object) -> str:
 
 def flattened(row: Row) -> dict[str, Any]:
     """The row with objects in it as fields of their own: ``depth.unbiased``."""
-    flat: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, value in row.items():
         inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, Mapping) else {name: value}
-        flat |= inner
-    return flat
+        found |= inner
+    return found
 
 
 def _on_terminal() -> bool:

@@ -32,7 +32,7 @@ def check_read_once(inputs: Iterable[Named]) -> None:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
 
 
-def check_distinct(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
+def refuse_overwrites(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
     """Raise before anything is written where an output is the same file as an input or another output.
 
     Links are followed. Devices such as the terminal and /dev/null may be named as often as one likes.

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.distinct import Named, check_distinct
-from deptree_cli.io.left_behind import left_behind
 from deptree_cli.io.output import Output
+from deptree_cli.io.overwrites import Named, refuse_overwrites
+from deptree_cli.io.partial_files import partial_files
 
 
 @pytest.fixture(autouse=True)
@@ -34,28 +34,32 @@ SAME = [("a", "a"), ("a", "./a"), ("a", "sub/../a"), ("a", "link"), ("link", "ha
 @pytest.mark.parametrize(("first", "second"), SAME)
 def test_one_file_under_two_names(first: str, second: str) -> None:
     with pytest.raises(DeptreeError, match="--output would write into what SCORES reads"):
-        check_distinct([Named("SCORES", first)], [Named("--output", second)])
+        refuse_overwrites([Named("SCORES", first)], [Named("--output", second)])
     with pytest.raises(DeptreeError, match="--plot and --output would write the same file"):
-        check_distinct([], [Named("--output", first), Named("--plot", second)])
+        refuse_overwrites([], [Named("--output", first), Named("--plot", second)])
 
 
 @pytest.mark.parametrize(("first", "second"), [("new", "new"), ("new", "sub/../new"), ("new", "to-new"), ("-", "-")])
 def test_one_output_that_does_not_exist_yet(first: str, second: str) -> None:
     with pytest.raises(DeptreeError, match="would write the same file"):
-        check_distinct([], [Named("--output", first), Named("--plot", second)])
+        refuse_overwrites([], [Named("--output", first), Named("--plot", second)])
 
 
 def test_files_that_differ() -> None:
-    check_distinct([Named("SCORES", "a"), Named("--conllu", "a"), Named("--other", "link")], [Named("--output", "b")])
-    check_distinct([], [Named("--output", "a"), Named("--plot", "b"), Named("--sentences", "sub/a")])
+    refuse_overwrites(
+        [Named("SCORES", "a"), Named("--conllu", "a"), Named("--other", "link")], [Named("--output", "b")]
+    )
+    refuse_overwrites([], [Named("--output", "a"), Named("--plot", "b"), Named("--sentences", "sub/a")])
 
 
 def test_devices_may_be_named_twice() -> None:
-    check_distinct([Named("SCORES", "/dev/null")], [Named("--output", "/dev/null"), Named("--plot", "/dev/null")])
+    refuse_overwrites([Named("SCORES", "/dev/null")], [Named("--output", "/dev/null"), Named("--plot", "/dev/null")])
 
 
 def test_standard_streams_are_files_too(tmp_path: Path) -> None:
-    program = "from deptree_cli.io.distinct import *; check_distinct([Named('SCORES', {!r})], [Named('--output', '-')])"
+    program = (
+        "from deptree_cli.io.overwrites import *; refuse_overwrites([Named('SCORES', {!r})], [Named('--output', '-')])"
+    )
     for path in ("a", "-"):
         with Path("a").open("ab") as appended, Path("a").open("rb") as stdin:
             command = [sys.executable, "-c", program.format(path)]
@@ -69,7 +73,7 @@ def test_what_a_killed_run_leaves_is_reported_and_stays(folder: Path) -> None:
     program += "with Output('out') as out: out.write(b'x'); os.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", program], check=False)
     for _ in range(2):
-        (found,) = left_behind(["other", "link", "-", "missing/x"])
+        (found,) = partial_files(["other", "link", "-", "missing/x"])
         assert found == str(next(folder.glob(".deptree-*.part")))
 
 
@@ -77,5 +81,5 @@ def test_what_is_being_written_is_not_left_behind(folder: Path) -> None:
     with Output("out") as out:
         out.write(b"x")
         assert list(folder.glob(".deptree-*.part"))
-        assert list(left_behind(["out"])) == []
+        assert list(partial_files(["out"])) == []
     assert list(folder.glob(".deptree-*.part")) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deptree_cli.cli.pipeline import Read, Task
+from deptree_cli.cli.pipeline import Numbered, Read
 from deptree_cli.cli.sections import option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
@@ -19,7 +19,7 @@ wanted_option = option(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ChosenSentence:
     """Chooses the one sentence of that name or else of that running number, or the first one; no other is computed.
 
     Attributes:
@@ -34,9 +34,9 @@ class Wanted:
     shard: tuple[int, int]
     noun: str = "sentence"
 
-    def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
+    def __call__(self, tasks: Iterator[Numbered[Read] | DeptreeError]) -> Iterator[Numbered[Read] | DeptreeError]:
         """That sentence alone."""
-        found: Task[Read] | DeptreeError | None = None
+        found: Numbered[Read] | DeptreeError | None = None
         names, sentences = list[str](), 0
         shard, shards = self.shard
         for sentences, task in enumerate(tasks, 1):
