@@ -1,4 +1,4 @@
-"""Flat results by one rule: --json, --tsv, the suffix of -o, a table on a terminal, else JSON Lines."""
+"""Rows by one rule: --json, --tsv, the suffix of -o, a table on a terminal, else JSON Lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from deptree_cli.cli.rows import write_rows
+from deptree_cli.cli.run_options import RunOptions
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -93,3 +96,11 @@ def test_the_signature_in_front_if_asked_for(done):
     first, second = done("partition", *SCORES, "--tsv", "--header").out.splitlines()[:2]
     assert first.startswith(b"# deptree|partition|")
     assert second.startswith(b"sent_id\tn\t")
+
+
+def test_a_cell_stays_in_its_line_and_column(capfdbinary):
+    """Whatever a form or a name holds: a tab, an end of line, a space that nobody sees."""
+    row = {"form": "a\tb\nc\rd\x85e\u2028f\xa0g", "bits": 0.1, "n": None}
+    write_rows([row], ("form", "bits", "n"), "tsv", "", None, RunOptions(quiet=True))
+    lines = capfdbinary.readouterr().out.decode().split("\n")
+    assert lines == ["form\tbits\tn", r"a\tb\nc\rd\x85e\u2028f\xa0g" + "\t0.1\t", ""]

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deptree_cli.cli.score_files import ScoreStream, paired
+from deptree_cli.io.scores.presets import layout
+
 DATA = Path(__file__).parents[2] / "sample_data"
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 BLOCKS = [f"{block}\n\n" for block in (DATA / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")]
@@ -96,3 +99,25 @@ def test_skipping_goes_on_in_the_next_file(deptree, parts, put):
     ran = deptree("partition", "bad.jsonl", "b.npz", *FROM, "--on-error", "skip")
     assert ran.code == 1
     assert [json.loads(line)["sent_id"] for line in ran.out.splitlines()][:2] == ["en-1", "en-4"]
+
+
+@pytest.mark.parametrize("missing", ["scores", "sentences"])
+def test_nothing_is_written_before_all_files_can_be_read(deptree, parts, missing):
+    files = [*parts, *SENTENCES]
+    files[files.index("b.npz" if missing == "scores" else "b.conllu")] = "nowhere"
+    ran = deptree("decode", *files, *FROM)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert ran.err.startswith("deptree: nowhere: ")
+
+
+def test_how_far_they_are_read_counts_bytes(parts):
+    """A file of which half is read counts for half of its bytes, those before it for all of theirs."""
+    stream = ScoreStream(paired(parts), layout("natasha"), layout("natasha"))
+    sizes = [Path(part).stat().st_size for part in parts]
+    records, seen = iter(stream), []
+    for _ in LINES:
+        next(records)
+        seen.append(stream.share())
+    assert seen == sorted(seen)
+    whole, each = sum(sizes), 1 / (len(LINES) - 3)
+    assert seen[3:] == pytest.approx([(sizes[0] + sizes[1] * each * (i + 1)) / whole for i in range(len(LINES) - 3)])
