@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from deptree_cli.cli import app as cli
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.help import TOPICS
 from deptree_cli.hpyp import Parser
 from tests.every_command import COMMANDS, GROUPS, NAMES, command
 
@@ -25,14 +26,22 @@ DATA = ROOT / "sample_data"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def help_of(*args: str) -> str:
-    """The help of a command as it stands on a terminal of 80 columns."""
-    ran: Result = CliRunner(env={"COLUMNS": "80"}).invoke(cli.deptree, [*args, "--help"])
+def shown(*args: str, columns: int = 80) -> str:
+    """What is written on a terminal of so many columns."""
+    ran: Result = CliRunner().invoke(cli.deptree, args, terminal_width=columns)
     assert ran.exit_code == 0
     return ran.output
 
 
+def help_of(*args: str) -> str:
+    """The whole help of a command, or the page of a group."""
+    return shown(*args, "--help" if " ".join(args) in ("", *GROUPS) else "--help-all")
+
+
 OPTIONS = [(name, parameter) for name in NAMES for parameter in command(name).params]
+
+
+SECTIONS = ["Options", "Reading", "Writing", "Running"]
 
 
 @pytest.mark.parametrize("group", ["", *GROUPS])
@@ -70,11 +79,41 @@ def test_every_command_has_help(name):
     arguments = r"COMMAND \[ARGS\]\.\.\." if name in GROUPS else OF_HPYP if name.startswith("hpyp ") else ARGUMENTS
     assert re.match(rf"Usage: deptree {name} \[OPTIONS\] {arguments}\n", text)
     assert len(command(name).help.split()) > 10
-    assert CliRunner().invoke(cli.deptree, [*name.split(), "-h"]).output == help_of_any_width(name)
+    pages = [shown(*args) for args in ([*name.split(), "-h"], [*name.split(), "--help"], ["help", *name.split()])]
+    assert pages[0] == pages[1] == pages[2]
 
 
-def help_of_any_width(name: str) -> str:
-    return CliRunner().invoke(cli.deptree, [*name.split(), "--help"]).output
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_fits_a_screen_and_names_every_option(name):
+    page = shown(*name.split(), "--help", columns=100)
+    assert len(page.splitlines()) <= 40
+    for option in (each for each in command(name).params if isinstance(each, click.Option)):
+        assert len(re.findall(rf"(?<![\w-]){max(option.opts, key=len)}(?![\w-])", page)) >= 1
+    for topic in re.findall(r"deptree help ([a-z-]+)", page):
+        assert topic in TOPICS
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_topics_explain_what_a_command_has(topic):
+    text = " ".join(shown("help", topic).split())
+    found = command(TOPICS[topic])
+    if topic.capitalize() in SECTIONS:
+        names = [max(each.opts, key=len) for each in found.params if getattr(each, "section", "") == topic.capitalize()]
+    else:
+        names = found.listing.register.names
+    assert names
+    assert all(name in text for name in names)
+    assert topic in shown("help")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [("redaing", "reading"), ("smaple", "sample"), ("hpyp prase", "parse"), ("bitext algin", "align")],
+)
+def test_a_misspelt_command_or_topic(words, meant):
+    ran = CliRunner().invoke(cli.deptree, ["help", *words.split()])
+    assert ran.exit_code == 2
+    assert f"Did you mean {meant}?" in ran.output
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,7 +125,6 @@ def test_every_option_has_help(name):
         assert max(option.opts, key=len) in text
 
 
-SECTIONS = ["Options", "Reading", "Writing", "Running"]
 HEADING = re.compile(r"^(\w+):\n", re.MULTILINE)
 
 # What every command takes that works on sentences, one by one.

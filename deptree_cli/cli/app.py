@@ -10,6 +10,7 @@ import click
 
 from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.help import help_command
 from deptree_cli.cli.interrupts import INTERRUPTED
 from deptree_cli.cli.report import line_of
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
@@ -38,7 +39,11 @@ DONE, BAD_INPUT = 0, 2
 
 
 class Deptree(LazyGroup):
-    """The command itself."""
+    """The command itself; its table leaves out `help`, which the text above the table explains."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        return help_command if cmd_name == "help" else super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run as click does, but let Ctrl-C end quietly: click would write an empty line."""
@@ -62,8 +67,8 @@ def deptree(context: click.Context) -> None:
     """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
 
     SCORES is a file of edge scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. `deptree help COMMAND` explains a command. Defaults of options may stand in deptree.toml in the
-    working folder, or in the file that DEPTREE_CONFIG names.
+    after another. `deptree help COMMAND` explains a command, `deptree help TOPIC` what commands share: reading,
+    writing, running, samplers, algorithms, quantities, functionals, methods, parsers, score-kinds.
     """
     use_defaults(context)
 

@@ -24,8 +24,9 @@ from typing import Any
 
 import click
 
+from deptree_cli.cli.help import RUNNING
 from deptree_cli.cli.provenance import ANYTHING, FILE_OF_DEFAULTS, mark_provenance
-from deptree_cli.cli.sections import RUNNING, Option
+from deptree_cli.cli.sections import Option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 

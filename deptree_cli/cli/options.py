@@ -43,7 +43,7 @@ seed_option = option(
     type=IntRange(0),
     callback=_fresh_seed,
     metavar="N",
-    help="Same seed, same bytes, for any --jobs and any subset of the file.  [default: a fresh one, shown on stderr]",
+    help="Same seed, same bytes.  [default: a fresh one, shown on stderr]",
 )
 
 
@@ -86,7 +86,9 @@ def entry_option(
 
 def format_option(*names: str) -> Decorator[Any]:
     """``--format``; without it the suffix of -o and --conllu decide."""
-    return writing_option("--format", "fmt", type=click.Choice(names), help="Output format; see above for the default.")
+    return writing_option(
+        "--format", "fmt", often=True, type=click.Choice(names), help="Output format; see above for the default."
+    )
 
 
 header_option = writing_option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import entry_option, positive, seed_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, option
@@ -63,6 +63,7 @@ _METHOD = [
     ),
     option(
         "--chains",
+        often=False,
         type=IntRange(1),
         default=_USUAL.chains,
         metavar="N",
@@ -70,6 +71,7 @@ _METHOD = [
     ),
     option(
         "--burn-in",
+        often=False,
         type=IntRange(0),
         default=_USUAL.burn_in,
         metavar="N",
@@ -77,6 +79,7 @@ _METHOD = [
     ),
     option(
         "--counts",
+        often=False,
         type=click.Choice(COUNTS),
         default=_USUAL.counts,
         help=f"Average expectations under masks, or the structures drawn there.  [default: {_USUAL.counts}]",
@@ -86,6 +89,7 @@ _METHOD = [
 _BY_MERITS = [
     option(
         "--margin",
+        often=False,
         type=float,
         default=_USUAL.margin,
         callback=positive,
@@ -94,6 +98,7 @@ _BY_MERITS = [
     ),
     option(
         "--kept",
+        often=False,
         type=IntRange(1),
         default=_USUAL.kept,
         metavar="N",
@@ -132,12 +137,11 @@ def _check(method: Method, given: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --method {methods}.")
 
 
-def methods(by_merits: bool) -> Callable[[], str]:
-    """What lists the methods for help texts, those that need merits where there are some."""
-
-    def listing() -> str:
-        return METHODS.listing(
-            lambda method: f"{method.name}: {method.summary}", lambda method: by_merits or not method.by_merits
-        )
-
-    return listing
+def methods(by_merits: bool) -> Listing:
+    """The methods for help texts, those that need merits where there are some."""
+    return Listing(
+        "methods",
+        METHODS,
+        lambda method: f"{method.name}: {method.summary}",
+        lambda method: by_merits or not method.by_merits,
+    )

@@ -51,8 +51,12 @@ class RowFormat:
 
 
 _OPTIONS = [
-    writing_option("--json", "as_json", is_flag=True, help="JSON, also on a terminal, which gets a table otherwise."),
-    writing_option("--tsv", "as_tsv", is_flag=True, help="Tab-separated values under a line with their names."),
+    writing_option(
+        "--json", "as_json", is_flag=True, often=True, help="JSON, also on a terminal, which gets a table otherwise."
+    ),
+    writing_option(
+        "--tsv", "as_tsv", is_flag=True, often=True, help="Tab-separated values under a line with their names."
+    ),
 ]
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.help import RUNNING
 from deptree_cli.cli.options import entry_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.sections import RUNNING, running_option, writing_option
+from deptree_cli.cli.sections import running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
@@ -67,7 +68,8 @@ _OPTIONS = [
         "-o",
         metavar="FILE",
         writes=True,
-        help="Where to write, compressed if it ends in .gz; renamed into place when whole.",
+        often=True,
+        help="Write to FILE, which appears when complete; .gz compresses.",
     ),
     running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
     entry_option(

@@ -133,12 +133,14 @@ _OPTIONS = [
         "--conllu",
         metavar="FILE",
         multiple=True,
-        help="The sentences that the scores belong to, in CoNLL-U; one for each of SCORES.",
+        often=True,
+        help="The sentences in CoNLL-U; one file for each of SCORES.",
     ),
     reading_option(
         "--from",
         "preset",
         metavar="PARSER",
+        often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
         help="How the parser lays out scores",
@@ -162,13 +164,19 @@ _OPTIONS = [
     reading_option(
         "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
     ),
-    reading_option("--multi-root", is_flag=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option(
-        "--projective", is_flag=True, help="Only trees without crossing arcs; what hpyp parse wrote needs no telling."
+        "--projective",
+        is_flag=True,
+        often=True,
+        help="Only trees without crossing arcs.",
     ),
     temperature_option,
     reading_option(
-        "--fix-heads", is_flag=True, help="Keep the HEADs and DEPRELs that --conllu has (not _): condition on them."
+        "--fix-heads",
+        is_flag=True,
+        often=True,
+        help="Condition on the HEADs and DEPRELs that --conllu has (not _).",
     ),
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
@@ -187,7 +195,7 @@ label_scores_option = reading_option(
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     """``--gold FILE``: sentences with known heads; `text` is what for."""
     help_text = f"Known heads: the sentences in CoNLL-U, in the order of SCORES. {text}"
-    return reading_option("--gold", metavar="FILE", multiple=True, help=help_text, formerly=formerly)
+    return reading_option("--gold", metavar="FILE", multiple=True, often=True, help=help_text, formerly=formerly)
 
 
 def _with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:

@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from deptree_cli.cli.compiling import kernels_told
+from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_options_briefly, write_text
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.core.errors import DeptreeError
@@ -20,11 +21,6 @@ from deptree_cli.io.streams import STDIN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
-
-# The sections of shared options, in their order.
-READING, WRITING, RUNNING = "Reading", "Writing", "Running"
-SECTIONS = (READING, WRITING, RUNNING)
-
 
 # Metavars of options that name a file.
 FILES = ("FILE", "NPZ")
@@ -42,6 +38,7 @@ class Option(click.Option):
         names: the names to list at the end of the help, of a register for example; asked for when help is shown.
         formerly: older names, which still work and are shown nowhere.
         writes: whether the file that it names is an output; others are inputs.
+        often: whether a command's page explains it; usually if it is the command's own.
     """
 
     def __init__(
@@ -51,6 +48,7 @@ class Option(click.Option):
         names: Callable[[], Iterable[str]] | None = None,
         formerly: Sequence[str] = (),
         writes: bool = False,
+        often: bool | None = None,
         **options: Any,
     ) -> None:
         if options.get("metavar") in FILES:
@@ -60,6 +58,7 @@ class Option(click.Option):
         self._names = names
         self.formerly = list(formerly)
         self.writes = writes
+        self.often = not section if often is None else often
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option and its help, as click shows them."""
@@ -78,21 +77,25 @@ class Command(click.Command):
     """A command whose help has its options in sections, and whose outputs are no inputs and each a file of its own.
 
     Args:
-        listing: what to show behind the text of the help, the entries of a register for example; asked for when help is
-            shown.
+        listing: what to show behind the text of the help, the entries of a register for example.
     """
 
-    def __init__(self, *args: Any, listing: Callable[[], str] | None = None, **options: Any) -> None:
+    def __init__(self, *args: Any, listing: Listing | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._listing = listing
+        self.listing = listing
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, --help and, behind it, --help-all."""
+        return [*super().get_params(ctx), _HELP_ALL]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the text and the listing."""
-        text = self.help
-        if self._listing:
-            self.help = f"{text}\n\n{self._listing()}"
-        super().format_help_text(ctx, formatter)
-        self.help = text
+        """Write what the command does."""
+        write_text(self, self.listing, _HELP_ALL in ctx.meta, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections that have options."""
+        write = write_options if _HELP_ALL in ctx.meta else write_options_briefly
+        write(self.get_params(ctx), ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run, unless an output would take the place of another file of the command line."""
@@ -112,15 +115,23 @@ class Command(click.Command):
         with _defaults_named(ctx):
             return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections that have options."""
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        records = [(getattr(each, "section", RUNNING), each.get_help_record(ctx)) for each in options]
-        for section in ("", *SECTIONS):
-            rows = [record for where, record in records if record and where == section]
-            if rows:
-                with formatter.section(section or "Options"):
-                    formatter.write_dl(rows)
+
+def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    """Show the whole help and end."""
+    if asked:
+        ctx.meta[_HELP_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show this page with all options explained.",
+)
 
 
 @contextmanager

@@ -74,7 +74,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 @score_options
 @label_scores_option
 @size_option(2000, "Trees per sentence.")
-@entry_option(SAMPLERS, "--sampler", help="See deptree sample --help.  [default: auto]")
+@entry_option(SAMPLERS, "--sampler", help="See deptree help samplers.  [default: auto]")
 @option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",

@@ -61,8 +61,7 @@ def decode(
     header: bool | None,
     style: Style,
 ) -> int:
-    """Find the best tree of each sentence, or the K best: always valid, with a single root unless --multi-root, and
-    without crossing arcs with --projective.
+    """Find the best tree of each sentence, or the K best.
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With

@@ -11,6 +11,7 @@ from itertools import islice
 import click
 import numpy as np
 
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -71,7 +72,7 @@ _output_option = partial(option, metavar="FILE", writes=True)
 
 @command(
     help=HELP,
-    listing=lambda: PARSERS.listing(_described),
+    listing=Listing("parsers", PARSERS, _described),
     epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
 )
 @click.argument(

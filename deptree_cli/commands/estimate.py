@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
@@ -50,7 +51,7 @@ Row = dict[str, Any]
 
 @command(
     help=HELP,
-    listing=lambda: FUNCTIONALS.listing(lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    listing=Listing("functionals", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
 )
 @click.argument("draws", shell_complete=files)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
@@ -29,11 +30,12 @@ from deptree_cli.io.signature import signature
 HELP = """Compute an expectation under every sentence's distribution (entropies in nats).
 
 Writes JSON Lines: sent_id, n, the quantity by its name and, with --grad, its gradient with respect to the log-scores,
-in the shape and orientation read (0 for forbidden arcs). kl and cross-entropy compare with --other FILE, laid out alike
-(and --grad also gives gradient_other); risk and attachment with the HEADs in --gold FILE. Numbers that cannot be are
-null, with a reason.
-features, covariance and ge take --features: sums of arcs' features over a tree, their means, their covariances, and the
-generalised expectation objective (minus half the squared distance of the means from --target).
+in the shape and orientation read (0 for forbidden arcs). Numbers that cannot be are null, with a reason.
+
+kl and cross-entropy compare with --other FILE, laid out alike (and --grad also gives gradient_other); risk and
+attachment with the HEADs in --gold FILE. features, covariance and ge take --features: sums of arcs' features over a
+tree, their means, their covariances, and the generalised expectation objective (minus half the squared distance of the
+means from --target).
 
 Quantities:
 
@@ -67,7 +69,7 @@ def input_options(function: Any) -> Any:
 
 @command(
     help=HELP,
-    listing=lambda: QUANTITIES.listing(lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    listing=Listing("quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}"),
     epilog="\b\nTry: deptree expect entropy scores.npz --from natasha",
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import (
     entry_option,
     format_option,
@@ -53,7 +54,7 @@ def _described(entry: Sampler) -> str:
 
 @command(
     help=HELP,
-    listing=lambda: SAMPLERS.listing(_described),
+    listing=Listing("samplers", SAMPLERS, _described),
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options

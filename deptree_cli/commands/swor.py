@@ -8,6 +8,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import (
     entry_option,
     format_option,
@@ -35,10 +36,10 @@ from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, label_note
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
-HELP = """Draw up to K distinct trees per sentence, in the order in which a sampler with replacement meets them.
+HELP = """Draw up to K distinct trees per sentence, in the order in which sampling meets them.
 
-Where a sentence has fewer trees of positive weight, all of them come; a line on stderr counts such sentences. Writes
-CoNLL-U if --conllu is given, else JSON Lines. Each tree carries what `deptree estimate` needs: its weight and, in JSON
+Writes CoNLL-U if --conllu is given, else JSON Lines. Where a sentence has fewer trees, all come, and a line on stderr
+counts such sentences. Each tree carries what `deptree estimate` needs: its weight and, in JSON
 Lines, its arrival time; the last of a sentence carries the time when the next tree would have come (tau), the
 probability of all drawn (mass) and whether there are no others (exhausted).
 
@@ -56,7 +57,7 @@ SIZE_FOR_MASS = 10_000
 
 @command(
     help=HELP,
-    listing=lambda: ALGORITHMS.listing(lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
+    listing=Listing("algorithms", ALGORITHMS, lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
 )
 @score_options

@@ -10,6 +10,7 @@ from dataclasses import replace
 import click
 
 from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
+from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import (
     entry_option,
     format_option,
@@ -66,7 +67,7 @@ def _described(kind: ScoreKind) -> str:
 
 @command(
     help=HELP,
-    listing=lambda: SCORE_KINDS.listing(_described),
+    listing=Listing("score-kinds", SCORE_KINDS, _described),
     epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options

@@ -12,10 +12,11 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
+from deptree_cli.cli.help import WRITING
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import line_of, talk
-from deptree_cli.cli.sections import WRITING, command, files, option, reading_option, running_option
+from deptree_cli.cli.sections import command, files, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
