@@ -8,8 +8,8 @@ import pytest
 from deptree_cli.core.decoding import METHODS, best_trees, maximum_tree, minimum_risk_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces.rules import are_trees
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
