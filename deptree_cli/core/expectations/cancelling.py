@@ -57,8 +57,7 @@ def expected_log_score(distribution: ArcFactored, scored: ArcFactored) -> Pair:
     """The expectation of a tree's log-score, as it was shifted, by the scores of the same distribution or another."""
     shifted = scored.factorisation.shifted
     arrays = (*distribution.precise().marginals, shifted.high, shifted.low)
-    expected: Pair = inner_of_pairs(*(array.ravel() for array in arrays))
-    return expected
+    return inner_of_pairs(*(array.ravel() for array in arrays))
 
 
 def minus(x: Pair) -> Pair:

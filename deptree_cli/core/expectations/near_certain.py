@@ -18,13 +18,7 @@ from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.cancelling import Pair, expected_log_score, minus
-from deptree_cli.kernels.numbers.pairs import (
-    multiple_of_radix,
-    pair_add,
-    pair_divide,
-    pair_exp,
-    pair_multiply,
-)
+from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_divide, pair_exp, pair_multiply
 
 # Below this product of an entropy and its order's distance from 1, a difference of pairs has fewer than 13 digits left.
 LEAST = 1e-15
@@ -45,13 +39,11 @@ class Part(NamedTuple):
         """The logarithm of their weight relative to the best tree's, all weights raised to a power."""
         sums = self.distribution.precise(power)
         log_z = multiple_of_radix(sums.log_z, sums.exponent)
-        ratio: Pair = pair_add(log_z, pair_multiply(self.offset, (power, 0.0)))
-        return ratio
+        return pair_add(log_z, pair_multiply(self.offset, (power, 0.0)))
 
     def expected_log_ratio(self) -> Pair:
         """The expectation over them of a tree's log-weight, less the best tree's."""
-        expected: Pair = pair_add(expected_log_score(self.distribution, self.distribution), self.offset)
-        return expected
+        return pair_add(expected_log_score(self.distribution, self.distribution), self.offset)
 
 
 def entropy(distribution: ArcFactored) -> float:
@@ -101,9 +93,8 @@ def log_of_one_plus(x: Pair) -> Pair:
 
 def _log_weight(distribution: ArcFactored, tree: Heads) -> Pair:
     arcs = tree, np.arange(1, distribution.n + 1)
-    scores = distribution.log_scores[arcs].tolist() + (
-        [] if distribution.rest is None else distribution.rest[arcs].tolist()
-    )
+    rest = [] if distribution.rest is None else distribution.rest[arcs].tolist()
+    scores = [*distribution.log_scores[arcs].tolist(), *rest]
     rounded = math.fsum(scores)
     return rounded, math.fsum([*scores, -rounded])
 
