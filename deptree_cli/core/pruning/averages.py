@@ -46,8 +46,7 @@ class Batches:
     def total(self) -> Float:
         """The sum over all iterations."""
         begun = [self._begun[1]] if self._begun else []
-        found: Float = np.sum([*self.sums, *begun], axis=0)
-        return found
+        return np.sum([*self.sums, *begun], axis=0)
 
 
 class Half(NamedTuple):
@@ -75,16 +74,14 @@ class Averages:
 
     def mean(self) -> Float:
         """The mean over all iterations of all chains; there is one."""
-        found: Float = np.sum([chain.total for chain in self._chains if chain.count], axis=0) / self.count
-        return found
+        return np.sum([chain.total for chain in self._chains if chain.count], axis=0) / self.count
 
     def standard_errors(self) -> Float | None:
         """The standard errors of the mean, by the differences between batches; None for fewer than four of them."""
         means = [total / chain.length for chain in self._chains for total in chain.sums]
         if len(means) < 4:
             return None
-        found: Float = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
-        return found
+        return np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
 
     def effective_size(self) -> float | None:
         """As good as how many independent iterations they are: the variance of one over that of the mean."""
