@@ -191,15 +191,34 @@ def test_functions_are_short() -> None:
 
 
 def undescribed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
-    """Public functions, methods and classes without a docstring; what is nested in functions is not public."""
+    """Public functions, methods and classes without a docstring; what is nested in functions is not public.
+
+    A method may leave its description to the class that it comes from, as `help()` does.
+    """
+    above = set().union(*(described().get(name_in(base), set()) for base in getattr(node, "bases", ())))
     if not ast.get_docstring(node):
         yield name
     for child in node.body:
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not child.name.startswith("_"):
             if isinstance(child, ast.ClassDef):
                 yield from undescribed(child, f"{name}.{child.name}")
-            elif not ast.get_docstring(child) and not is_overload(child):
+            elif not ast.get_docstring(child) and not is_overload(child) and child.name not in above:
                 yield f"{name}.{child.name}"
+
+
+@cache
+def described() -> dict[str, set[str]]:
+    """The methods with docstrings of each class, by its name."""
+    classes = [node for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    return {
+        node.name: {each.name for each in node.body if isinstance(each, ast.FunctionDef) and ast.get_docstring(each)}
+        for node in classes
+    }
+
+
+def name_in(base: ast.expr) -> str:
+    """The name of a base class, without a module before it and types behind."""
+    return ast.unparse(base).partition("[")[0].rpartition(".")[2]
 
 
 def is_overload(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
