@@ -20,7 +20,7 @@ from deptree_cli.core.pruning.program import Program
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import Factorisation, TreeSpace
 from deptree_cli.core.spaces.rules import reach_of
-from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, possible_heads, shift
+from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, possible_heads
 from deptree_cli.kernels.charts.second_order import Kept
 from deptree_cli.kernels.charts.second_order_masks import keep_items
 
@@ -107,11 +107,8 @@ class SecondOrderArcs(ArcProgram[Kept, SecondOrderChart]):
 
     def __init__(self, distribution: SecondOrder) -> None:
         super().__init__(distribution)
-        shifted = shift(
-            distribution.log_scores, distribution.grandparent, distribution.sibling, distribution.single_root
-        )
-        self._by_grandparent = shifted.by_grandparent
-        self._charts = MaskedCharts(shifted)
+        self._by_grandparent = distribution.shifted.by_grandparent
+        self._charts = MaskedCharts(distribution.shifted)
 
     def inside(self, mask: Kept) -> tuple[float, SecondOrderChart]:
         """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""

@@ -22,6 +22,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
+from deptree_cli.kernels.elimination.marginals import CLOSE
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
@@ -52,11 +53,6 @@ class Eisner(Factorisation):
     chart: Any
 
     @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.shifted.high) - 1
-
-    @property
     def grammar(self) -> kernel.Eisner:
         """What the kernels that walk down the chart take."""
         return kernel.Eisner(self.single_root, self.chart)
@@ -74,7 +70,7 @@ class Eisner(Factorisation):
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
         found: Float = self.kind.floats(_marginals(self.weights, self.single_root, self.chart, self.n, self.kind.zeros))
-        if not self.is_wide and not (np.abs(found[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
+        if not self.is_wide and not sum_to_one(found):
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return found
 
@@ -157,6 +153,11 @@ def is_in_range(log_z: float, n: int) -> bool:
     return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
+def sum_to_one(marginals: Float) -> bool:
+    """Whether the probabilities of each word's heads, (n+1, n+1), do so, as far as they should."""
+    return bool((np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < CLOSE).all())
+
+
 def has_tree(allowed: Bool, single_root: bool) -> bool:
     """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     _, chart, kind = _pattern(allowed, single_root)
@@ -182,8 +183,7 @@ def _pattern(allowed: Bool, single_root: bool) -> tuple[Any, Any, Kind]:
 
 
 def _are_positive(numbers: Any, kind: Kind) -> Bool:
-    found: Bool = (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
-    return found
+    return (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
 
 
 def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:

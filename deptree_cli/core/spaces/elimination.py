@@ -9,7 +9,7 @@ itself would underflow, the same sweep runs on numbers with a wider exponent (`k
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +23,11 @@ from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination import marginals as kernel
 from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root, root_products
+from deptree_cli.kernels.elimination.root_arcs import root_products
 from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
-from deptree_cli.kernels.elimination.sweeps import log_of_product, product
+from deptree_cli.kernels.elimination.sweeps import product
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_add, pair_log
+from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
 from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.best_tree import best_tree
@@ -51,11 +51,6 @@ class Elimination(Factorisation):
     last: int
     factors: Any
     pivots: Any
-
-    @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.shifted.high) - 1
 
     @property
     def log_z_shifted(self) -> float:
@@ -131,34 +126,6 @@ class Elimination(Factorisation):
         root_products(self.weights, self.last, self.factors, self.pivots, found)
         return found
 
-    def given_root(self, word: int) -> Elimination:
-        """The distribution of the single-root trees with root `word`: O(n^2), for no pivot depends on ROOT's arcs.
-
-        Raises:
-            DeptreeError: there is no such tree.
-        """
-        shifted = self.shifted
-        own = shifted.high[0, word], shifted.low[0, word]
-        high, low = shifted.high.copy(), shifted.low.copy()
-        high[0], low[0] = -np.inf, 0.0
-        high[0, word] = 0.0
-        weights, factors, pivots = (self.kind.each(np.copy, part) for part in (self.weights, self.factors, self.pivots))
-        fix_root(weights, word)
-        fix_root(factors, self.place(word))
-        eliminate_root(factors, pivots)
-        log_z = log_of_product(pivots)[0]
-        if not self.is_wide and log_z - self.log_z_shifted < SAFE_LOG:
-            return self.in_wide_numbers.given_root(word)
-        if log_z == -np.inf or own[0] == -np.inf:
-            raise DeptreeError(f"no tree has word {word} as its root", "Allow more arcs or choose another root")
-        given = Shifted(high, low, pair_add(shifted.constant, own))
-        log_total = _log_of_pivots(pivots, log_z, self.kind)
-        return replace(self, shifted=given, weights=weights, factors=factors, pivots=pivots, shifted_log_z=log_total)
-
-    def place(self, word: int) -> int:
-        """Where a word stands in the factors."""
-        return {1: self.last, self.last: 1}.get(word, word)
-
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
@@ -190,7 +157,7 @@ class Tables:
         """Fill heads (k, n) with independent trees; roots (k,): the words that they hang on, or 0 where it may be any.
 
         state: of a kernel's generator. Once a root was given, no later one may be 0. A root that has next to no
-        probability (`Elimination.given_root`) may need wider numbers than these: not one that was drawn.
+        probability may need wider numbers than these: not one that was drawn.
         """
         sample_trees(*self._given, roots, state, heads)
 
@@ -232,7 +199,10 @@ def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> t
     """The factors in one kind of numbers, and the second result of `eliminate`."""
     weights = kind.exp(shifted.high, shifted.low)
     factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.high))
-    log_total = _log_of_pivots(pivots, log_z, kind)
+    log_total = log_z, 0.0
+    if kind is WIDE and log_z > -np.inf:  # it may be as large as a mask, and the exponent says it exactly
+        mantissa, exponent = product(pivots)
+        log_total = multiple_of_radix((float(np.log(mantissa)), 0.0), float(exponent))
     return Elimination(single_root, shifted, log_total, kind, weights, last, factors, pivots), depth
 
 
@@ -252,11 +222,3 @@ def _marginals(
     adjoints, found, workspace = zeros((nodes, nodes)), zeros((nodes, nodes)), zeros((3, WIDTH, nodes))
     usable = kernel.arc_marginals(weights, last, factors, pivots, adjoints, workspace, single_root, found)
     return found, usable
-
-
-def _log_of_pivots(pivots: Any, log_z: float, kind: Kind) -> tuple[float, float]:
-    """log Z as a pair: where it may be as large as a mask, the exponent of wide numbers says it exactly."""
-    if kind is not WIDE or log_z == -np.inf:
-        return log_z, 0.0
-    mantissa, exponent = product(pivots)
-    return multiple_of_radix((float(np.log(mantissa)), 0.0), float(exponent))

@@ -15,11 +15,9 @@ class NonProjective(TreeSpace):
 
     @property
     def kind(self) -> str:
-        """See `TreeSpace`."""
         return ALL
 
     def check_feasible(self, allowed: Bool) -> None:
-        """See `TreeSpace`."""
         check_feasible(allowed, self.single_root)
 
     def support(self, allowed: Bool) -> Bool:
