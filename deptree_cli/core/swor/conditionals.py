@@ -14,6 +14,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
 from deptree_cli.kernels.elimination.ancestral import log_heads_along, log_next_heads, set_heads
@@ -78,7 +79,6 @@ class Conditionals(TreeChoices):
         return HeadPaths(self, size) if size * (3 * n + LEVELS) * n <= MOST_NUMBERS else Beam(self)
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """See `TreeChoices`."""
         heads = self.parts_of(prefixes)[1][:, 1:]
         return np.where(heads == FREE, 0, heads).astype(np.int32)
 
@@ -107,7 +107,6 @@ class HeadPaths(Beam):
         self._paths: Any = None
 
     def log_probs(self) -> Float:
-        """See `Beam`."""
         choices, n = self._conditionals, self._conditionals.depth
         if choices.distribution.single_root and not self.prefixes.shape[1]:
             return super().log_probs()
@@ -121,7 +120,6 @@ class HeadPaths(Beam):
             self._kind, self._paths = WIDE, None
 
     def grow(self, above: Int, values: Choices) -> None:
-        """See `Beam`."""
         super().grow(above, values)
         if self._paths is not None:
             self._paths = Path(*(part[above] for part in self._paths))
@@ -148,11 +146,6 @@ def some_are_improbable(log_weights: Float) -> bool:
 def is_lossless(log_weights: Float) -> bool:
     """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
-
-
-def path_tables(n: int, kind: Kind, *paths: int) -> Any:
-    """Memory for the head distributions along a path, or along each of so many."""
-    return PathTables(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 
 def head_workspace(n: int, kind: Kind) -> Any:

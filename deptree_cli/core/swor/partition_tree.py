@@ -13,13 +13,14 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.samplers.costs import FACTORS, WIDE_FACTORS, steps_of_tree
 from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
-from deptree_cli.core.swor.conditionals import is_lossless, path_tables, some_are_improbable
-from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.core.swor.conditionals import is_lossless, some_are_improbable
+from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.distinct import cell_division
 from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE
@@ -29,9 +30,6 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
 # speed is much the same from 0.05 to 1.
 REPEATS = 0.3
-
-# One minus the probabilities drawn keeps ten digits down to here.
-LEAST = 1e-6
 
 # Room for so many divided cells at first; most sentences do with fewer.
 CELLS = 1024
