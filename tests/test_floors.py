@@ -195,7 +195,7 @@ def undescribed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
 
     A method may leave its description to the class that it comes from, as `help()` does.
     """
-    above = set().union(*(described().get(name_in(base), set()) for base in getattr(node, "bases", ())))
+    above = described_above(node)
     if not ast.get_docstring(node):
         yield name
     for child in node.body:
@@ -207,18 +207,25 @@ def undescribed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
 
 
 @cache
-def described() -> dict[str, set[str]]:
-    """The methods with docstrings of each class, by its name."""
-    classes = [node for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
-    return {
-        node.name: {each.name for each in node.body if isinstance(each, ast.FunctionDef) and ast.get_docstring(each)}
-        for node in classes
-    }
+def classes() -> list[ast.ClassDef]:
+    """The classes of the package."""
+    return [node for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
 
 
-def name_in(base: ast.expr) -> str:
-    """The name of a base class, without a module before it and types behind."""
-    return ast.unparse(base).partition("[")[0].rpartition(".")[2]
+def described_above(node: ast.AST) -> set[str]:
+    """The methods with docstrings of the classes that a class is derived from, by their names, directly or not."""
+    names, found = bases_of(node), set[str]()
+    for name in names:
+        above = [each for each in classes() if each.name == name]
+        names += [base for each in above for base in bases_of(each) if base not in names]
+        functions = [each for base in above for each in base.body if isinstance(each, ast.FunctionDef)]
+        found |= {each.name for each in functions if ast.get_docstring(each)}
+    return found
+
+
+def bases_of(node: ast.AST) -> list[str]:
+    """The names of a class's bases, without modules before and types behind."""
+    return [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in getattr(node, "bases", ())]
 
 
 def is_overload(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -10,44 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.numbers import PRECISE, REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
+from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.spaces.swept import Swept, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination import marginals as kernel
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import root_products
 from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
 from deptree_cli.kernels.elimination.sweeps import product
-from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
-from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
+from deptree_cli.kernels.numbers.pairs import multiple_of_radix
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.best_tree import best_tree
 
-Zeros = Callable[[Any], Any]  # a shape -> an array of zeros
-
 
 @dataclass(frozen=True, eq=False)
-class Elimination(Factorisation):
+class Elimination(Swept):
     """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
 
     Attributes:
-        kind: the numbers of the arrays that follow.
-        weights: exp of the shifted scores, (n+1, n+1).
         last: the word that is eliminated last.
         factors, pivots: what `kernels/elimination/sweeps.py` makes of them, `last` and word 1 having changed places.
     """
 
-    kind: Kind
-    weights: Any
     last: int
     factors: Any
     pivots: Any
@@ -57,24 +50,13 @@ class Elimination(Factorisation):
         """The logarithm of the partition function of the shifted weights."""
         return self.shifted_log_z[0]
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return self.kind == WIDE
+    def _in(self, kind: Kind) -> Elimination:
+        return _eliminated(self.shifted, self.single_root, self.last, kind)[0]
 
-    @cached_property
-    def in_wide_numbers(self) -> Elimination:
-        """The same factorisation in wide numbers."""
-        return self if self.is_wide else _eliminated(self.shifted, self.single_root, self.last, WIDE)[0]
-
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """log Z and marginals of these weights raised to a power, with twice the digits: 20 to 80 times as slow."""
-        weights = PRECISE.exp(self.shifted.high, self.shifted.low, exponent)
-        factors, pivots, _ = _factors(weights, self.last, self.single_root, PRECISE.zeros, self.n + 1)
-        marginals, _ = _marginals(weights, self.last, factors, pivots, self.single_root, PRECISE.zeros, self.n + 1)
-        total = product(pivots)
-        log_z = pair_log((float(total.high), float(total.low)))
-        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
+    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
+        factors, pivots, _ = _factors(weights, self.last, self.single_root, zeros, self.n + 1)
+        marginals, _ = _marginals(weights, self.last, factors, pivots, self.single_root, zeros, self.n + 1)
+        return partial(product, pivots), marginals
 
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3).
@@ -87,30 +69,6 @@ class Elimination(Factorisation):
         if not self.is_wide and not usable:
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return self.kind.floats(marginals)
-
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).
-
-        values, rest: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in
-        that direction, by the two sweeps on dual numbers: behind every gradient of Zmigrod et al. 2021b.
-        """
-        if rest is not None:
-            weights = PRECISE.exp(self.shifted.high, self.shifted.low)
-            return self._covariances(Dual(weights, precise_scaled(weights, values, rest)), PRECISE)
-        covariances = self._covariances(Dual(self.weights, self.kind.scaled(self.weights, values)), self.kind)
-        if not self.is_wide and not np.isfinite(covariances).all():
-            return self.in_wide_numbers.arc_covariance(values)
-        return covariances
-
-    def _covariances(self, weights: Dual, kind: Kind) -> Float:
-        """The derivatives of the marginals, (n+1, n+1), from weights and theirs, of one kind."""
-
-        def zeros(shape: Any) -> Dual:
-            return Dual(kind.zeros(shape), kind.zeros(shape))
-
-        factors, pivots, _ = _factors(weights, self.last, self.single_root, zeros, self.n + 1)
-        found, _ = _marginals(weights, self.last, factors, pivots, self.single_root, zeros, self.n + 1)
-        return kind.floats(found.tangent)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -127,7 +85,6 @@ class Elimination(Factorisation):
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
         self._tables.draw(np.zeros(size, dtype=np.int64), kernel_state(rng), heads)
         return heads

@@ -94,4 +94,4 @@ class Factorisation(ABC):
 
     @abstractmethod
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n)."""
+        """Independent exact trees, (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
