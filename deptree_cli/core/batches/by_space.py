@@ -25,12 +25,12 @@ class BatchSums(ABC):
         self.single_root = single_root
 
     @abstractmethod
-    def log_partitions(self, p: Packed) -> Float:
-        """Return log Z of the packed weights, (B,)."""
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
+        """Fill log_z (B,) with that of the packed weights."""
 
     @abstractmethod
-    def marginals(self, p: Packed, out: Array) -> Float:
-        """Fill out (B, N, N), zeros at first, with marginals; return log Z of the packed weights, (B,)."""
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
+        """Fill log_z as `log_partitions` does, and out (B, N, N), zeros at first, with marginals."""
 
     @abstractmethod
     def covariances(self, p: Packed, values: Array, out: Array) -> None:
@@ -40,15 +40,11 @@ class BatchSums(ABC):
 class ByElimination(BatchSums):
     """See `BatchSums`; n^3 multiply-adds a sentence."""
 
-    def log_partitions(self, p: Packed) -> Float:
-        log_z = np.empty(len(p.lengths))
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
         elimination.log_partitions(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, p.sound)
-        return log_z
 
-    def marginals(self, p: Packed, out: Array) -> Float:
-        log_z = np.empty(len(p.lengths))
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
         elimination.sums(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, out, p.sound)
-        return log_z
 
     def covariances(self, p: Packed, values: Array, out: Array) -> None:
         elimination.covariances(p.weights, p.lengths, p.offsets, p.last, values, self.single_root, out, p.sound)
@@ -57,25 +53,23 @@ class ByElimination(BatchSums):
 class ByChart(BatchSums):
     """See `BatchSums`."""
 
-    def log_partitions(self, p: Packed) -> Float:
-        log_z = np.empty(len(p.lengths))
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
         eisner.log_partitions(p.weights, p.lengths, p.offsets, self.single_root, log_z)
-        return self._checked(p, log_z)
+        _check_range(p, log_z)
 
-    def marginals(self, p: Packed, out: Array) -> Float:
-        log_z = np.empty(len(p.lengths))
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
         eisner.sums(p.weights, p.lengths, p.offsets, self.single_root, log_z, out, p.sound)
-        return self._checked(p, log_z)
+        _check_range(p, log_z)
 
     def covariances(self, p: Packed, values: Array, out: Array) -> None:
         log_z = np.empty(len(p.lengths))
         eisner.covariances(p.weights, p.lengths, p.offsets, values, self.single_root, log_z, out, p.sound)
-        self._checked(p, log_z)
+        _check_range(p, log_z)
 
-    def _checked(self, p: Packed, log_z: Float) -> Float:
-        for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
-            p.sound[b] = p.sound[b] and is_in_range(value, n)
-        return log_z
+
+def _check_range(p: Packed, log_z: Float) -> None:
+    for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
+        p.sound[b] = p.sound[b] and is_in_range(value, n)
 
 
 KERNELS = {NonProjective: ByElimination, Projective: ByChart}

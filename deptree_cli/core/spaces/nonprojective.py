@@ -13,9 +13,7 @@ from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
 class NonProjective(TreeSpace):
     """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
 
-    @property
-    def kind(self) -> str:
-        return ALL
+    kind = ALL
 
     def check_feasible(self, allowed: Bool) -> None:
         check_feasible(allowed, self.single_root)

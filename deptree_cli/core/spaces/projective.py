@@ -19,9 +19,7 @@ class Projective(TreeSpace):
     So every word governs a stretch of the sentence. ROOT stands before the first word.
     """
 
-    @property
-    def kind(self) -> str:
-        return WITHOUT_CROSSING
+    kind = WITHOUT_CROSSING
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
