@@ -61,13 +61,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
 
 
 def _walk(
-    walks: Walks,
-    tables: wilson.Tables,
-    bits: int,
-    single_root: bool,
-    budget: int,
-    spare: Int,
-    rng: np.random.Generator,
+    walks: Walks, tables: wilson.Tables, bits: int, single_root: bool, budget: int, spare: Int, rng: np.random.Generator
 ) -> int:
     """Walk the first trees while walking pays; how many these are."""
     cost = 0

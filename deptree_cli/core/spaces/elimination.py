@@ -45,11 +45,6 @@ class Elimination(Swept):
     factors: Any
     pivots: Any
 
-    @property
-    def log_z_shifted(self) -> float:
-        """The logarithm of the partition function of the shifted weights."""
-        return self.shifted_log_z[0]
-
     def _in(self, kind: Kind) -> Elimination:
         return _eliminated(self.shifted, self.single_root, self.last, kind)[0]
 
@@ -140,7 +135,7 @@ def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -
             found, depth = _eliminated(shifted, single_root, last, REAL)
     if depth < SAFE_LOG:
         found, _ = _eliminated(shifted, single_root, last, WIDE)
-    if found.log_z_shifted == -np.inf:
+    if found.shifted_log_z[0] == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
     return found
 
