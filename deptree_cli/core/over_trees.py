@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Protocol, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,18 +14,10 @@ from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import Factorisation, TreeSpace
 
-
-class Sums(Protocol):
-    """What is worked out once from a sentence's scores: see `Factorisation`, of which every one answers this much."""
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function."""
-
-    def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1)."""
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces.second_order import SecondOrderChart
 
 
 class OverTrees(Frozen, ABC):
@@ -57,7 +49,7 @@ class OverTrees(Frozen, ABC):
 
     @property
     @abstractmethod
-    def factorisation(self) -> Sums:
+    def factorisation(self) -> Factorisation | SecondOrderChart:
         """What is behind the partition function and marginals."""
 
     @property
