@@ -6,6 +6,7 @@ subtracted on the way.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any
 
@@ -39,9 +40,9 @@ class Conditionals(TreeChoices):
         high, low, _ = self._elimination.shifted
         self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
         self.lossless = is_lossless(high)
-        self._workspaces: dict[Kind, Any] = {}
-        self._tables: dict[Kind, Any] = {}
-        self.depth = distribution.n
+        self.depth = n = distribution.n
+        self._workspace = cache(partial(head_workspace, n))
+        self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
@@ -50,9 +51,7 @@ class Conditionals(TreeChoices):
         roots, heads, words = self.parts_of(prefixes)
         out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.lossless)
         for kind, weights in self.weights.items():
-            if kind not in self._workspaces:
-                self._workspaces[kind] = head_workspace(self.distribution.n, kind)
-            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspaces[kind], out, accurate)
+            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspace(kind), out, accurate)
             if accurate.all():
                 break
             accurate = ~accurate
@@ -66,9 +65,7 @@ class Conditionals(TreeChoices):
         for kind, weights in self.weights.items():
             if kind is REAL and not self.lossless:
                 continue
-            if kind not in self._tables:
-                self._tables[kind] = path_tables(n, kind), kind.zeros(n + 1)
-            tables, probs = self._tables[kind]
+            tables, probs = self._tables(kind)
             if log_heads_along(weights, roots[0], heads[0], free, True, tables, uniforms, probs, chosen, out):
                 break
         return out, chosen
