@@ -50,8 +50,14 @@ class Elimination(Swept):
 
     def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
         factors, pivots, _ = _factors(weights, self.last, self.single_root, zeros, self.n + 1)
-        marginals, _ = _marginals(weights, self.last, factors, pivots, self.single_root, zeros, self.n + 1)
-        return partial(product, pivots), marginals
+        return partial(product, pivots), self._backward(weights, factors, pivots, zeros)[0]
+
+    def _backward(self, weights: Any, factors: Any, pivots: Any, zeros: Zeros) -> tuple[Any, bool]:
+        """Marginals (n+1, n+1) of factors, and whether those of each word sum to 1."""
+        square = self.n + 1, self.n + 1
+        adjoints, found, workspace = zeros(square), zeros(square), zeros((3, WIDTH, self.n + 1))
+        sweep = weights, self.last, factors, pivots, adjoints, workspace, self.single_root, found
+        return found, kernel.arc_marginals(*sweep)
 
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3).
@@ -59,8 +65,7 @@ class Elimination(Swept):
         The sweep backwards is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the
         weights.
         """
-        factors = self.weights, self.last, self.factors, self.pivots
-        marginals, usable = _marginals(*factors, self.single_root, self.kind.zeros, self.n + 1)
+        marginals, usable = self._backward(self.weights, self.factors, self.pivots, self.kind.zeros)
         if not self.is_wide and not usable:
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return self.kind.floats(marginals)
@@ -165,12 +170,3 @@ def _factors(
     factors, pivots = zeros((nodes, nodes)), zeros(nodes)
     workspace = zeros((3, WIDTH, nodes))
     return factors, pivots, kernel.factorise(weights, last, factors, pivots, workspace, single_root)
-
-
-def _marginals(
-    weights: Any, last: int, factors: Any, pivots: Any, single_root: bool, zeros: Zeros, nodes: int
-) -> tuple[Any, bool]:
-    """Marginals (n+1, n+1) of factors, and whether those of each word sum to 1."""
-    adjoints, found, workspace = zeros((nodes, nodes)), zeros((nodes, nodes)), zeros((3, WIDTH, nodes))
-    usable = kernel.arc_marginals(weights, last, factors, pivots, adjoints, workspace, single_root, found)
-    return found, usable
