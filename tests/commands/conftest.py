@@ -19,8 +19,8 @@ import pytest
 
 from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from tests.on_terminal import as_it_reads, forked_on_terminal
+from tests.oracle import Oracle
 
 DATA = Path(__file__).parents[2] / "sample_data"
 GOLDEN = Path(__file__).parent / "golden"

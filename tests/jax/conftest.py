@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 NODES = 5
 

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.jax import beam, conditionals
 from tests.masks import CYCLE
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 Float = np.ndarray
