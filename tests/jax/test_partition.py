@@ -112,7 +112,7 @@ def test_the_hessian_is_the_covariance_of_arcs(graphs: Any, quick: None) -> None
 
 
 def _enumerated(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from deptree_cli.core.oracle import Oracle
+    from tests.oracle import Oracle
 
     oracle = Oracle(TreeDistribution(scores))
     return oracle.trees, np.exp(oracle.log_probs)
