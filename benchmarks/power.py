@@ -8,7 +8,8 @@ import numpy as np
 
 from benchmarks.control import SwappedPairs
 from benchmarks.timing import print_table
-from deptree_cli.core.audit import Audit, Tally, binomial_p_values
+from deptree_cli.core.audit import Audit, Tally
+from deptree_cli.core.audit.binomials import binomial_p_values
 from deptree_cli.core.audit.enumerated import Enumerated
 from deptree_cli.core.audit.findings import Tests, combine
 from deptree_cli.core.audit.summed import Summed

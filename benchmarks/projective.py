@@ -11,7 +11,7 @@ from benchmarks import projective_peers
 from benchmarks.projective_peers import Peer
 from benchmarks.timing import print_table, seconds
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

@@ -191,15 +191,41 @@ def test_functions_are_short() -> None:
 
 
 def undescribed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
-    """Public functions, methods and classes without a docstring; what is nested in functions is not public."""
+    """Public functions, methods and classes without a docstring; what is nested in functions is not public.
+
+    A method may leave its description to the class that it comes from, as `help()` does.
+    """
+    above = described_above(node)
     if not ast.get_docstring(node):
         yield name
     for child in node.body:
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not child.name.startswith("_"):
             if isinstance(child, ast.ClassDef):
                 yield from undescribed(child, f"{name}.{child.name}")
-            elif not ast.get_docstring(child) and not is_overload(child):
+            elif not ast.get_docstring(child) and not is_overload(child) and child.name not in above:
                 yield f"{name}.{child.name}"
+
+
+@cache
+def classes() -> list[ast.ClassDef]:
+    """The classes of the package."""
+    return [node for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+
+
+def described_above(node: ast.AST) -> set[str]:
+    """The methods with docstrings of the classes that a class is derived from, by their names, directly or not."""
+    names, found = bases_of(node), set[str]()
+    for name in names:
+        above = [each for each in classes() if each.name == name]
+        names += [base for each in above for base in bases_of(each) if base not in names]
+        functions = [each for base in above for each in base.body if isinstance(each, ast.FunctionDef)]
+        found |= {each.name for each in functions if ast.get_docstring(each)}
+    return found
+
+
+def bases_of(node: ast.AST) -> list[str]:
+    """The names of a class's bases, without modules before and types behind."""
+    return [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in getattr(node, "bases", ())]
 
 
 def is_overload(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

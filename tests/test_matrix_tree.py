@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks import matrix_tree
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces.elimination import factorise
+from tests.oracle import Oracle
 
 
 @pytest.mark.parametrize("single_root", [True, False])

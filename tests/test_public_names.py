@@ -25,10 +25,10 @@ def lazy_modules() -> list[str]:
 
 
 def test_there_are_some() -> None:
-    assert {"deptree_cli", "deptree_cli.jax"} <= set(lazy_modules())
+    assert "deptree_cli" in lazy_modules()
 
 
-@pytest.mark.parametrize("name", [*lazy_modules(), "deptree_cli.torch", "deptree_cli.hpyp"])
+@pytest.mark.parametrize("name", [*lazy_modules(), "deptree_cli.jax", "deptree_cli.torch", "deptree_cli.hpyp"])
 def test_public_names_are_listed(name: str) -> None:
     pytest.importorskip({"deptree_cli.jax": "jax", "deptree_cli.torch": "torch"}.get(name, "numpy"))
     module = import_module(name)

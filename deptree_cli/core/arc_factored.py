@@ -13,11 +13,11 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels
 from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.labels import Labels, conditional, joint
+from deptree_cli.core.labels import conditional, joint
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Factorisation, PreciseSums, Short, TreeSpace, tree_space, with_roots
@@ -45,17 +45,13 @@ class ArcFactored(OverTrees):
     Attributes:
         log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
         space: the trees that it is over.
-        labels: the labels of arcs given the tree, if the scores tell.
-        rest: (n+1, n+1), read-only, what `log_scores` round off where they are a power's or sums over labels; or None.
+        labels, rest: see `OverTrees`.
 
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.
     """
 
     FIELDS = ("log_scores", "space", "id", "labels", "rest")
-
-    labels: Labels | None
-    rest: Float | None
 
     def __init__(
         self,
@@ -76,10 +72,10 @@ class ArcFactored(OverTrees):
             if labels is not None:
                 log_scores, rest, labelling = joint(labels, log_scores, id)
             trees = tree_space(space, **short)
-            trees.check_feasible(np.isfinite(log_scores))
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
         self._set(log_scores=log_scores, space=trees, id=id, labels=labelling, rest=rest)
+        self._feasible()
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -137,7 +133,6 @@ class ArcFactored(OverTrees):
         return min(size, int(np.exp(self.log_count) * (1.0 + 1e-9)) + 1)
 
     def tree_log_probs(self, trees: Integers) -> Float:
-        """See `OverTrees`."""
         return np.minimum(self.factorisation.tree_log_probs(trees), 0.0)
 
     def log_weights(self, heads: Integers) -> Float:
@@ -186,12 +181,10 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
-        try:
-            log_scores, rest, left = conditioned(self.log_scores, self.rest, self.labels, heads, labels)
-        except DeptreeError as error:
-            raise error.at(sent_id=self.id) from None
+        log_scores, rest, left = self._conditioned(heads, labels)
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
-        return self._allowing(log_scores, f"Put _ for some of the fixed {fixed}")._with(labels=left, rest=rest)
+        found = self._with(log_scores=log_scores, labels=left, rest=rest)
+        return found._feasible(f"Put _ for some of the fixed {fixed}")
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word has another head than this one.
@@ -201,16 +194,7 @@ class ArcFactored(OverTrees):
         """
         log_scores = self.log_scores.copy()
         log_scores[head, word] = -np.inf
-        return self._allowing(log_scores, "Allow more arcs")
-
-    def _allowing(self, log_scores: Float, remedy: str) -> Self:
-        """The distribution with fewer arcs."""
-        try:
-            self.space.check_feasible(np.isfinite(log_scores))
-        except DeptreeError as error:
-            error.remedy = remedy
-            raise error.at(sent_id=self.id) from None
-        return self._with(log_scores=log_scores)
+        return self._with(log_scores=log_scores)._feasible("Allow more arcs")
 
     def tempered(self, temperature: float) -> Self:
         """The distribution with log-scores divided by a temperature; 1 changes nothing. Labels stay as they are.
@@ -232,8 +216,7 @@ class ArcFactored(OverTrees):
         if self._power.get("exponent") != exponent:
             scores, rest = checked_power(self.factorisation.shifted, exponent)
             self._power.update(exponent=exponent, distribution=self._with(log_scores=scores, rest=rest))
-        found: Self = self._power["distribution"]
-        return found
+        return self._power["distribution"]
 
     @cached_property
     def _power(self) -> dict[str, Any]:
@@ -250,13 +233,7 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: no tree of that space has a positive weight.
         """
-        if trees == self.space:
-            return self
-        try:
-            trees.check_feasible(np.isfinite(self.log_scores))
-        except DeptreeError as error:
-            raise error.at(sent_id=self.id) from None
-        return self._with(space=trees)
+        return self if trees == self.space else self._with(space=trees)._feasible()
 
     def joint_log_scores(self) -> Float:
         """Log-scores of arcs with their labels, (n+1, n+1, L), or of arcs alone where scores tell no labels."""

@@ -26,8 +26,7 @@ def _terms(one: ArcFactored, other: ArcFactored, size: int, rng: np.random.Gener
     ours = one.tree_log_probs(trees)
     with np.errstate(invalid="ignore"):
         theirs = np.where(other.space.contains(trees), other.tree_log_probs(trees), -np.inf)
-    terms: Float = np.log(2.0) - np.logaddexp(0.0, theirs - ours)
-    return terms
+    return np.log(2.0) - np.logaddexp(0.0, theirs - ours)
 
 
 def moved_arcs(first: ArcFactored, second: ArcFactored, count: int) -> list[tuple[int, int, float, float]]:

@@ -16,11 +16,12 @@ from deptree_cli.core.labels import Labels, is_root
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
+Conditioned = tuple[Float, Float | None, Labels | None]
 
 
 def conditioned(
     log_scores: Float, rest: Float | None, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
-) -> tuple[Float, Float | None, Labels | None]:
+) -> Conditioned:
     """Log-scores (n+1, n+1), what they round off, and labels, given heads and labels of some words.
 
     Args:
@@ -71,7 +72,9 @@ def _shares(
             shares[:, word] = _wherever_it_may_stand(name, head, len(shares))
         possible = np.isfinite(log_scores[:, word]) & (shares[:, word] > -np.inf)
         if not possible.any():
-            raise _impossible(word, name, head)
+            below = "" if head is None else f" below its head {head or 'ROOT'}"
+            problem = f"word {word} is given the label {name!r}, which it cannot have{below}"
+            raise DeptreeError(problem, "Correct it, allow it, or put _ for this DEPREL")
         shares[~possible, word] = -np.inf
         if found is not None and log_probs is not None:
             log_probs[:, word] = -np.inf
@@ -87,12 +90,6 @@ def _wherever_it_may_stand(name: str, head: int | None, nodes: int) -> Float:
     share = np.full(nodes, -np.inf if is_root(name) else 0.0)
     share[0] = 0.0 if is_root(name) or head == 0 else -np.inf
     return share
-
-
-def _impossible(word: int, name: str, head: int | None) -> DeptreeError:
-    below = "" if head is None else f" below its head {head or 'ROOT'}"
-    problem = f"word {word} is given the label {name!r}, which it cannot have{below}"
-    return DeptreeError(problem, "Correct it, allow it, or put _ for this DEPREL")
 
 
 def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:

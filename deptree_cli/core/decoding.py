@@ -1,4 +1,4 @@
-"""Best trees of a tree space: of scores, of marginals, and the k best."""
+"""Best trees of a tree space: the most probable one, and the k most probable."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ def maximum_tree(distribution: ArcFactored) -> Heads:
     high, low, _ = distribution.factorisation.shifted
     tree = space.maximum_tree(high)[0]
     return space.maximum_tree_of_pairs(high, low)[0] if _uses_masks(tree[None], high) else tree
-
-
-def minimum_risk_tree(distribution: ArcFactored) -> Heads:
-    """The tree with the highest expected attachment score, (n,): the maximum tree of the marginals."""
-    possible = np.isfinite(distribution.log_scores)
-    return distribution.space.maximum_tree(np.where(possible, distribution.marginals(), -np.inf))[0]
 
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:

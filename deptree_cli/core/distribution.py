@@ -74,10 +74,6 @@ class TreeDistribution(ArcFactored):
         """The most probable tree, (n,)."""
         return decoding.maximum_tree(self)
 
-    def mbr(self) -> Heads:
-        """The tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
-        return decoding.minimum_risk_tree(self)
-
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
         with room_for_trees(how_many(k)) as size:

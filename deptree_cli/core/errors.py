@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+# Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
 
 class DeptreeError(Exception):
     """An input or a request that cannot be served.
@@ -36,6 +41,11 @@ class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)
 def printable(text: str) -> str:
     """The text with what a terminal would obey written out: names come from files, and a line must stay a line."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def fits_a_line(text: str) -> bool:
+    """Whether text from a file can stand in a line with others without ending it or a column of it."""
+    return not _UNFIT.search(text)
 
 
 def plural(number: int, noun: str) -> str:

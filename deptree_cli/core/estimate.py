@@ -8,7 +8,7 @@ the time of the others starts with the last of them. Proofs, and how errors were
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -196,7 +196,8 @@ def arcs(heads: Heads) -> Float:
 
 def depth(heads: Heads) -> Float:
     """Arcs from ROOT to the deepest word."""
-    return _steps_to_root(heads).max(axis=1).astype(np.float64)
+    steps = sum((ancestors > 0).astype(np.int64) for ancestors in _climbing(heads))
+    return np.max(steps, axis=1).astype(np.float64)
 
 
 def dependency_length(heads: Heads) -> Float:
@@ -211,27 +212,22 @@ def non_projective_arcs(heads: Heads) -> Float:
     k, n = heads.shape
     trees, words = np.arange(k)[:, None], np.arange(1, n + 1)
     above = np.zeros((k, n + 1, n + 1), dtype=bool)  # [tree, ancestor or self, word]
-    climber = np.broadcast_to(words, heads.shape)
-    padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
-    for _ in range(n + 1):
-        above[trees, climber, words] = True
-        climber = padded[trees, climber]
+    for ancestors in _climbing(heads):
+        above[trees, ancestors, words] = True
     reached = np.cumsum(above, axis=2)
     low, high = np.minimum(heads, words), np.maximum(heads, words)
     between = reached[trees, heads, high - 1] - reached[trees, heads, low]
     return (between < high - low - 1).sum(axis=1).astype(np.float64)
 
 
-def _steps_to_root(heads: Heads) -> Int:
-    """The depth of each word, (k, n)."""
+def _climbing(heads: Heads) -> Iterator[Int]:
+    """The words, their heads, the heads of these, ... up to ROOT, which is above itself: n+1 times (k, n)."""
     k, n = heads.shape
     padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
-    climber = np.broadcast_to(np.arange(1, n + 1), heads.shape)
-    steps = np.zeros((k, n), dtype=np.int64)
-    for _ in range(n):
-        steps += climber > 0
-        climber = padded[np.arange(k)[:, None], climber]
-    return steps
+    ancestors = np.broadcast_to(np.arange(1, n + 1), heads.shape)
+    for _ in range(n + 1):
+        yield ancestors
+        ancestors = padded[np.arange(k)[:, None], ancestors]
 
 
 @dataclass(frozen=True)

@@ -138,13 +138,13 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
         DeptreeError: an allowed arc has no label.
     """
     names, log_scores = _with_root(names, log_scores)
-    labelless = arcs & ~np.isfinite(_totals(names, log_scores)[0])
+    totals, _, log_probs = _by_arc(names, log_scores)
+    labelless = arcs & ~np.isfinite(totals)
     labelless[0] = False  # the arc from ROOT is called `root`, whatever its score
     if labelless.any():
         head, dependent = np.argwhere(labelless)[0]
         problem = f"the arc {head} -> {dependent} has no label with a finite score"
         raise DeptreeError(problem, "Allow one, or forbid the arc")
-    log_probs = _normalised(names, log_scores)
     log_probs[0] = np.where(np.arange(len(names)) == names.index(ROOT), 0.0, -np.inf)
     return Labels(names, log_probs, id)
 
@@ -157,8 +157,8 @@ def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float
         names, log_scores, id: as for `conditional`.
     """
     names, log_scores = _with_root(names, log_scores)
-    totals, rest = _totals(names, log_scores)
-    return totals, rest, Labels(names, _normalised(names, log_scores), id)
+    totals, rest, log_probs = _by_arc(names, log_scores)
+    return totals, rest, Labels(names, log_probs, id)
 
 
 def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float]:
@@ -176,33 +176,17 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
-def _allowed(names: tuple[str, ...]) -> Bool:
-    """Which labels an arc may have, (2, L): from ROOT, between words."""
+def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float, Float]:
+    """The sums over the labels that an arc may have, (n+1, n+1), what they round off, and log P(label | arc)."""
     usual = np.array([not _SPECIAL.fullmatch(name) for name in names])
     root = np.array(names) == ROOT
-    return np.array([root, usual & ~root])
-
-
-def _masked(names: tuple[str, ...], log_scores: Float) -> Float:
-    from_root, between = _allowed(names)
-    masked = np.where(between, log_scores, -np.inf)
-    masked[0] = np.where(from_root, log_scores[0], -np.inf)
-    return masked
-
-
-def _totals(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
-    """The sums over labels, (n+1, n+1), and what they round off."""
-    highest, above = _log_sum(_masked(names, log_scores))
+    masked = np.where(usual & ~root, log_scores, -np.inf)
+    masked[0] = np.where(root, log_scores[0], -np.inf)
+    highest, above = _log_sum(masked)
     totals = highest + above
     with np.errstate(invalid="ignore"):
-        return totals, np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
-
-
-def _normalised(names: tuple[str, ...], log_scores: Float) -> Float:
-    masked = _masked(names, log_scores)
-    highest, above = _log_sum(masked)
-    with np.errstate(invalid="ignore"):
-        return (masked - highest[..., None]) - above[..., None]
+        rest = np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
+        return totals, rest, (masked - highest[..., None]) - above[..., None]
 
 
 def _log_sum(log_scores: Float) -> tuple[Float, Float]:

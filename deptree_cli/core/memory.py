@@ -33,21 +33,12 @@ def memory_for(size: float, what: str, remedy: str) -> Iterator[None]:
 
 def available() -> float:
     """The number of bytes that are free for this process, infinite where the system does not tell."""
-    return min(_of_machine(), _of_group())
-
-
-def _of_machine() -> float:
-    """What can be used without swapping."""
-    with suppress(OSError, ValueError):
-        return 1024.0 * _field(_MACHINE, "MemAvailable:")
-    return math.inf
-
-
-def _of_group() -> float:
-    """What the processes of a container may use beside what they do already."""
-    with suppress(OSError, ValueError):
-        return float((_GROUP / "memory.max").read_text()) - _field(_GROUP / "memory.stat", "anon")
-    return math.inf
+    machine = group = math.inf
+    with suppress(OSError, ValueError):  # what can be used without swapping
+        machine = 1024.0 * _field(_MACHINE, "MemAvailable:")
+    with suppress(OSError, ValueError):  # what the processes of a container may use beside what they do already
+        group = float((_GROUP / "memory.max").read_text()) - _field(_GROUP / "memory.stat", "anon")
+    return min(machine, group)
 
 
 def _field(path: Path, name: str) -> float:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Float, Integers, read_only
+from deptree_cli.core.conditioning import Conditioned, GivenHeads, GivenLabels, conditioned
+from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.frozen import Frozen
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.labels import Labels
+from deptree_cli.core.spaces import Factorisation, TreeSpace
 
-
-class Sums(Protocol):
-    """What is worked out once from a sentence's scores: see `Factorisation`, of which every one answers this much."""
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function."""
-
-    def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1)."""
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces.second_order import SecondOrderChart
 
 
 class OverTrees(Frozen, ABC):
@@ -33,11 +27,15 @@ class OverTrees(Frozen, ABC):
         log_scores: of arcs, float64, (n+1, n+1), ``[head, dependent]``, read-only; ``-inf`` where an arc is forbidden.
         space: the trees that it is over.
         id: the sentence's name.
+        labels: the labels of arcs given the tree, if the scores tell.
+        rest: (n+1, n+1), read-only, what `log_scores` round off where they are a power's or sums over labels; or None.
     """
 
     log_scores: Float
     space: TreeSpace
     id: str
+    labels: Labels | None
+    rest: Float | None
 
     @property
     def n(self) -> int:
@@ -51,7 +49,7 @@ class OverTrees(Frozen, ABC):
 
     @property
     @abstractmethod
-    def factorisation(self) -> Sums:
+    def factorisation(self) -> Factorisation | SecondOrderChart:
         """What is behind the partition function and marginals."""
 
     @property
@@ -77,6 +75,10 @@ class OverTrees(Frozen, ABC):
         Heads that make no tree are not noticed: `log_probs` does.
         """
 
+    def mbr(self) -> Heads:
+        """The tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
+        return self.space.maximum_tree(np.where(np.isfinite(self.log_scores), self.marginals(), -np.inf))[0]
+
     def log_prob(self, heads: ArrayLike) -> float:
         """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
 
@@ -92,6 +94,25 @@ class OverTrees(Frozen, ABC):
         sound = self.space.contains(rows)
         found[sound] = self.tree_log_probs(rows[sound])
         return found
+
+    def _conditioned(self, heads: GivenHeads | None, labels: GivenLabels | None) -> Conditioned:
+        """See `conditioned`."""
+        try:
+            return conditioned(self.log_scores, self.rest, self.labels, heads, labels)
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+
+    def _feasible(self, remedy: str = "") -> Self:
+        """The distribution itself, if there is a tree; what to do if there is none may be something else than usual."""
+        try:
+            self._check_feasible()
+        except DeptreeError as error:
+            error.remedy = remedy or error.remedy
+            raise error.at(sent_id=self.id) from None
+        return self
+
+    def _check_feasible(self) -> None:
+        self.space.check_feasible(np.isfinite(self.log_scores))
 
 
 def _checked(trees: ArrayLike, n: int, id: str) -> Integers:

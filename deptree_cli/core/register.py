@@ -152,5 +152,4 @@ def imported(target: str | Callable[..., Any], folder: str) -> Callable[..., Any
     if not isinstance(target, str):
         return target
     module, name = target.split(":")
-    found: Callable[..., Any] = getattr(import_module(module, folder), name)
-    return found
+    return getattr(import_module(module, folder), name)

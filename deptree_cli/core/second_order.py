@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import GivenHeads, GivenLabels, conditioned
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
@@ -55,7 +55,7 @@ class SecondOrder(OverTrees):
 
     grandparent: Float | None
     sibling: Float | None
-    labels: None = None  # of arcs: there are none
+    labels = rest = None
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class SecondOrder(OverTrees):
                 for name, part in zip(PARTS, (grandparent, sibling), strict=True)
             ]
             trees = space(single_root, projective=True)
-            self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
-            self._check_feasible()
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
+        self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
+        self._feasible()
 
     def _check_feasible(self) -> None:
-        self.space.check_feasible(np.isfinite(self.log_scores))
+        super()._check_feasible()
         if any(map(forbids_some, self.parts, self.parts.values())) and self.log_partition == -np.inf:
             kind = self.space.trees.removesuffix("s") if self.single_root else "projective tree"
             problem = f"no {kind} is possible: every one has a forbidden part (by the {self._named_parts})"
@@ -105,7 +105,8 @@ class SecondOrder(OverTrees):
         return f"{' and '.join(self.parts)} scores"
 
     @cached_property
-    def _shifted(self) -> Shifted:
+    def shifted(self) -> Shifted:
+        """The scores as sums and the search for the best tree compute with them."""
         from deptree_cli.core.spaces.second_order import shift  # loads kernels: when there is work
 
         return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
@@ -115,10 +116,9 @@ class SecondOrder(OverTrees):
         """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
         from deptree_cli.core.spaces.second_order import factorise
 
-        return factorise(self._shifted)
+        return factorise(self.shifted)
 
     def tree_log_probs(self, trees: Integers) -> Float:
-        """See `OverTrees`."""
         return self.factorisation.tree_log_probs(trees)
 
     def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
@@ -133,11 +133,7 @@ class SecondOrder(OverTrees):
 
     def argmax(self) -> Heads:
         """The most probable tree, (n,)."""
-        return self._shifted.maximum_tree()
-
-    def mbr(self) -> Heads:
-        """The projective tree with the highest expected attachment score, (n,): minimum-Bayes-risk decoding."""
-        return self.space.maximum_tree(np.where(np.isfinite(self.log_scores), self.marginals(), -np.inf))[0]
+        return self.shifted.maximum_tree()
 
     def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
         """The distribution given some words' heads and labels: n of each, None where a word may have any.
@@ -148,12 +144,7 @@ class SecondOrder(OverTrees):
         Raises:
             DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
         """
-        try:
-            twin = self._with(log_scores=conditioned(self.log_scores, None, None, heads, labels)[0])
-            twin._check_feasible()
-        except DeptreeError as error:
-            raise error.at(sent_id=self.id) from None
-        return twin
+        return self._with(log_scores=self._conditioned(heads, labels)[0])._feasible()
 
     def tempered(self, temperature: float) -> Self:
         """The distribution with all log-scores divided by a temperature; 1 changes nothing.

@@ -5,7 +5,7 @@ and the diagonal are ignored. -inf (or a mask of -1e15 and below) forbids an arc
 each sentence has, at most N - 1, which is what all have without it; entries beyond are padding, whatever they hold.
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
-With `projective=True` only trees count in which no two arcs cross.
+`space` says which trees count: single-root ones if none is given, or multi-root, projective, projective-multi-root.
 
 By elimination, or by Eisner's chart, in plain JAX, on any device, as often differentiable as JAX can:
 
@@ -25,20 +25,16 @@ It takes the extra `jax`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 try:
-    import jax as _jax  # noqa: F401
+    import jax as _  # noqa: F401
 except ModuleNotFoundError:
     raise ImportError("deptree_cli.jax needs JAX: pip install 'deptree-cli[jax]'") from None
 
-if TYPE_CHECKING:
-    from deptree_cli.jax.beam import BeamSample, stochastic_beam_search
-    from deptree_cli.jax.decoding import argmax, mbr, top_k
-    from deptree_cli.jax.information import cross_entropy, entropy, kl, log_prob
-    from deptree_cli.jax.partition import log_partition, marginals
-    from deptree_cli.jax.sampling import DistinctTrees, sample, sample_without_replacement
+from deptree_cli.jax.beam import BeamSample, stochastic_beam_search
+from deptree_cli.jax.decoding import argmax, mbr, top_k
+from deptree_cli.jax.information import cross_entropy, entropy, kl, log_prob
+from deptree_cli.jax.partition import log_partition, marginals
+from deptree_cli.jax.sampling import DistinctTrees, sample, sample_without_replacement
 
 __all__ = [
     "BeamSample",
@@ -56,32 +52,3 @@ __all__ = [
     "stochastic_beam_search",
     "top_k",
 ]
-
-_HOMES = {
-    "BeamSample": "beam",
-    "DistinctTrees": "sampling",
-    "argmax": "decoding",
-    "cross_entropy": "information",
-    "log_prob": "information",
-    "entropy": "information",
-    "kl": "information",
-    "log_partition": "partition",
-    "marginals": "partition",
-    "mbr": "decoding",
-    "sample": "sampling",
-    "sample_without_replacement": "sampling",
-    "stochastic_beam_search": "beam",
-    "top_k": "decoding",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """The public names, imported or not."""
-    return sorted(__all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from jax.typing import ArrayLike
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK, checked_log_scores
-from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, space, tree_space
 
 
 @partial(
@@ -40,7 +41,9 @@ class Batch:
     projective: bool
 
 
-def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool, projective: bool) -> Batch:
+def batch_of(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
+) -> Batch:
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
     float32 and float64 stay what they are, all else becomes float32.
@@ -48,9 +51,10 @@ def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool
     Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
 
     Raises:
-        DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; or projective
-            is traced.
+        DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; there is no
+            such tree space, or none in JAX; or projective is traced.
     """
+    kind = _kind_of_trees(name, **short)
     try:
         scores = jnp.asarray(log_scores)
     except (TypeError, ValueError):
@@ -62,11 +66,23 @@ def batch_of(log_scores: ArrayLike, lengths: ArrayLike | None, single_root: bool
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
         problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
         raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
+    return _arranged(scores, _lengths(lengths, scores.shape), *kind)
+
+
+def _kind_of_trees(
+    name: SpaceLike, single_root: bool | None = None, projective: bool | None = None
+) -> tuple[bool, bool]:
+    """Whether trees have a single root, which may be traced unless a name says so, and whether they are projective."""
     try:
-        kind = bool(projective)
+        crossing_free = None if projective is None else bool(projective)
     except jax.errors.TracerBoolConversionError:
         raise DeptreeError("`projective` is traced", "Pass True or False, static under jit") from None
-    return _arranged(scores, _lengths(lengths, scores.shape), single_root, kind)
+    if name is None:
+        return True if single_root is None else single_root, bool(crossing_free)
+    trees = tree_space(name if isinstance(name, TreeSpace) else str(name), single_root, crossing_free)
+    if not trees.has_short_name:
+        raise DeptreeError(f"JAX has no sums over {trees.trees}", "Ask TreeDistribution of deptree_cli")
+    return trees.single_root, trees.projective
 
 
 @partial(jax.jit, static_argnums=3)

@@ -8,7 +8,7 @@ its trees'. One prefix more is followed than trees are wanted: what comes next s
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import batch_of, require_trees
 from deptree_cli.jax.conditionals import (
@@ -28,7 +29,7 @@ from deptree_cli.jax.conditionals import (
     to_blocks,
     whole,
 )
-from deptree_cli.jax.factors import is_known, weights_of
+from deptree_cli.jax.factors import is_known, two_sum, weights_of
 from deptree_cli.jax.wide import Wide
 
 # Below this logarithm x / (1 - exp(-x)) is 1 + x / 2.
@@ -97,8 +98,8 @@ def stochastic_beam_search(
     log_scores: ArrayLike,
     k: int,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
+    **short: Unpack[Short],
 ) -> BeamSample:
     """Draw k distinct trees of each sentence, all at once; O(k n^3).
 
@@ -108,8 +109,8 @@ def stochastic_beam_search(
 
     Args:
         key, k: as of `sample`.
-        log_scores, lengths, single_root: as of `log_partition`.
-        projective: refused; `sample_without_replacement` serves such trees.
+        log_scores, lengths, space: as of `log_partition`; projective trees are refused, `sample_without_replacement`
+            serves them.
 
     Returns:
         trees with k as the first axis; all of them, then nothing, where there are fewer. Of k above 10,000 there are no
@@ -120,7 +121,7 @@ def stochastic_beam_search(
             sentence has no tree.
     """
     k, key = count_of(k), one_key(key)
-    batch = lax.stop_gradient(batch_of(log_scores, lengths, single_root, projective))
+    batch = lax.stop_gradient(batch_of(log_scores, lengths, space, **short))
     if batch.projective:
         raise DeptreeError("beam search draws non-projective trees only", "Use sample_without_replacement instead")
     k, shape = rows_for(k, batch), batch.words.shape[:-1]
@@ -193,7 +194,7 @@ def _grow(sentence: Sentence, beams: Beams, word: Array, log_probs: Array) -> Be
     perturbed, best = lax.top_k(_perturb(log_probs, noise, beams).ravel(), log_probs.shape[1])
     head, parent = best // log_probs.shape[1], best % log_probs.shape[1]
     old = of_trees(beams, parent)
-    total, rest = _add(old.log_probs, jnp.where(perturbed > -jnp.inf, log_probs.ravel()[best], -jnp.inf))
+    total, rest = two_sum(old.log_probs, jnp.where(perturbed > -jnp.inf, log_probs.ravel()[best], -jnp.inf))
     above = jnp.take_along_axis(old.tops, jnp.minimum(head, n - 1)[None], 0, INSIDE)[0]
     return Beams(
         log_probs=total,
@@ -217,12 +218,3 @@ def _perturb(log_probs: Array, noise: Array, beams: Beams) -> Array:
     gap = largest - jnp.where(is_possible, free, 0.0) + jnp.log1p(-jnp.exp(below))
     given = beams.perturbed - jnp.maximum(gap, 0.0) - jnp.log1p(jnp.exp(-jnp.abs(gap)))
     return jnp.where(is_possible, given, -jnp.inf)
-
-
-def _add(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a sum and what it rounds off; -inf and 0 where either is -inf."""
-    is_finite = (a > -jnp.inf) & (b > -jnp.inf)
-    a, b = jnp.where(is_finite, a, 0.0), jnp.where(is_finite, b, 0.0)
-    found = a + b
-    back = found - a
-    return jnp.where(is_finite, found, -jnp.inf), (a - (found - back)) + (b - back)

@@ -107,12 +107,12 @@ def log_head_probs_of(level: Level, weights: Wide, word: Array, parents: Array, 
 
     weights: arcs (n+1, n), ROOT last; the rest as of `half_of`.
     """
-    return in_blocks(partial(_log_head_probs_of, level, weights, word), parents, tops)
 
+    def of_block(parents: Array, tops: Array) -> Array:
+        reached = reaching_root(of_trees(level.arcs, parents), level.start, word, tops)
+        return log_head_probs(weights, reached, tops, word)
 
-def _log_head_probs_of(level: Level, weights: Wide, word: Array, parents: Array, tops: Array) -> Array:
-    reached = reaching_root(of_trees(level.arcs, parents), level.start, word, tops)
-    return log_head_probs(weights, reached, tops, word)
+    return in_blocks(of_block, parents, tops)
 
 
 def to_blocks(trees: int) -> int:

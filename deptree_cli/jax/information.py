@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import Any, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +12,10 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.batches import Batch, batch_of, require_numbers, require_trees
 from deptree_cli.jax.factors import is_light, shift
-from deptree_cli.jax.partition import relative_log_partition, relative_sums
-from deptree_cli.jax.trees import are_trees, positions_of
+from deptree_cli.jax.partition import at_least_zero, relative_log_partition, relative_sums
 
 # Marginals up to so many roundings may be of arcs that are in no tree.
 ROUNDINGS = 64
@@ -24,8 +25,8 @@ def log_prob(
     log_scores: ArrayLike,
     heads: ArrayLike,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
+    **short: Unpack[Short],
 ) -> Array:
     """Return the log-probability of trees, (...,).
 
@@ -39,7 +40,7 @@ def log_prob(
     Returns:
         -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN where `log_partition` is.
     """
-    batch, trees = batch_of(log_scores, lengths, single_root, projective), jnp.asarray(heads)
+    batch, trees = batch_of(log_scores, lengths, space, **short), jnp.asarray(heads)
     shape = batch.words.shape
     if not jnp.issubdtype(trees.dtype, jnp.integer):
         raise DeptreeError(f"the heads have type {trees.dtype}, not integers", "Give the number of each node's head")
@@ -56,23 +57,23 @@ def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
     relative = relative_log_partition(batch)
     extra = (1,) * (trees.ndim - batch.words.ndim)
     scores = _shifted_scores(batch).reshape(extra + batch.log_scores.shape)
-    chosen = jnp.take_along_axis(scores, positions_of(trees)[..., None, :], -2)[..., 0, :]
+    chosen = jnp.take_along_axis(scores, _positions_of(trees)[..., None, :], -2)[..., 0, :]
     allowed = (~batch.words | (chosen != -jnp.inf)).all(-1)
-    possible = allowed & are_trees(trees, batch)
+    possible = allowed & _are_trees(trees, batch)
     total = jnp.where(batch.words & possible[..., None], chosen, 0).sum(-1)
-    found = 0 - _at_least_zero(jnp.where(relative == -jnp.inf, 0, relative) - total)
+    found = 0 - at_least_zero(jnp.where(relative == -jnp.inf, 0, relative) - total)
     return relative, jnp.where(possible | jnp.isnan(relative), found, -jnp.inf)
 
 
 def entropy(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
 
     Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Arguments and errors as of
     `log_partition`.
     """
-    batch = batch_of(log_scores, lengths, single_root, projective)
+    batch = batch_of(log_scores, lengths, space, **short)
     relative, value = _entropy(batch)
     require_trees(relative, batch)
     return value
@@ -82,8 +83,8 @@ def cross_entropy(
     log_scores: ArrayLike,
     other: ArrayLike,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
+    **short: Unpack[Short],
 ) -> Array:
     """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
 
@@ -92,37 +93,32 @@ def cross_entropy(
     Other arguments and errors as of `log_partition`; where q has a mask such as -1e9, not -inf, on an arc that may have
     a probability, it is refused, or NaN under jit.
     """
-    return _compared(_cross_entropy, log_scores, other, lengths, single_root, projective)
+    return _compared(False, log_scores, other, lengths, space, **short)
 
 
 def kl(
     log_scores: ArrayLike,
     other: ArrayLike,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
+    **short: Unpack[Short],
 ) -> Array:
     """Return the Kullback-Leibler divergence of the distribution of `other` from that of `log_scores`, (...,). O(n^3).
 
     It is the cross-entropy less the entropy, and has more digits where the two are nearly the same. Arguments and
     errors as of `cross_entropy`.
     """
-    return _compared(_kl, log_scores, other, lengths, single_root, projective)
+    return _compared(True, log_scores, other, lengths, space, **short)
 
 
 def _compared(
-    measure: Callable[[Batch, Batch], tuple[Array, Array, Array]],
-    log_scores: ArrayLike,
-    other: ArrayLike,
-    lengths: ArrayLike | None,
-    single_root: bool,
-    projective: bool,
+    less_entropy: bool, log_scores: ArrayLike, other: ArrayLike, *which: Any, **short: Unpack[Short]
 ) -> Array:
-    ours, theirs = (batch_of(scores, lengths, single_root, projective) for scores in (log_scores, other))
+    ours, theirs = (batch_of(scores, *which, **short) for scores in (log_scores, other))
     if ours.log_scores.shape != theirs.log_scores.shape:
         problem = f"scores of shape {np.shape(log_scores)} are compared with scores of shape {np.shape(other)}"
         raise DeptreeError(problem, "Compare distributions over the same sentences, padded alike")
-    our_relative, their_relative, value = measure(ours, theirs)
+    our_relative, their_relative, value = _cross_entropy(ours, theirs, less_entropy)
     require_trees(our_relative, ours)
     require_trees(their_relative, theirs)
     problem = "an arc that may have a probability scores 180,000 or more below the best of its word"
@@ -133,27 +129,25 @@ def _compared(
 @jax.jit
 def _entropy(batch: Batch) -> tuple[Array, Array]:
     relative, found = relative_sums(batch)
-    value = _at_least_zero(relative - (found * _expected_scores(batch)).sum((-2, -1)))
+    value = at_least_zero(relative - (found * _expected_scores(batch)).sum((-2, -1)))
     return relative, jnp.where(relative == -jnp.inf, jnp.nan, _unless(_has_light(found, batch), value))
 
 
-@jax.jit
-def _cross_entropy(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
+@partial(jax.jit, static_argnums=2)
+def _cross_entropy(ours: Batch, theirs: Batch, less_entropy: bool) -> tuple[Array, Array, Array]:
+    """Return log Z of both batches' shifted scores, and their cross-entropy or divergence."""
     our_relative, found = relative_sums(ours)
     relative = relative_log_partition(theirs)
-    value = relative - (found * _expected_scores(theirs)).sum((-2, -1))
-    value = _unless(_has_light(found, theirs), value)
-    return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
-
-
-@jax.jit
-def _kl(ours: Batch, theirs: Batch) -> tuple[Array, Array, Array]:
-    our_relative, found = relative_sums(ours)
-    relative = relative_log_partition(theirs)
-    differences = _expected_scores(ours) - _expected_scores(theirs)
-    value = _at_least_zero((found * differences).sum((-2, -1)) - (our_relative - relative))
-    value = _unless(_has_light(found, ours) | _has_light(found, theirs), value)
-    return our_relative, relative, _where_defined(value, our_relative, relative, _goes_beyond(found, theirs))
+    light, scores, log_z = _has_light(found, theirs), -_expected_scores(theirs), relative
+    if less_entropy:  # differences of scores before they are summed up, and of log Z: more digits
+        light, scores = light | _has_light(found, ours), scores + _expected_scores(ours)
+        log_z = log_z - our_relative
+    value = (found * scores).sum((-2, -1)) + log_z
+    value = _unless(light, at_least_zero(value) if less_entropy else value)
+    beyond = ((found > ROUNDINGS * np.finfo(found.dtype).eps) & (theirs.log_scores == -jnp.inf)).any((-2, -1))
+    value = jnp.where(beyond | (relative == -jnp.inf), jnp.inf, value)
+    value = _unless(jnp.isnan(our_relative + relative), value)
+    return our_relative, relative, jnp.where(our_relative == -jnp.inf, jnp.nan, value)
 
 
 def _shifted_scores(batch: Batch) -> Array:
@@ -186,18 +180,37 @@ def _unless(unknown: Array, value: Array) -> Array:
     return value * jnp.where(unknown, jnp.nan, 1)
 
 
-def _goes_beyond(found: Array, other: Batch) -> Array:
-    """Whether arcs with these marginals (..., n+1, n) are forbidden in another batch, (...,)."""
-    least = ROUNDINGS * np.finfo(found.dtype).eps
-    return ((found > least) & (other.log_scores == -jnp.inf)).any((-2, -1))
+def _positions_of(heads: Array) -> Array:
+    """Return the rows of arc matrices (`factors.py`) in which the heads of words stand, (..., n), from (..., N).
+
+    Heads that are none of the nodes are those of ROOT here; `_are_trees` tells.
+    """
+    n = heads.shape[-1] - 1
+    own = heads[..., 1:]
+    return jnp.where((own > 0) & (own <= n), own - 1, n)
 
 
-def _where_defined(value: Array, our_relative: Array, relative: Array, goes_beyond: Array) -> Array:
-    """Compare distributions that may have no tree or go beyond each other, (...,): NaN, infinity or the value."""
-    value = jnp.where(goes_beyond | (relative == -jnp.inf), jnp.inf, value)
-    return jnp.where(our_relative == -jnp.inf, jnp.nan, _unless(jnp.isnan(our_relative + relative), value))
+def _are_trees(heads: Array, batch: Batch) -> Array:
+    """Return whether heads (..., N) are trees of a batch (...,): every word descends from ROOT.
+
+    Each word is sent to its head, then twice as far, and again. O(n log n), n^2 if projective.
+    """
+    n, words = heads.shape[-1] - 1, batch.words
+    own = heads[..., 1:]
+    are_nodes = ((own >= 0) & (own <= words.sum(-1, keepdims=True))) | ~words
+    above = jnp.where(words, _positions_of(heads), n)
+    above = jnp.concatenate([above, jnp.full((*above.shape[:-1], 1), n)], -1)
+    for _ in range(n.bit_length()):
+        above = jnp.take_along_axis(above, above, -1)
+    roots = ((own == 0) & words).sum(-1)
+    found = are_nodes.all(-1) & (above == n).all(-1) & ((roots == 1) | ~batch.single_root)
+    return found & ~_some_cross(jnp.where(words, own, 0)) if batch.projective else found
 
 
-def _at_least_zero(values: Array) -> Array:
-    """Values that are below 0 by rounding only, without that; derivatives stay as they are."""
-    return values - lax.stop_gradient(jnp.minimum(values, 0))
+def _some_cross(heads: Array) -> Array:
+    """Return whether arcs from heads (..., n) cross, (...,): one begins before another, and ends inside it."""
+    words = jnp.arange(1, heads.shape[-1] + 1)
+    first, last = jnp.minimum(heads, words), jnp.maximum(heads, words)
+    begins, ends = first[..., :, None], last[..., :, None]
+    first, last = first[..., None, :], last[..., None, :]
+    return ((begins < first) & (first < ends) & (ends < last)).any((-2, -1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import jax
 import jax.numpy as jnp
@@ -10,16 +11,18 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.jax import eisner, elimination
+from deptree_cli.core.spaces import Short, SpaceLike
+from deptree_cli.jax import eisner
 from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
-from deptree_cli.jax.factors import is_known, shift, two_sum
+from deptree_cli.jax.factors import APART, eliminate, flows, is_known, shift, two_sum
+from deptree_cli.jax.wide import Wide, logarithm
 
 # How many units in the last place of 1, or of itself, log Z may be off by because words' constants cancel.
 ROUNDINGS = 16
 
 
 def log_partition(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
 
@@ -27,8 +30,9 @@ def log_partition(
         log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Trees with a score 180,000 or more below
             the largest of its word count for nothing; a sentence that has no others is refused.
         lengths: (...,), the number of words of each sentence; it may be traced.
-        single_root: True for trees with exactly one arc from ROOT, False for one or more.
-        projective: whether to take only trees in which no two arcs cross; static under jit.
+        space: which trees: a name in `core.spaces.SPACES`, single-root if none is given, static under jit; the short
+            names are `single_root` (exactly one ROOT arc, or one or more; may be traced) and `projective` (whether no
+            two arcs may cross).
 
     Returns:
         numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
@@ -38,7 +42,7 @@ def log_partition(
         DeptreeError: shapes do not fit; or a sentence has no tree, a score that is NaN or infinite, or a mask in every
             tree.
     """
-    batch = batch_of(log_scores, lengths, single_root, projective)
+    batch = batch_of(log_scores, lengths, space, **short)
     relative, log_z = _log_partition(batch)
     require_trees(relative, batch)
     problem = f"the best scores of words cancel, and leave no digits of {log_z.dtype}"
@@ -47,13 +51,13 @@ def log_partition(
 
 
 def marginals(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, single_root: bool = True, projective: bool = False
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return the probability of each arc to be in a tree, (..., N, N). O(n^3).
 
     Arguments and errors as of `log_partition`; all are 0 where that returns -inf.
     """
-    batch = batch_of(log_scores, lengths, single_root, projective)
+    batch = batch_of(log_scores, lengths, space, **short)
     relative, found = _marginals(batch)
     require_trees(relative, batch)
     return found
@@ -78,8 +82,12 @@ def relative_sums(batch: Batch) -> tuple[Array, Array]:
     """Return the same and the marginals of arcs, (..., n+1, n), which are 0 where there is no tree."""
     relative, probabilities = _sums(batch)
     known = jnp.where(jnp.isnan(relative), jnp.nan, 1)[..., None, None]
-    found = jnp.where((relative == -jnp.inf)[..., None, None], 0, probabilities() * known)
-    return relative, found - lax.stop_gradient(jnp.minimum(found, 0))  # what is below 0 is rounding
+    return relative, at_least_zero(jnp.where((relative == -jnp.inf)[..., None, None], 0, probabilities() * known))
+
+
+def at_least_zero(values: Array) -> Array:
+    """Return values that are below 0 by rounding only, without that; derivatives stay as they are."""
+    return values - lax.stop_gradient(jnp.minimum(values, 0))
 
 
 @jax.jit
@@ -107,5 +115,20 @@ def _marginals(batch: Batch) -> tuple[Array, Array]:
 
 def _sums(batch: Batch) -> tuple[Array, Callable[[], Array]]:
     """log Z of shifted scores, (...,), NaN where trees are not told apart; and what gives probabilities of arcs."""
-    log_z, probabilities = eisner.sums(batch) if batch.projective else elimination.sums(batch)
+    log_z, probabilities = (eisner.sums if batch.projective else _by_elimination)(batch)
     return jnp.where(is_known(log_z, batch.log_scores, batch.single_root), log_z, jnp.nan), probabilities
+
+
+def _by_elimination(batch: Batch) -> tuple[Array, Callable[[], Array]]:
+    """The same over all trees, crossing arcs or not. O(n^3).
+
+    log Z is the sum of the logarithms of pivots, ROOT's arcs brought back to their weight: -inf where a word has no
+    pivot, and where there is to be one arc from ROOT and two are needed.
+    """
+    factors = eliminate(batch.log_scores, batch.single_root)
+    mantissa, exponent = factors.pivots
+    by_root = (mantissa > 0) & (exponent < -(APART // 2))
+    pivots = Wide(mantissa, exponent + jnp.where(by_root, APART, 0).astype(exponent.dtype))
+    log_z = jnp.where(batch.words, logarithm(pivots), 0).sum(-1)
+    too_many = batch.single_root & (by_root.sum(-1) > 1)
+    return jnp.where(too_many, -jnp.inf, log_z), lambda: flows(factors) * factors.direct

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -11,15 +11,15 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.core.counts import room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Batch, batch_of, require_trees
-from deptree_cli.jax.callbacks import Result, ask, padded, padded_trees
+from deptree_cli.jax.decoding import Result, ask
 from deptree_cli.jax.factors import eliminate
 from deptree_cli.jax.partition import relative_log_partition
 from deptree_cli.jax.sampler import sample_trees
@@ -52,9 +52,9 @@ def sample(
     log_scores: ArrayLike,
     k: int,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
     implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Array:
     """Draw k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
 
@@ -63,7 +63,7 @@ def sample(
     Args:
         key: of `jax.random`, one for all sentences.
         k: 1 or more; static under jit.
-        lengths, single_root, projective: as of `log_partition`.
+        lengths, space: as of `log_partition`.
         implementation: "kernels" draws exactly by our kernels on the CPU, in compiled code by a callback; "device" in
             plain JAX, wherever it runs: chances below 2^-23 (in float64 2^-52) of a step are not drawn, and a tree
             takes O(n^3). "auto" is "kernels" for projective trees and where JAX's default backend is the CPU, and
@@ -73,20 +73,13 @@ def sample(
         DeptreeError: key, k or implementation are none; or names a sentence that has no tree: where compiled code runs,
             "kernels" raises it within an error of JAX's own, and heads from "device" are all -1.
     """
-    k, batch = count_of(k), batch_of(log_scores, lengths, single_root, projective)
+    k, batch = count_of(k), batch_of(log_scores, lengths, space, **short)
     keys = _keys(key, batch)
     if _is_on_device(implementation, batch.projective):
         relative, heads = _on_device(keys, batch, k)
         require_trees(relative, batch)
         return heads
-    nodes = batch.words.shape[-1] + 1
-
-    def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
-        return [padded_trees(sentence.sample(k, _stream(seed)), k, nodes)]
-
-    with room_for_trees(k):
-        (found,) = ask(draw, [((k, nodes), np.int32)], batch, _seeds(keys))
-    return jnp.moveaxis(found, -2, 0)
+    return ask(lambda sentence, seed: [sentence.sample(k, _stream(seed))], k, batch, _seeds(keys))[0]
 
 
 def sample_without_replacement(
@@ -94,29 +87,24 @@ def sample_without_replacement(
     log_scores: ArrayLike,
     k: int,
     lengths: ArrayLike | None = None,
-    single_root: bool = True,
-    projective: bool = False,
+    space: SpaceLike = None,
+    **short: Unpack[Short],
 ) -> DistinctTrees:
     """Draw k distinct trees of each sentence, or all where it has fewer, by our kernels on the CPU.
 
     Of k above 10,000 there are no more rows than sentences of N - 1 words can have trees. Arguments and errors as of
     `sample`. On accelerators see `stochastic_beam_search`.
     """
-    k, batch = count_of(k), batch_of(log_scores, lengths, single_root, projective)
-    k = rows_for(k, batch)
-    nodes, dtype = batch.words.shape[-1] + 1, batch.log_scores.dtype
+    k, batch = count_of(k), batch_of(log_scores, lengths, space, **short)
+    k, dtype = rows_for(k, batch), batch.log_scores.dtype
 
-    def draw(sentence: TreeDistribution, seed: Numbers) -> list[Numbers]:
+    def draw(sentence: TreeDistribution, seed: Numbers) -> tuple[Any, ...]:
         draws = sentence.sample_without_replacement(k, _stream(seed))
-        log_probs = padded(draws.log_probs, k, -np.inf)
-        counts_for = padded(weights(draws.log_probs, draws.window), k, 0.0)
-        return [padded_trees(draws.heads, k, nodes), log_probs, counts_for, np.asarray(draws.exhausted)]
+        return draws.heads, draws.log_probs, weights(draws.log_probs, draws.window), draws.exhausted
 
-    results: list[Result] = [((k, nodes), np.int32), ((k,), dtype), ((k,), dtype), ((), np.bool_)]
-    with room_for_trees(k):
-        heads, log_probs, counts_for, exhausted = ask(draw, results, batch, _seeds(_keys(key, batch)))
-    first = partial(jnp.moveaxis, destination=0)
-    return DistinctTrees(first(heads, -2), first(log_probs, -1), first(counts_for, -1), exhausted)
+    also: list[Result] = [((k,), dtype, -np.inf), ((k,), dtype, 0.0), ((), np.bool_, False)]
+    heads, log_probs, counts_for, exhausted = ask(draw, k, batch, _seeds(_keys(key, batch)), also=also)
+    return DistinctTrees(heads, jnp.moveaxis(log_probs, -1, 0), jnp.moveaxis(counts_for, -1, 0), exhausted)
 
 
 def _is_on_device(implementation: str, projective: bool) -> bool:

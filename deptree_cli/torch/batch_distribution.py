@@ -11,8 +11,8 @@ from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
-from deptree_cli.core.spaces import Short, TreeSpace, tree_space
-from deptree_cli.torch import exact, ops
+from deptree_cli.core.spaces import Short, SpaceLike, tree_space
+from deptree_cli.torch import exact, operators, ops
 from deptree_cli.torch.exact import Sums
 from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide
 from deptree_cli.torch.trees import TreeSupport, arcs_to_heads, checked_lengths, word_mask
@@ -49,7 +49,7 @@ class BatchDistribution(Distribution):
         self,
         log_scores: Tensor,
         lengths: Tensor | None = None,
-        space: TreeSpace | str | None = None,
+        space: SpaceLike = None,
         *,
         event: str = "heads",
         implementation: str = "auto",
@@ -112,7 +112,8 @@ class BatchDistribution(Distribution):
     @lazy_property
     def _sums(self) -> Sums:
         """What is summed up of all sentences, in float64."""
-        sums = ops.relative_sums(self._wide, self._flat_lengths, self.space, self.implementation)
+        given = ops.prepared(self._wide, self._flat_lengths, self.space, self.implementation)
+        sums = operators.log_partition_and_marginals(*given)
         return Sums(self._wide, self._flat_lengths, self.space.name, self._shifted, *sums)
 
     def _to_batch_dtype(self, result: Tensor, event_dims: int = 0) -> Tensor:

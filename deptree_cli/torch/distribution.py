@@ -162,8 +162,7 @@ class TreeDistribution(BatchDistribution):
     def _trees(self, trees: Sequence[Heads], sample_shape: torch.Size) -> Tensor:
         """Trees of each sentence, (m, n) heads, as values (*sample, ...) of the event asked for."""
         heads = padded_heads(trees, sample_shape.numel(), self.nodes, self.log_scores.device)
-        heads = heads.reshape(sample_shape + self.batch_shape + (self.nodes,))
-        return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
+        return self._as_event(heads.reshape(sample_shape + self.batch_shape + (self.nodes,)))
 
     @lazy_property
     @_left_to_python
@@ -249,7 +248,10 @@ class TreeDistribution(BatchDistribution):
         trees = all_trees(n, self.space)
         heads = padded_heads([trees], len(trees), self.nodes, self.log_scores.device)
         heads = heads.reshape(-1, *(1 for _ in self.batch_shape), self.nodes)
-        heads = heads.expand(-1, *self.batch_shape, -1) if expand else heads
+        return self._as_event(heads.expand(-1, *self.batch_shape, -1) if expand else heads)
+
+    def _as_event(self, heads: Tensor) -> Tensor:
+        """Trees as values of the event asked for."""
         return heads if self.event == "heads" else heads_to_arcs(heads, self.log_scores.dtype)
 
 

@@ -35,8 +35,8 @@ class Sums(NamedTuple):
         space: the name of the space of trees.
         shifted: the scores, shifted.
         log_partition: (B,), as given.
-        log_z: (B,), of the shifted scores.
         marginals: (B, N, N).
+        log_z: (B,), of the shifted scores.
     """
 
     scores: Tensor
@@ -44,8 +44,8 @@ class Sums(NamedTuple):
     space: str
     shifted: Shifted
     log_partition: Tensor
-    log_z: Tensor
     marginals: Tensor
+    log_z: Tensor
 
 
 def log_probs(found: Tensor, log_z: Tensor, scores: Tensor, lengths: Tensor, heads: Tensor, space: str) -> Tensor:
@@ -53,20 +53,14 @@ def log_probs(found: Tensor, log_z: Tensor, scores: Tensor, lengths: Tensor, hea
 
     heads: (*sample, B, N); of what is no tree nothing is promised. The others: as of `Sums`.
     """
-    suspicious = log_z.abs() > LARGE
-    if not _may_be_some(suspicious):
-        return found
     function = log_probs_op if torch.compiler.is_compiling() else _log_probs
-    return _replaced(found, function(found.detach(), suspicious, scores.detach(), lengths, heads, space))
+    return _replaced(function, found, log_z, scores.detach(), lengths, heads, space)
 
 
 def log_ratios(found: Tensor, log_z: Tensor, ours: Tensor, theirs: Tensor, lengths: Tensor, space: str) -> Tensor:
     """Return log Z less another log Z, found (B,), of scores ours and theirs (B, N, N); log_z: ours, (B,)."""
-    suspicious = log_z.abs() > LARGE
-    if not _may_be_some(suspicious):
-        return found
     function = log_ratios_op if torch.compiler.is_compiling() else _log_ratios
-    return _replaced(found, function(found.detach(), suspicious, ours.detach(), theirs.detach(), lengths, space))
+    return _replaced(function, found, log_z, ours.detach(), theirs.detach(), lengths, space)
 
 
 def divergence(name: str, found: Tensor, values: Tensor, ours: Sums, theirs: Sums) -> Tensor:
@@ -96,8 +90,12 @@ def _may_be_some(which: Tensor) -> bool:
     return torch.compiler.is_compiling() or bool(which.any())
 
 
-def _replaced(found: Tensor, exact: Tensor) -> Tensor:
-    """Values with the derivatives of others."""
+def _replaced(function: Callable[..., Tensor], found: Tensor, log_z: Tensor, *given: Any) -> Tensor:
+    """Return the values of a function where log Z is large, with the derivatives of those found."""
+    suspicious = log_z.abs() > LARGE
+    if not _may_be_some(suspicious):
+        return found
+    exact = function(found.detach(), suspicious, *given)
     return found + torch.where(exact.isfinite(), exact - found.detach(), 0.0)
 
 

@@ -10,7 +10,7 @@ from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
-from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.torch import operators
 from deptree_cli.torch.trees import require_tensor, shaped_lengths
@@ -22,7 +22,7 @@ IMPLEMENTATIONS = ("auto", "kernels", "device")
 def log_partition(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
+    space: SpaceLike = None,
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> Tensor:
@@ -50,14 +50,14 @@ def log_partition(
     trees = tree_space(space, **short)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
         return log_partition_and_marginals(log_scores, lengths, trees, implementation)[0]
-    log_z = operators.log_partition(*_prepared(log_scores, lengths, trees, implementation))
+    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, implementation))
     return log_z.reshape(log_scores.shape[:-2])
 
 
 def marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
+    space: SpaceLike = None,
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> Tensor:
@@ -71,7 +71,7 @@ def marginals(
 def log_partition_and_marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
+    space: SpaceLike = None,
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> tuple[Tensor, Tensor]:
@@ -79,23 +79,11 @@ def log_partition_and_marginals(
 
     Arguments and errors as of `log_partition`.
     """
-    scores, *how = _prepared(log_scores, lengths, tree_space(space, **short), implementation)
+    scores, *how = prepared(log_scores, lengths, tree_space(space, **short), implementation)
     log_z, found, _ = operators.log_partition_and_marginals(scores, *how)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
-
-
-def relative_sums(
-    log_scores: Tensor, lengths: Tensor, space: TreeSpace, implementation: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return log Z of scores (B, N, N), (B,), the same of scores shifted as in `shifted.py`, and marginals, (B, N, N).
-
-    Arguments and errors as of `log_partition`.
-    """
-    given = _prepared(log_scores, lengths, space, implementation)
-    log_z, found, relative = operators.log_partition_and_marginals(*given)
-    return log_z, relative, found
 
 
 def _is_differentiated(log_scores: Tensor) -> bool:
@@ -105,7 +93,7 @@ def _is_differentiated(log_scores: Tensor) -> bool:
     return not torch.compiler.is_compiling() and unpack_dual(log_scores).tangent is not None  # type: ignore[no-untyped-call]
 
 
-def _prepared(
+def prepared(
     log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, implementation: str
 ) -> tuple[Tensor, Tensor, str, bool]:
     """Return scores (B, N, N), lengths (B,), the space's name and whether to stay on the tensor's device."""

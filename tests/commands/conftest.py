@@ -19,8 +19,8 @@ import pytest
 
 from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
-from tests.on_terminal import as_it_reads, on_terminal
+from tests.on_terminal import as_it_reads, forked_on_terminal
+from tests.oracle import Oracle
 
 DATA = Path(__file__).parents[2] / "sample_data"
 GOLDEN = Path(__file__).parent / "golden"
@@ -126,7 +126,7 @@ def terminal(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     """`deptree` with a terminal for all its streams: exit status and what stands on the terminal."""
 
     def run(*args: object, columns: int = 200) -> tuple[int, str]:
-        code, shown = on_terminal([BIN / "deptree", *args], tmp_path, columns)
+        code, shown = forked_on_terminal(args, tmp_path, columns)
         return code, as_it_reads(shown)
 
     return run

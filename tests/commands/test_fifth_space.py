@@ -14,11 +14,11 @@ from deptree_cli.core.batches import sums
 from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.partition import partition
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
 from deptree_cli.core.swor import ALGORITHMS
 from tests.heads_first import HEADS_FIRST
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 NAME = HEADS_FIRST.name

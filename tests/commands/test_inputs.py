@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.io.scores.presets import PRESETS
+from tests.oracle import Oracle
 
 DATA = Path(__file__).parents[2] / "sample_data"
 LENGTHS = ("--lengths", DATA / "lengths.txt")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import SPACES
+from tests.oracle import Oracle
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.partition import partition
 from deptree_cli.core.spaces import PROJECTIVE, SPACES, TreeSpace
+from tests.oracle import Oracle
 
 ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 

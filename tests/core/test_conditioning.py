@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 

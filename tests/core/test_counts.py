@@ -9,8 +9,8 @@ import pytest
 
 from deptree_cli import ALGORITHMS, AlignmentDistribution, DeptreeError, SecondOrder, TreeDistribution
 from deptree_cli.core.arc_factored import FEW
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 SCORES = np.random.default_rng(1).normal(size=(4, 4))
 NAMES = ("root", "a")

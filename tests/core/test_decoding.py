@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.decoding import METHODS, best_trees, maximum_tree, minimum_risk_tree
+from deptree_cli.core.decoding import METHODS, best_trees, maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces.rules import are_trees
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -75,7 +75,7 @@ def test_minimum_risk(scale: float, single_root: bool, graphs) -> None:
         distribution = graphs.distribution(graphs.gaussian(5, scale, seed=seed), single_root)
         exact = Oracle(distribution)
         agreeing = (exact.trees[:, None] == exact.trees[None]).sum(axis=2) @ np.exp(exact.log_probs)
-        tree = minimum_risk_tree(distribution)
+        tree = distribution.mbr()
         found = (exact.trees == tree).sum(axis=1) @ np.exp(exact.log_probs)
         assert found == pytest.approx(agreeing.max())
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import FUNCTIONALS, estimate
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS, names
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

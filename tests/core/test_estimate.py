@@ -13,8 +13,9 @@ from scipy import stats
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate, Functional, arcs, estimate, weights
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 EACH = pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)

@@ -10,8 +10,8 @@ from scipy import stats
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.labels import Labels, label_stream
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.streams import sentence_stream
+from tests.oracle import Oracle
 
 NAMES = ("<pad>", "nsubj", "root", "obj")
 LABELED = {True: (2,), False: (1, 3)}  # by whether the head is ROOT: the numbers of the labels that may be

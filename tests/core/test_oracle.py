@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import LARGEST_N, Oracle, all_trees
+from deptree_cli.core.oracle import LARGEST_N, all_trees
 from deptree_cli.core.spaces import MULTI_ROOT, space
+from tests.oracle import Oracle
 
 
 @pytest.mark.parametrize("n", range(1, 7))

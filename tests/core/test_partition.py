@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.partition import Partition, Summary, partition
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE_MULTI, SPACES, TreeSpace, space
+from tests.oracle import Oracle
 
 ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.spaces import SPACES, TreeSpace, space
+from tests.oracle import Oracle
 
 
 @pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)

@@ -14,7 +14,7 @@ import pytest
 from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations.features import expected_features
+from deptree_cli.core.expectations import features
 from deptree_cli.core.scores import SCALES, arc, checked_log_scores, checked_temperature, to_weights
 from deptree_cli.core.second_order import SecondOrder
 
@@ -118,7 +118,7 @@ ENTRANCES: dict[str, Callable[[Any], object]] = {
     "sibling": lambda x: SecondOrder(np.zeros((3, 3)), None, x),
     "links": lambda x: AlignmentDistribution(x),
     "nulls": lambda x: AlignmentDistribution(np.zeros((3, 3)), source_nulls=x),
-    "features": lambda x: expected_features(TreeDistribution(np.zeros((3, 3))), x),
+    "features": lambda x: features.expected(TreeDistribution(np.zeros((3, 3))), x),
 }
 
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 NODES = 5
 
@@ -23,7 +23,7 @@ class Sentences:
         space: of its trees.
         log_scores: (6, 5, 5) float32, ``[head, dependent]``.
         lengths: (6,) words.
-        how: lengths, single_root and projective, as every function takes them.
+        how: lengths, single_root and projective by name, so that what is compiled serves both root modes.
         each, oracles: every sentence's distribution, and its trees by enumeration.
     """
 
@@ -38,7 +38,7 @@ class Sentences:
         ]
         self.space = space
         self.lengths = np.array([len(scores) - 1 for scores in drawn])
-        self.how = self.lengths, space.single_root, space.projective
+        self.how = {"lengths": self.lengths, "single_root": space.single_root, "projective": space.projective}
         self.log_scores = np.full((len(drawn), NODES, NODES), np.nan, dtype=np.float32)
         self.log_scores[:, :, 0] = 7.0
         for own, scores in zip(self.log_scores, drawn, strict=True):

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.jax import beam, conditionals
 from tests.masks import CYCLE
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 Float = np.ndarray
@@ -122,7 +122,7 @@ def test_laws(single_root: bool, graphs) -> None:
     scores = [graphs.gaussian(3, 1.5, seed=2), graphs.gaussian(3, seed=3)]
     scores[1][[0, 1], [3, 2]] = -np.inf
     batch, lengths = padded([each for each in scores for _ in range(RUNS)])
-    found = beam.stochastic_beam_search(jax.random.key(4), batch, 3, lengths, single_root)
+    found = beam.stochastic_beam_search(jax.random.key(4), batch, 3, lengths, single_root=single_root)
     for start, distribution in zip((0, RUNS), distributions(batch[::RUNS], lengths[::RUNS], single_root), strict=True):
         oracle = Oracle(distribution)
         probs = np.exp(oracle.log_probs)
@@ -232,6 +232,6 @@ def test_every_tree_once_and_then_the_end(single_root: bool, graphs, short: None
     hard = [graphs.saturated(4), graphs.disconnected(4, 1000.0), graphs.one_way(4), graphs.holes(4, 7, single_root, 30)]
     masked = np.where(np.isfinite(hard[-1]), hard[-1], -2e15)
     batch, lengths = padded([*peaked, *hard, masked, *(graphs.gaussian(n, 30) for n in (1, 2, 3))])
-    found = beam.stochastic_beam_search(jax.random.key(1), batch, 130, lengths, single_root)
+    found = beam.stochastic_beam_search(jax.random.key(1), batch, 130, lengths, single_root=single_root)
     for b, distribution in enumerate(distributions(batch, lengths, single_root)):
         check_every_tree_once(found, b, distribution, ROUNDINGS)

@@ -16,8 +16,7 @@ from deptree_cli.jax import argmax, mbr, sample_without_replacement, top_k
 
 @pytest.mark.parametrize("name", ["argmax", "mbr"])
 def test_best_trees_are_those_of_core(sentences: Any, name: str) -> None:
-    _, single_root, projective = sentences.how
-    decode = partial({"argmax": argmax, "mbr": mbr}[name], single_root=single_root, projective=projective)
+    decode = partial({"argmax": argmax, "mbr": mbr}[name], space=sentences.space.name)
     found = decode(sentences.log_scores, sentences.lengths)
     assert found.shape == (6, 5)
     for own, sentence in zip(np.asarray(found), sentences.each, strict=True):
@@ -28,7 +27,7 @@ def test_best_trees_are_those_of_core(sentences: Any, name: str) -> None:
 
 
 def test_the_k_best_are_those_of_core(sentences: Any) -> None:
-    found = np.asarray(top_k(sentences.log_scores, 3, *sentences.how))
+    found = np.asarray(top_k(sentences.log_scores, 3, **sentences.how))
     assert found.shape == (3, 6, 5)
     for b, sentence in enumerate(sentences.each):
         best = sentence.top_k(3)
@@ -38,7 +37,7 @@ def test_the_k_best_are_those_of_core(sentences: Any) -> None:
 
 class TestWithoutReplacement:
     def test_all_trees_come_once_with_their_probability(self, sentences: Any) -> None:
-        found = sample_without_replacement(jax.random.key(0), sentences.log_scores, 130, *sentences.how)
+        found = sample_without_replacement(jax.random.key(0), sentences.log_scores, 130, **sentences.how)
         assert found.heads.shape == (130, 6, 5)
         for b, oracle in enumerate(sentences.oracles):
             size = len(oracle.trees)
@@ -54,8 +53,8 @@ class TestWithoutReplacement:
         """The mean over 2,000 keys of the sum of 3 trees' weights is 1; each beyond 4.5 standard errors by chance once
         in 150,000 seeds."""
         keys = jax.random.split(jax.random.key(1), 2000)
-        scores, how = sentences.log_scores[0], (sentences.lengths[0], *sentences.how[1:])
-        draw = jax.jit(jax.vmap(lambda key: sample_without_replacement(key, scores, 3, *how).weights.sum(0)))
+        scores, how = sentences.log_scores[0], {**sentences.how, "lengths": sentences.lengths[0]}
+        draw = jax.jit(jax.vmap(lambda key: sample_without_replacement(key, scores, 3, **how).weights.sum(0)))
         sums = np.asarray(draw(keys), dtype=np.float64)
         assert abs(sums.mean() - 1) < 4.5 * sums.std() / np.sqrt(len(sums))
         assert sums.std() > 0.01

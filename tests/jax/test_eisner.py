@@ -11,6 +11,7 @@ jax = pytest.importorskip("jax")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import argmax, entropy, log_partition, log_prob, marginals, sample, stochastic_beam_search
+from tests.heads_first import HEADS_FIRST
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -55,4 +56,10 @@ def test_what_is_not_offered_is_refused_in_a_line() -> None:
     ):
         stochastic_beam_search(key, scores, 2, projective=True)
     with pytest.raises(DeptreeError, match=r"^`projective` is traced\. Pass True or False, static under jit"):
-        jax.jit(log_partition)(scores, None, True, True)
+        jax.jit(log_partition)(scores, projective=True)
+    with pytest.raises(DeptreeError, match=r"^there is no tree space 'True'\. Choose one of single-root, "):
+        log_partition(scores, None, True)
+    with pytest.raises(DeptreeError, match=r"^`space=\"projective\"` contradicts `single_root=False`"):
+        log_partition(scores, space="projective", single_root=False)
+    with pytest.raises(DeptreeError, match=r"^JAX has no sums over trees whose heads all precede"):
+        log_partition(scores, space=HEADS_FIRST)

@@ -20,18 +20,18 @@ from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob,
 ERRORS = np.array([3e-6] * 5 + [4e-4])
 
 
-@partial(jax.jit, static_argnums=3)
+@partial(jax.jit, static_argnames="projective")
 @jax.grad
-def slope(scores: Any, *how: Any) -> Any:
+def slope(scores: Any, **how: Any) -> Any:
     """The gradient of entropies; compiled once for both root modes."""
-    return entropy(scores, *how).sum()
+    return entropy(scores, **how).sum()
 
 
-@partial(jax.jit, static_argnums=4)
+@partial(jax.jit, static_argnames="projective")
 @jax.grad
-def bend(scores: Any, direction: Any, *how: Any) -> Any:
+def bend(scores: Any, direction: Any, **how: Any) -> Any:
     """Their second derivative in a direction."""
-    return (slope(scores, *how) * direction).sum()
+    return (slope(scores, **how) * direction).sum()
 
 
 def close(found: Any, expected: Any) -> None:
@@ -54,7 +54,7 @@ def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: An
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), -1).reshape(-1, 4)
     heads = np.pad(heads, [(0, 0), (1, 0)], constant_values=77)
     trees = np.repeat(heads[:, None], len(sentences.each), 1)
-    found = np.asarray(log_prob(sentences.log_scores, trees, *sentences.how))
+    found = np.asarray(log_prob(sentences.log_scores, trees, **sentences.how))
     expected = np.full(found.shape, -np.inf)
     for b, (oracle, n) in enumerate(zip(sentences.oracles, sentences.lengths, strict=True)):
         known = dict(zip(map(tuple, oracle.trees.tolist()), oracle.log_probs.tolist(), strict=True))
@@ -69,7 +69,7 @@ def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences: Any) -> No
     for own, sentence in zip(trees, sentences.each, strict=True):
         own[1 : sentence.n + 1] = sentence.argmax()
     trees[2, 1:] = [2, 1, 0, 0]  # a cycle
-    found = jax.grad(lambda scores: jnp.where(jnp.isfinite(x := log_prob(scores, trees, *how)), x, 0).sum())
+    found = jax.grad(lambda scores: jnp.where(jnp.isfinite(x := log_prob(scores, trees, **how)), x, 0).sum())
     expected = sentences.padded([sentence.marginals() for sentence in sentences.each])
     for own, tree, n in zip(expected, trees, sentences.lengths, strict=True):
         own *= -1
@@ -91,17 +91,17 @@ def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
     how = sentences.how
     other = others(sentences)
     pairs = list(zip(sentences.each, sentences.of(other), strict=True))
-    close(entropy(sentences.log_scores, *how), [p.entropy() for p, _ in pairs])
-    close(cross_entropy(sentences.log_scores, other, *how), [p.cross_entropy(q) for p, q in pairs])
-    close(kl(sentences.log_scores, other, *how), [p.kl(q) for p, q in pairs])
-    assert not np.asarray(kl(sentences.log_scores, sentences.log_scores, *how)).any()
+    close(entropy(sentences.log_scores, **how), [p.entropy() for p, _ in pairs])
+    close(cross_entropy(sentences.log_scores, other, **how), [p.cross_entropy(q) for p, q in pairs])
+    close(kl(sentences.log_scores, other, **how), [p.kl(q) for p, q in pairs])
+    assert not np.asarray(kl(sentences.log_scores, sentences.log_scores, **how)).any()
 
 
 def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: Any) -> None:
     how = sentences.how
     other = sentences.log_scores.copy()
     other[0, 2, 1] = -np.inf
-    found = np.asarray(kl(sentences.log_scores, other, *how)), np.asarray(kl(other, sentences.log_scores, *how))
+    found = np.asarray(kl(sentences.log_scores, other, **how)), np.asarray(kl(other, sentences.log_scores, **how))
     np.testing.assert_array_equal(np.isposinf(found[0]), np.arange(6) == 0)
     assert np.isfinite(found[1]).all()
 
@@ -113,10 +113,10 @@ def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) 
         scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
         direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
         step = 1e-5 * direction
-        rise = (entropy(scores + step, *how) - entropy(scores - step, *how)).sum() / 2e-5
-        assert (slope(scores, *how) * direction).sum() == pytest.approx(float(rise), abs=1e-8)
-        found = np.asarray(bend(scores, direction, *how))
-        expected = (slope(scores + step, *how) - slope(scores - step, *how)) / 2e-5
+        rise = (entropy(scores + step, **how) - entropy(scores - step, **how)).sum() / 2e-5
+        assert (slope(scores, **how) * direction).sum() == pytest.approx(float(rise), abs=1e-8)
+        found = np.asarray(bend(scores, direction, **how))
+        expected = (slope(scores + step, **how) - slope(scores - step, **how)) / 2e-5
         np.testing.assert_allclose(found, expected, atol=1e-7)
         assert not found[~counted].any()
         assert np.abs(found).max() > 0.01
@@ -148,8 +148,8 @@ def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None
     with jax.enable_x64(True):
         scores, plain = scores.astype(np.float64), plain.astype(np.float64)
         np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
-        how = np.full(6, 4), True, False
-        np.testing.assert_allclose(slope(scores, *how)[:, 1:], slope(plain, *how)[:, 1:], atol=1e-9)
+        how = {"lengths": np.full(6, 4), "single_root": True, "projective": False}
+        np.testing.assert_allclose(slope(scores, **how)[:, 1:], slope(plain, **how)[:, 1:], atol=1e-9)
 
 
 def test_a_mask_on_what_has_no_probability_costs_nothing_or_is_refused(graphs: Any) -> None:

@@ -29,33 +29,33 @@ def x64() -> Iterator[None]:
         yield
 
 
-@partial(jax.jit, static_argnums=3)
-def summed(scores: Any, *how: Any) -> Any:
+@partial(jax.jit, static_argnames="projective")
+def summed(scores: Any, **how: Any) -> Any:
     """The sum over the batch of log Z; compiled once for all tests."""
-    return log_partition(scores, *how).sum()
+    return log_partition(scores, **how).sum()
 
 
-gradient = jax.jit(jax.grad(summed), static_argnums=3)
+gradient = jax.jit(jax.grad(summed), static_argnames="projective")
 
 
-@partial(jax.jit, static_argnums=4)
-def forwards(scores: Any, direction: Any, *how: Any) -> Any:
+@partial(jax.jit, static_argnames="projective")
+def forwards(scores: Any, direction: Any, **how: Any) -> Any:
     """The second derivative in a direction, forwards over backwards."""
-    return jax.jvp(lambda scores: gradient(scores, *how), (scores,), (direction,))[1]
+    return jax.jvp(lambda scores: gradient(scores, **how), (scores,), (direction,))[1]
 
 
-@partial(jax.jit, static_argnums=4)
+@partial(jax.jit, static_argnames="projective")
 @jax.grad
-def backwards(scores: Any, direction: Any, *how: Any) -> Any:
+def backwards(scores: Any, direction: Any, **how: Any) -> Any:
     """The same, backwards twice."""
-    return (gradient(scores, *how) * direction).sum()
+    return (gradient(scores, **how) * direction).sum()
 
 
 def test_values_are_those_of_enumeration(sentences: Any) -> None:
-    found = log_partition(sentences.log_scores, *sentences.how)
+    found = log_partition(sentences.log_scores, **sentences.how)
     assert found.dtype == jnp.float32
     np.testing.assert_allclose(found, [oracle.log_z for oracle in sentences.oracles], rtol=3e-7)
-    probs = marginals(sentences.log_scores, *sentences.how)
+    probs = marginals(sentences.log_scores, **sentences.how)
     expected = sentences.padded([oracle.marginals() for oracle in sentences.oracles])
     np.testing.assert_allclose(probs, expected, atol=2e-6)
     assert not np.asarray(probs)[~sentences.counted()].any()
@@ -63,22 +63,22 @@ def test_values_are_those_of_enumeration(sentences: Any) -> None:
 
 
 def test_the_gradient_are_the_marginals_and_0_where_nothing_counts(sentences: Any) -> None:
-    found = np.asarray(gradient(sentences.log_scores, *sentences.how))
-    np.testing.assert_allclose(found, marginals(sentences.log_scores, *sentences.how), rtol=1e-6, atol=1e-9)
+    found = np.asarray(gradient(sentences.log_scores, **sentences.how))
+    np.testing.assert_allclose(found, marginals(sentences.log_scores, **sentences.how), rtol=1e-6, atol=1e-9)
     assert not found[~sentences.counted()].any()
 
 
 def test_a_direction_forwards_is_the_gradient_in_it(sentences: Any) -> None:
     how = sentences.how
     direction = np.random.default_rng(0).normal(size=sentences.log_scores.shape).astype(np.float32)
-    _, tangent = jax.jvp(lambda scores: summed(scores, *how), (sentences.log_scores,), (direction,))
-    assert tangent == pytest.approx(float((gradient(sentences.log_scores, *how) * direction).sum()), rel=1e-5)
+    _, tangent = jax.jvp(lambda scores: summed(scores, **how), (sentences.log_scores,), (direction,))
+    assert tangent == pytest.approx(float((gradient(sentences.log_scores, **how) * direction).sum()), rel=1e-5)
 
 
 def test_sentences_one_by_one_change_nothing(sentences: Any) -> None:
-    lengths, *trees = sentences.how
-    one = jax.vmap(lambda scores, n: marginals(scores, n, *trees))
-    together = marginals(sentences.log_scores, *sentences.how)
+    lengths, name = sentences.lengths, sentences.space.name
+    one = jax.vmap(lambda scores, n: marginals(scores, n, name))
+    together = marginals(sentences.log_scores, **sentences.how)
     np.testing.assert_allclose(one(sentences.log_scores, lengths), together, atol=1e-7)
 
 
@@ -87,12 +87,12 @@ def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64:
     how = sentences.how
     scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
     direction = np.where(counted, np.random.default_rng(1).normal(size=scores.shape), 0.0)
-    found = forwards(scores, direction, *how)
+    found = forwards(scores, direction, **how)
     step = 1e-5 * direction
-    expected = (gradient(scores + step, *how) - gradient(scores - step, *how)) / 2e-5
+    expected = (gradient(scores + step, **how) - gradient(scores - step, **how)) / 2e-5
     np.testing.assert_allclose(found, expected, atol=1e-8)
-    np.testing.assert_allclose(backwards(scores, direction, *how), found, atol=1e-13)
-    assert not np.asarray(backwards(scores, direction, *how))[~counted].any()
+    np.testing.assert_allclose(backwards(scores, direction, **how), found, atol=1e-13)
+    assert not np.asarray(backwards(scores, direction, **how))[~counted].any()
     assert np.abs(found).max() > 0.1
 
 
@@ -112,7 +112,7 @@ def test_the_hessian_is_the_covariance_of_arcs(graphs: Any, quick: None) -> None
 
 
 def _enumerated(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from deptree_cli.core.oracle import Oracle
+    from tests.oracle import Oracle
 
     oracle = Oracle(TreeDistribution(scores))
     return oracle.trees, np.exp(oracle.log_probs)
@@ -193,7 +193,7 @@ class TestWithoutATree:
         assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
 
     def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
-        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None, True, False)
+        batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None)
         with pytest.raises(
             DeptreeError, match=r"^sentence 3 of the batch: every tree has a score 180,000 or more .*\. Raise"
         ):
@@ -202,7 +202,7 @@ class TestWithoutATree:
     def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:
         found = jax.jit(log_partition)(self.scores())
         np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
-        slopes = np.asarray(gradient(self.scores(), np.full(6, 4), True, False))
+        slopes = np.asarray(gradient(self.scores(), lengths=np.full(6, 4), single_root=True, projective=False))
         assert not slopes[1].any()
         np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
 
@@ -222,7 +222,7 @@ def test_masks_beside_large_scores_are_not_lost() -> None:
 def test_single_root_is_what_is_true() -> None:
     scores = np.zeros((6, 5, 5), dtype=np.float32)
     np.testing.assert_array_equal(log_partition(scores, single_root=2), log_partition(scores))
-    np.testing.assert_array_equal(jax.jit(log_partition)(scores, None, 2), log_partition(scores))
+    np.testing.assert_array_equal(jax.jit(log_partition)(scores, single_root=2), log_partition(scores))
     np.testing.assert_array_equal(log_partition(scores, single_root=0), log_partition(scores, single_root=False))
 
 
@@ -242,6 +242,6 @@ def test_nan_is_refused_or_stays_nan_but_in_padding() -> None:
     with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: the score of 2 -> 4 \(nan\) is NaN"):
         marginals(scores)
     lengths = np.full(6, 4)
-    assert np.isnan(gradient(scores, lengths, True, False)[1]).any()
+    assert np.isnan(gradient(scores, lengths=lengths, single_root=True, projective=False)[1]).any()
     lengths[1] = 3
     assert np.isfinite(marginals(scores, lengths)).all()

@@ -34,7 +34,9 @@ compiled = jax.jit(sample, static_argnames=("k", "projective", "implementation")
 
 def drawn(sentences: Any, implementation: str, seed: int = 3) -> np.ndarray:
     """Trees (k, 6, 5)."""
-    return np.asarray(sample(jax.random.key(seed), sentences.log_scores, SIZE, *sentences.how, implementation))
+    return np.asarray(
+        sample(jax.random.key(seed), sentences.log_scores, SIZE, implementation=implementation, **sentences.how)
+    )
 
 
 @WAYS
@@ -91,9 +93,9 @@ def test_the_key_decides(sentences: Any, implementation: str) -> None:
     scores = sentences.log_scores.copy()
     scores[0, 1, 2] += 5.0
     if implementation == "device":
-        heads = compiled(jax.random.PRNGKey(3), scores, SIZE, *how, implementation)
+        heads = compiled(jax.random.PRNGKey(3), scores, SIZE, implementation=implementation, **how)
     else:
-        heads = sample(jax.random.PRNGKey(3), scores, SIZE, *how, implementation)
+        heads = sample(jax.random.PRNGKey(3), scores, SIZE, implementation=implementation, **how)
     np.testing.assert_array_equal(heads[:, 1:], first[:, 1:])
     assert (heads[:, 0] != first[:, 0]).any()
 
@@ -119,6 +121,7 @@ def test_a_sentence_without_a_tree_is_named(implementation: str) -> None:
 
 def test_what_is_compiled_for_a_device_gives_it_no_heads() -> None:
     lengths = np.array([4, 4, 9, 5, 0, -1])
-    heads = np.asarray(compiled(jax.random.PRNGKey(0), without_a_tree(), SIZE, lengths, True, False, "device"))
+    how = {"lengths": lengths, "single_root": True, "projective": False, "implementation": "device"}
+    heads = np.asarray(compiled(jax.random.PRNGKey(0), without_a_tree(), SIZE, **how))
     assert (heads[:, 1:] == -1).all()
     assert (heads[:, 0, 1:] >= 0).all()

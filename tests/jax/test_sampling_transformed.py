@@ -21,10 +21,10 @@ pytestmark = pytest.mark.usefixtures("quick")
 )
 def test_vmap_over_keys_and_sentences(sentences: Any, implementation: str) -> None:
     keys = jax.random.split(jax.random.key(5), 6)
-    lengths, *trees = sentences.how
+    lengths, name = sentences.lengths, sentences.space.name
 
     def draw(key: Any, scores: Any, n: Any) -> Any:
-        return sample(key, scores, 4, n, *trees, implementation)
+        return sample(key, scores, 4, n, name, implementation)
 
     found = jax.vmap(draw)(keys, sentences.log_scores, lengths)
     assert found.shape == (6, 4, 5)
@@ -32,19 +32,19 @@ def test_vmap_over_keys_and_sentences(sentences: Any, implementation: str) -> No
     np.testing.assert_array_equal(found[3], alone)
 
 
-@partial(jax.jit, static_argnums=4)
+@partial(jax.jit, static_argnames="projective")
 @jax.grad
-def of_samples(scores: Any, key: Any, *how: Any) -> Any:
+def of_samples(scores: Any, key: Any, **how: Any) -> Any:
     """The gradient of the log-probabilities of three trees that are drawn on the way."""
-    return log_prob(scores, sample(key, scores, 3, *how, "kernels"), *how).sum()
+    return log_prob(scores, sample(key, scores, 3, implementation="kernels", **how), **how).sum()
 
 
 def test_log_probs_of_samples_are_differentiated(sentences: Any) -> None:
     """Trees are constants, as a score-function estimator takes them."""
     how = sentences.how
-    found = of_samples(sentences.log_scores, jax.random.key(0), *how)
-    trees = np.asarray(sample(jax.random.key(0), sentences.log_scores, 3, *how))
-    expected = -3 * np.asarray(marginals(sentences.log_scores, *how))
+    found = of_samples(sentences.log_scores, jax.random.key(0), **how)
+    trees = np.asarray(sample(jax.random.key(0), sentences.log_scores, 3, **how))
+    expected = -3 * np.asarray(marginals(sentences.log_scores, **how))
     for b, n in enumerate(sentences.lengths):
         np.add.at(expected[b], (trees[:, b, 1 : n + 1], np.arange(1, n + 1)), 1)
     np.testing.assert_allclose(found, expected, atol=1e-5)

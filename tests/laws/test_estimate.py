@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from deptree_cli.core.estimate import FUNCTIONALS, Functional, arcs, estimate, weights
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
+from tests.oracle import Oracle
 
 pytestmark = pytest.mark.laws
 

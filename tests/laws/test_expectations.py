@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import QUANTITIES, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 pytestmark = pytest.mark.laws
 

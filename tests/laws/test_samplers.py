@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.audit import binomial_p_values
+from deptree_cli.core.audit.binomials import binomial_p_values
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, derivation_tree, partition_tree
 from deptree_cli.core.swor.conditionals import Conditionals
 from deptree_cli.core.swor.sequences import Prefix
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 KINDS = ("flat", "peaked", "holes")
 WORDS = (4, 1, 3, 2)

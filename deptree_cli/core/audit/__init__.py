@@ -7,20 +7,7 @@ never by an approximation. `docs/auditing.md` has the tests, the proofs and what
 Count trees with a `Tally`, whose `audit()` tests them; `judge` turns the audits of a file into verdicts.
 """
 
-from deptree_cli.core.audit.binomials import binomial_p_values, mean_deviation
 from deptree_cli.core.audit.tally import ENUMERATED_N, Tally
-from deptree_cli.core.audit.verdicts import BIASED, UNBIASED, UNDECIDED, Audit, Verdict, holm, judge
+from deptree_cli.core.audit.verdicts import BIASED, UNBIASED, UNDECIDED, Audit, Verdict, judge
 
-__all__ = [
-    "BIASED",
-    "ENUMERATED_N",
-    "UNBIASED",
-    "UNDECIDED",
-    "Audit",
-    "Tally",
-    "Verdict",
-    "binomial_p_values",
-    "holm",
-    "judge",
-    "mean_deviation",
-]
+__all__ = ["BIASED", "ENUMERATED_N", "UNBIASED", "UNDECIDED", "Audit", "Tally", "Verdict", "judge"]

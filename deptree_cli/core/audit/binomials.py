@@ -80,15 +80,12 @@ def critical_count(size: int, prob: float, level: float) -> int:
     low, high = 0, size + 1  # the p-value of low is too large, that of high small enough or out of reach
     while high - low > 1:
         middle = (low + high) // 2
-        if 2.0 * (1.0 + ROUNDING) * _tail(middle, size, prob) < level:
+        tail = float(upper_tail(np.asarray(middle), np.asarray(size), np.asarray(prob)))
+        if 2.0 * (1.0 + ROUNDING) * tail < level:
             high = middle
         else:
             low = middle
     return high
-
-
-def _tail(count: int, size: int, prob: float) -> float:
-    return float(upper_tail(np.asarray(count), np.asarray(size), np.asarray(prob)))
 
 
 def share_found(size: int, prob: float, slack: float, level: float, power: float) -> float:

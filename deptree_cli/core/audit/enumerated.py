@@ -11,9 +11,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
-from deptree_cli.core.audit.findings import ARCS, PAIRS, TAILS, TREES, Finding, events_finding
+from deptree_cli.core.audit.findings import ARCS, PAIRS, TAILS, TREES, Finding, Tests, events_finding, rival_tree
 from deptree_cli.core.audit.omnibus import omnibus
-from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace
@@ -43,13 +42,11 @@ class Events:
     tested: Bool
 
 
-class Enumerated:
+class Enumerated(Tests):
     """A sentence's trees, their exact probabilities, and the tests of how often each was drawn.
 
     Attributes:
         probs: (m,) of all trees of the space, in the order of `all_trees`; 0 for those with a forbidden arc.
-        rival_prob: the probability of the tree that `detectable_tv` is about; None if there is only one tree.
-        slack: how far the computed probability of an event may be from the true one.
     """
 
     method = "enumeration"
@@ -69,15 +66,12 @@ class Enumerated:
         self._events = [] if self._rival is None else self._distinct(self._rival)
 
     def empty(self) -> Int:
-        """Counts of no trees, (m,)."""
         return np.zeros(len(self.probs), dtype=np.int64)
 
     def add(self, counts: Int, heads: Integers, times: Int) -> None:
-        """Count possible trees (k, n), each times (k,) times."""
         np.add.at(counts, self._codes.index(heads), times)
 
     def findings(self, counts: Int, size: int) -> list[Finding | None]:
-        """The tests of counts (m,) of size trees, group by group."""
         given = counts.astype(float)
         found = [
             events_finding(
@@ -93,7 +87,6 @@ class Enumerated:
         return observed, 0.5 * float(mean_deviation(self.probs, size).sum())
 
     def log_prob_z(self, counts: Int, size: int) -> float | None:
-        """By how many standard deviations the trees' mean log-probability differs from minus the entropy."""
         probs = self.probs[self._possible]
         with np.errstate(divide="ignore"):
             logs = np.log(probs)
@@ -107,7 +100,13 @@ class Enumerated:
     def _distinct(self, rival: int) -> list[Events]:
         """The groups of events, each set of trees (or its opposite) once, and none that is certain or empty."""
         keys = np.where(self._possible, self._codes.keys, 0).astype(np.uint64)
-        groups = [self._trees(keys, rival), *self._arcs_and_pairs(keys, rival), self._tails(keys, rival)]
+        is_rival, tested = np.arange(len(keys)) == rival, np.ones(len(keys), dtype=bool)
+        groups = [
+            Events(TREES, self.probs, keys, is_rival, lambda counts: counts, tested),
+            self._marked(ARCS, self._codes.arcs, keys, rival),
+            self._marked(PAIRS, self._codes.pairs, keys, rival),
+            self._tails(keys, rival),
+        ]
         fingerprints = np.concatenate([one.fingerprints for one in groups])
         fingerprints = np.minimum(fingerprints, keys.sum() - fingerprints)  # one name for a set and its opposite
         first = np.zeros(len(fingerprints), dtype=bool)
@@ -115,14 +114,6 @@ class Enumerated:
         first &= fingerprints != 0
         parts = np.split(first, np.cumsum([len(one.probs) for one in groups])[:-1])
         return [replace(one, tested=part) for one, part in zip(groups, parts, strict=True)]
-
-    def _trees(self, keys: Integers, rival: int) -> Events:
-        is_rival = np.arange(len(keys)) == rival
-        return Events(TREES, self.probs, keys, is_rival, lambda counts: counts, np.ones(len(keys), dtype=bool))
-
-    def _arcs_and_pairs(self, keys: Integers, rival: int) -> list[Events]:
-        codes = self._codes
-        return [self._marked(ARCS, codes.arcs, keys, rival), self._marked(PAIRS, codes.pairs, keys, rival)]
 
     def _marked(self, group: str, marks: Int, keys: Integers, rival: int) -> Events:
         """The events that trees carry a mark; marks: (m, marks of a tree)."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import at_most, smallest_p_value
-from deptree_cli.core.dtypes import Array, Bool, Float, Int, Integers
+from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int, Integers
 
 TREES, ARCS, PAIRS, TAILS = "trees", "arcs", "pairs", "tails"
 TOGETHER, LOG_PROBABILITY = "together", "log-probability"
@@ -48,7 +52,7 @@ class Finding:
     rarest: float | None = None
 
 
-class Tests(Protocol):
+class Tests(ABC):
     """What is tested of one sentence; counts are as `empty` returns them.
 
     Attributes:
@@ -61,18 +65,23 @@ class Tests(Protocol):
     rival_prob: float | None
     slack: float
 
+    @abstractmethod
     def empty(self) -> Any:
         """Counts of no trees."""
 
+    @abstractmethod
     def add(self, counts: Any, heads: Integers, times: Int) -> None:
         """Count possible trees (k, n), each times (k,) times."""
 
+    @abstractmethod
     def findings(self, counts: Any, size: int) -> list[Finding | None]:
         """The tests of the counts of size trees, group by group."""
 
+    @abstractmethod
     def distances(self, counts: Any, size: int, impossible: int) -> tuple[float, float]:
         """The observed distance from the exact distribution, and its mean without bias; as of an `Audit`."""
 
+    @abstractmethod
     def log_prob_z(self, counts: Any, size: int) -> float | None:
         """By how many standard deviations the mean log-probability differs from minus the entropy."""
 
@@ -120,3 +129,21 @@ def combine(findings: Sequence[Finding | None]) -> Family:
     ]
     tests = sum(finding.tests for finding in found)
     return Family(min(1.0, weighted[best]), found[best].group, found[best].smallest, tests, tuple(detectors))
+
+
+def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
+    """The tree with which `detectable_tv` mixes a distribution, (n,): a plausible error, always the same.
+
+    The best tree in which the least certain word has its second most likely head; None if there is one tree.
+
+    The least certain word: the one whose most likely head is the least likely. marginals: (n+1, n+1), the exact ones.
+    """
+    marginals, support = marginals[:, 1:], distribution.support[:, 1:]
+    open_words = np.flatnonzero(support.sum(axis=0) >= 2)
+    if not len(open_words):
+        return None
+    word = open_words[np.argmin(marginals[:, open_words].max(axis=0))]
+    ranked = np.argsort(-np.where(support[:, word], marginals[:, word], -1.0), kind="stable")
+    scores = distribution.possible_scores.copy()
+    scores[np.arange(len(scores)) != ranked[1], word + 1] = -np.inf
+    return distribution.space.maximum_tree(scores)[0]

@@ -9,9 +9,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.binomials import mean_deviation, probability_slack
-from deptree_cli.core.audit.findings import ARCS, LOG_PROBABILITY, PAIRS, Finding, events_finding
+from deptree_cli.core.audit.findings import ARCS, LOG_PROBABILITY, PAIRS, Finding, Tests, events_finding, rival_tree
 from deptree_cli.core.audit.log_probability import LogProbability
-from deptree_cli.core.audit.rival import rival_tree
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 
 # How many arcs' pairs with all others are tested, each at O(n^3): 2^19 / n^3, which is all up to 14 words, at most 256;
@@ -36,11 +35,10 @@ class ArcCounts:
     pairs: Int
 
 
-class Summed:
+class Summed(Tests):
     """A sentence's exact marginals, joint probabilities of arcs, and the tests of their counts.
 
     Attributes:
-        rival_prob, slack: as in `Enumerated`.
         paired: (e,) the numbers of the arcs whose pairs with all others are counted.
     """
 
@@ -60,12 +58,10 @@ class Summed:
         self._partners, self._joint = cache(self._find_partners), cache(self._work_out_joint)
 
     def empty(self) -> ArcCounts:
-        """Counts of no trees."""
         arcs = len(self._probs)
         return ArcCounts(np.zeros(arcs, dtype=np.int64), np.zeros((len(self.paired), arcs), dtype=np.int64))
 
     def add(self, counts: ArcCounts, heads: Integers, times: Int) -> None:
-        """Count possible trees (k, n), each times (k,) times."""
         numbers, length = self._numbers(heads), len(self._probs)
         weights = None if (times == 1).all() else times
         counts.arcs += _count(numbers, weights, length)
@@ -75,7 +71,6 @@ class Summed:
             counts.pairs[row] += _count(numbers[has], None if weights is None else weights[has], length)
 
     def findings(self, counts: ArcCounts, size: int) -> list[Finding | None]:
-        """The tests of counts of size trees, group by group."""
         if self.rival_prob is None:
             return []
         open_arcs = self._open_arcs
@@ -93,7 +88,6 @@ class Summed:
         return observed, 0.5 * float(mean_deviation(self._probs, size).sum()) / n
 
     def log_prob_z(self, counts: ArcCounts, size: int) -> float | None:
-        """As in `Enumerated`."""
         if self.rival_prob is None:
             return None
         return self._log_probability.z_score(self._mean_log_weight(counts, size), size)

@@ -57,9 +57,8 @@ class Audit:
     def detectable_tv(self, level: float) -> float | None:
         """The total variation distance of a bias that as many trees show with probability `POWER`; None if none is.
 
-        The bias: trees from the mixture of the distribution with one other tree, the best one in which the least
-        certain word has its second most likely head (`rival.py`); found: by an exact binomial test of one event, at
-        this level.
+        The bias: trees from the mixture of the distribution with one other tree (`findings.rival_tree`); found: by an
+        exact binomial test of one event, at this level.
         """
         slack = self.slack if self.rival_prob else 0.0
         shares = [share_found(self.size, one.probability, slack, level * one.share, POWER) for one in self.detectors]

@@ -5,7 +5,7 @@ Spaces without kernels for batches are summed sentence by sentence.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -18,70 +18,58 @@ from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
 
 
-class BatchSums(Protocol):
+class BatchSums(ABC):
     """Sums over the trees of packed sentences; each unsets `Packed.sound` where float64 may not suffice."""
 
-    def log_partitions(self, packed: Packed) -> Float:
-        """Return log Z of the packed weights, (B,)."""
+    def __init__(self, single_root: bool) -> None:
+        self.single_root = single_root
 
-    def marginals(self, packed: Packed, out: Array) -> Float:
-        """Fill out (B, N, N), zeros at first, with marginals; return log Z of the packed weights, (B,)."""
+    @abstractmethod
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
+        """Fill log_z (B,) with that of the packed weights."""
 
-    def covariances(self, packed: Packed, values: Array, out: Array) -> None:
+    @abstractmethod
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
+        """Fill log_z as `log_partitions` does, and out (B, N, N), zeros at first, with marginals."""
+
+    @abstractmethod
+    def covariances(self, p: Packed, values: Array, out: Array) -> None:
         """Fill out (B, N, N), zeros at first, with the derivative of the marginals in the direction of the values."""
 
 
-class ByElimination:
+class ByElimination(BatchSums):
     """See `BatchSums`; n^3 multiply-adds a sentence."""
 
-    def __init__(self, single_root: bool) -> None:
-        self.single_root = single_root
-
-    def log_partitions(self, p: Packed) -> Float:
-        """See `BatchSums`."""
-        log_z = np.empty(len(p.lengths))
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
         elimination.log_partitions(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, p.sound)
-        return log_z
 
-    def marginals(self, p: Packed, out: Array) -> Float:
-        """See `BatchSums`."""
-        log_z = np.empty(len(p.lengths))
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
         elimination.sums(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, out, p.sound)
-        return log_z
 
     def covariances(self, p: Packed, values: Array, out: Array) -> None:
-        """See `BatchSums`."""
         elimination.covariances(p.weights, p.lengths, p.offsets, p.last, values, self.single_root, out, p.sound)
 
 
-class ByChart:
+class ByChart(BatchSums):
     """See `BatchSums`."""
 
-    def __init__(self, single_root: bool) -> None:
-        self.single_root = single_root
-
-    def log_partitions(self, p: Packed) -> Float:
-        """See `BatchSums`."""
-        log_z = np.empty(len(p.lengths))
+    def log_partitions(self, p: Packed, log_z: Float) -> None:
         eisner.log_partitions(p.weights, p.lengths, p.offsets, self.single_root, log_z)
-        return self._checked(p, log_z)
+        _check_range(p, log_z)
 
-    def marginals(self, p: Packed, out: Array) -> Float:
-        """See `BatchSums`."""
-        log_z = np.empty(len(p.lengths))
+    def marginals(self, p: Packed, log_z: Float, out: Array) -> None:
         eisner.sums(p.weights, p.lengths, p.offsets, self.single_root, log_z, out, p.sound)
-        return self._checked(p, log_z)
+        _check_range(p, log_z)
 
     def covariances(self, p: Packed, values: Array, out: Array) -> None:
-        """See `BatchSums`."""
         log_z = np.empty(len(p.lengths))
         eisner.covariances(p.weights, p.lengths, p.offsets, values, self.single_root, log_z, out, p.sound)
-        self._checked(p, log_z)
+        _check_range(p, log_z)
 
-    def _checked(self, p: Packed, log_z: Float) -> Float:
-        for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
-            p.sound[b] = p.sound[b] and is_in_range(value, n)
-        return log_z
+
+def _check_range(p: Packed, log_z: Float) -> None:
+    for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
+        p.sound[b] = p.sound[b] and is_in_range(value, n)
 
 
 KERNELS = {NonProjective: ByElimination, Projective: ByChart}

@@ -28,7 +28,8 @@ def log_partitions(batch: Batch, threads: int = 1) -> Float:
     log_z = np.empty(len(batch.lengths))
 
     def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
-        log_z[first:stop] = kernels.log_partitions(packed) + packed.constants
+        kernels.log_partitions(packed, log_z[first:stop])
+        log_z[first:stop] += packed.constants
 
     def fill_one(b: int, sentence: ArcFactored) -> None:
         log_z[b] = sentence.factorisation.log_z
@@ -46,7 +47,7 @@ def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float,
     log_z, relative, marginals = *np.empty((2, len(batch.lengths))), np.zeros_like(batch.log_scores)
 
     def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
-        relative[first:stop] = kernels.marginals(packed, marginals[first:stop])
+        kernels.marginals(packed, relative[first:stop], marginals[first:stop])
         log_z[first:stop] = relative[first:stop] + packed.constants
 
     def fill_one(b: int, sentence: ArcFactored) -> None:

@@ -9,26 +9,11 @@ To add one, write it in a file of this folder, with the inputs that it needs, an
 
 from __future__ import annotations
 
+from deptree_cli.core.expectations import divergences, features, risks
 from deptree_cli.core.expectations.base import Input, Quantity, expected_sum
-from deptree_cli.core.expectations.divergences import (
-    OTHER,
-    cross_entropy,
-    cross_entropy_gradient,
-    gradient_other,
-    kl,
-    kl_gradient,
-)
+from deptree_cli.core.expectations.divergences import OTHER, cross_entropy, gradient_other, kl
 from deptree_cli.core.expectations.entropies import ORDER, entropy, entropy_gradient, renyi, renyi_gradient
-from deptree_cli.core.expectations.features import (
-    FEATURES,
-    TARGET,
-    expected_features,
-    expected_features_gradient,
-    feature_covariance,
-    generalised_expectation,
-    generalised_expectation_gradient,
-)
-from deptree_cli.core.expectations.risks import GOLD, attachment, attachment_gradient, risk, risk_gradient
+from deptree_cli.core.expectations.features import FEATURES, TARGET
 from deptree_cli.core.register import Register
 
 QUANTITIES: Register[Quantity] = Register(
@@ -36,13 +21,13 @@ QUANTITIES: Register[Quantity] = Register(
     (
         Quantity("entropy", entropy, entropy_gradient),
         Quantity("renyi", renyi, renyi_gradient, (ORDER,)),
-        Quantity("kl", kl, kl_gradient, (OTHER,), gradient_other),
-        Quantity("cross-entropy", cross_entropy, cross_entropy_gradient, (OTHER,), gradient_other),
-        Quantity("risk", risk, risk_gradient, (GOLD,)),
-        Quantity("attachment", attachment, attachment_gradient, (GOLD,)),
-        Quantity("features", expected_features, expected_features_gradient, (FEATURES,), scalar=False),
-        Quantity("covariance", feature_covariance, None, (FEATURES,), scalar=False),
-        Quantity("ge", generalised_expectation, generalised_expectation_gradient, (FEATURES, TARGET)),
+        Quantity("kl", kl, divergences.kl_gradient, (OTHER,), gradient_other),
+        Quantity("cross-entropy", cross_entropy, divergences.cross_entropy_gradient, (OTHER,), gradient_other),
+        Quantity("risk", risks.risk, risks.risk_gradient, (risks.GOLD,)),
+        Quantity("attachment", risks.attachment, risks.attachment_gradient, (risks.GOLD,)),
+        Quantity("features", features.expected, features.expected_gradient, (FEATURES,), scalar=False),
+        Quantity("covariance", features.covariance, None, (FEATURES,), scalar=False),
+        Quantity("ge", features.generalised, features.generalised_gradient, (FEATURES, TARGET)),
     ),
 )
 

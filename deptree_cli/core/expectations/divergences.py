@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
@@ -16,11 +19,12 @@ OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
 
 def kl(distribution: ArcFactored, other: ArcFactored) -> float:
     """Kullback-Leibler divergence from the other distribution, infinite where that one forbids a possible tree."""
-    _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.inf
     differences, _ = _differences(distribution, other)
-    if _have_equal_trees(distribution, other) and not differences[distribution.support].any():
+    support = distribution.support
+    same_trees = distribution.space == other.space and bool((support == other.support).all())
+    if same_trees and not differences[support].any():
         return 0.0  # the same scores: the same distribution
     expected = expected_sum(distribution, differences)
     (ours, our_rest), (theirs, their_rest) = (each.factorisation.shifted_log_z for each in (distribution, other))
@@ -35,13 +39,11 @@ def kl(distribution: ArcFactored, other: ArcFactored) -> float:
 
 def kl_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute the covariance of each arc with the difference of log-scores, in one sweep; NaN where kl is infinite."""
-    _check_comparable(distribution, other)
-    return _unless_infinite(distribution, other, *_differences(distribution, other))
+    return _unless_infinite(distribution, other, _differences)
 
 
 def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
     """log Z of the other minus E[its log-score], infinite where it forbids a possible tree."""
-    _check_comparable(distribution, other)
     if _goes_beyond(distribution, other):
         return np.inf
     log_z, scores = other.factorisation.shifted_log_z[0], other.factorisation.shifted.high
@@ -53,8 +55,7 @@ def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
 
 def cross_entropy_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
     """Compute minus the covariance of each arc with the other's log-score; NaN where the value is infinite."""
-    high, low, _ = other.factorisation.shifted
-    return -_unless_infinite(distribution, other, high, low)
+    return -_unless_infinite(distribution, other, lambda _, other: other.factorisation.shifted[:2])
 
 
 def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
@@ -62,11 +63,10 @@ def gradient_other(distribution: ArcFactored, other: ArcFactored) -> Float:
     return other.marginals() - distribution.marginals()
 
 
-def _unless_infinite(distribution: ArcFactored, other: ArcFactored, values: Float, rest: Float) -> Float:
-    _check_comparable(distribution, other)
+def _unless_infinite(distribution: ArcFactored, other: ArcFactored, values: Callable[..., Any]) -> Float:
     if _goes_beyond(distribution, other):
         return np.full_like(distribution.log_scores, np.nan)
-    return arc_covariance(distribution, values, rest)
+    return arc_covariance(distribution, *values(distribution, other))
 
 
 def _differences(distribution: ArcFactored, other: ArcFactored) -> tuple[Float, Float]:
@@ -77,18 +77,14 @@ def _differences(distribution: ArcFactored, other: ArcFactored) -> tuple[Float, 
     return paired_sums(Paired(*ours[:2]), Paired(-theirs.high, -theirs.low))
 
 
-def _check_comparable(distribution: ArcFactored, other: ArcFactored) -> None:
+def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:
+    """Whether some tree is possible here and not there; exact, for it asks which arcs trees have and not how often.
+
+    Raises:
+        DeptreeError: they are not of one sentence.
+    """
     if distribution.n != other.n:
         problem = f"a distribution over trees of {counted(distribution.n, 'word')} is compared with one over {other.n}"
         raise DeptreeError(problem, "Compare distributions of one sentence", sent_id=distribution.id)
-
-
-def _have_equal_trees(distribution: ArcFactored, other: ArcFactored) -> bool:
-    """Whether the same trees are possible in both, as far as spaces and arcs tell."""
-    return distribution.space == other.space and bool((distribution.support == other.support).all())
-
-
-def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:
-    """Whether some tree is possible here and not there; exact, for it asks which arcs trees have and not how often."""
     here, there = distribution.support, other.support
     return bool((here & ~there).any()) or distribution.space.goes_beyond(other.space, here)

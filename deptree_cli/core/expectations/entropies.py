@@ -23,10 +23,9 @@ def entropy(distribution: ArcFactored) -> float:
         return found
     if _is_certain(distribution):
         return 0.0
-    from deptree_cli.core.expectations import cancelling, near_certain  # load kernels: only where they are needed
+    from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
 
-    found = cancelling.entropy(distribution)
-    return near_certain.entropy(distribution) if found < near_certain.LEAST else found
+    return cancelling.entropy(distribution)
 
 
 def entropy_gradient(distribution: ArcFactored) -> Float:
@@ -47,10 +46,9 @@ def renyi(distribution: ArcFactored, order: float) -> float:
             return difference / (1.0 - order)
     if _is_certain(distribution):
         return 0.0
-    from deptree_cli.core.expectations import cancelling, near_certain  # load kernels: only where they are needed
+    from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
 
-    found = cancelling.renyi(distribution, order)
-    return near_certain.renyi(distribution, order) if found * abs(order - 1.0) < near_certain.LEAST else found
+    return cancelling.renyi(distribution, order)
 
 
 def _masks_count(distribution: ArcFactored) -> bool:

@@ -14,7 +14,7 @@ FEATURES = Input("features", FEATURE_ARRAY, "Arrays like the scores with one mor
 TARGET = Input("target", VECTOR, "Expectations to meet, one number per feature")
 
 
-def expected_features(distribution: ArcFactored, features: Float) -> Float:
+def expected(distribution: ArcFactored, features: Float) -> Float:
     """The expected sums of arcs' features over a tree.
 
     (R,), for features (n+1, n+1, R): their T1.
@@ -22,27 +22,27 @@ def expected_features(distribution: ArcFactored, features: Float) -> Float:
     return np.tensordot(distribution.marginals(), real_numbers(features, "features"), axes=2)
 
 
-def expected_features_gradient(distribution: ArcFactored, features: Float) -> Float:
+def expected_gradient(distribution: ArcFactored, features: Float) -> Float:
     """Compute the covariance of each arc with each feature's sum, (R, n+1, n+1): O(R n^3)."""
     by_feature = np.moveaxis(real_numbers(features, "features"), 2, 0)
     return np.array([arc_covariance(distribution, values) for values in by_feature])
 
 
-def feature_covariance(distribution: ArcFactored, features: Float) -> Float:
+def covariance(distribution: ArcFactored, features: Float) -> Float:
     """The covariances of the sums of arcs' features over a tree.
 
     (R, R), by R products with a Hessian (their T2^v): O(R n^3).
     """
-    return np.tensordot(expected_features_gradient(distribution, features), features, axes=2)
+    return np.tensordot(expected_gradient(distribution, features), features, axes=2)
 
 
-def generalised_expectation(distribution: ArcFactored, features: Float, target: Float) -> float:
+def generalised(distribution: ArcFactored, features: Float, target: Float) -> float:
     """The generalised expectation objective: minus half the squared distance of the features' means from a target."""
     distance = _distance(distribution, features, target)
     return -0.5 * float(distance @ distance)
 
 
-def generalised_expectation_gradient(distribution: ArcFactored, features: Float, target: Float) -> Float:
+def generalised_gradient(distribution: ArcFactored, features: Float, target: Float) -> Float:
     """Compute minus the covariance of each arc with distance . features: O(n^3), for it is one direction, not R."""
     distance = _distance(distribution, features, target)
     return -arc_covariance(distribution, features @ distance)
@@ -50,4 +50,4 @@ def generalised_expectation_gradient(distribution: ArcFactored, features: Float,
 
 def _distance(distribution: ArcFactored, features: Float, target: Float) -> Float:
     """What means of features exceed their targets by, (R,)."""
-    return expected_features(distribution, features) - real_numbers(target, "targets")
+    return expected(distribution, features) - real_numbers(target, "targets")

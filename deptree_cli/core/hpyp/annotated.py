@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Integers
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.text import fits_a_line
+from deptree_cli.core.errors import DeptreeError, fits_a_line
 from deptree_cli.kernels.text.columns import NO_HEAD
 
 # What stands in the place of a tag or a label that is not known; `NO_HEAD` in that of a head.

@@ -1,7 +1,8 @@
 """Randomized pruning of trees: the variables are the arcs of a sentence, and what is pinned leaves fewer trees.
 
 Sums over trees with scores of arcs alone are cheap, and demonstrate that pruning is right; those with scores of
-grandparents and siblings are what a mask makes cheaper.
+grandparents and siblings are what a mask makes cheaper. A pinned arc is a selected positive one: every tree that is
+left contains it.
 """
 
 from __future__ import annotations
@@ -15,18 +16,19 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.over_trees import OverTrees
-from deptree_cli.core.pruning.arc_masks import kept_arcs, kept_items
 from deptree_cli.core.pruning.program import Program
 from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.core.spaces import Factorisation
-from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, shift
+from deptree_cli.core.spaces import Factorisation, TreeSpace
+from deptree_cli.core.spaces.rules import reach_of
+from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, possible_heads
 from deptree_cli.kernels.charts.second_order import Kept
+from deptree_cli.kernels.charts.second_order_masks import keep_items
 
 # The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.
 CONFIDENT = 0.9
 
 Mask = TypeVar("Mask")
-Chart = TypeVar("Chart")
+Chart = TypeVar("Chart", bound=Factorisation | SecondOrderChart | None)
 
 
 class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
@@ -53,6 +55,16 @@ class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
         """See `Program`; `kept_arcs` says what is pruned."""
         pinned, forbidden = (selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape)
         return self._mask(pinned, kept_arcs(pinned, forbidden, self._distribution.space))
+
+    def outside(self, chart: Chart) -> Float:
+        """Return the marginals of arcs under the mask, (n+1, n+1); O(n^3)."""
+        assert chart is not None  # Z is positive
+        return chart.marginals()
+
+    def sample(self, chart: Chart, rng: np.random.Generator) -> Heads:
+        """Draw a tree under the mask, (n,); O(n^2) at worst."""
+        assert chart is not None  # Z is positive
+        return chart.sample(1, rng)[0]
 
     def assign(self, structure: Heads) -> Bool:
         """Return which arcs are in a tree, (M,)."""
@@ -83,17 +95,6 @@ class FirstOrderArcs(ArcProgram[Bool, Factorisation | None]):
             return -np.inf, None
         return found.log_z, found
 
-    def outside(self, chart: Factorisation | None) -> Float:
-        """Return the marginals of arcs under the mask, (n+1, n+1); O(n^3)."""
-        assert chart is not None  # Z is positive
-        return chart.marginals()
-
-    def sample(self, chart: Factorisation | None, rng: np.random.Generator) -> Heads:
-        """Draw a tree under the mask, (n,); O(n^2) at worst."""
-        assert chart is not None  # Z is positive
-        tree: Heads = chart.sample(1, rng)[0]
-        return tree
-
     def _mask(self, pinned: Bool, arcs: Bool) -> Bool:
         return arcs
 
@@ -106,11 +107,8 @@ class SecondOrderArcs(ArcProgram[Kept, SecondOrderChart]):
 
     def __init__(self, distribution: SecondOrder) -> None:
         super().__init__(distribution)
-        shifted = shift(
-            distribution.log_scores, distribution.grandparent, distribution.sibling, distribution.single_root
-        )
-        self._by_grandparent = shifted.by_grandparent
-        self._charts = MaskedCharts(shifted)
+        self._by_grandparent = distribution.shifted.by_grandparent
+        self._charts = MaskedCharts(distribution.shifted)
 
     def inside(self, mask: Kept) -> tuple[float, SecondOrderChart]:
         """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
@@ -121,11 +119,6 @@ class SecondOrderArcs(ArcProgram[Kept, SecondOrderChart]):
         """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
         return self._charts.marginals(chart)
 
-    def sample(self, chart: SecondOrderChart, rng: np.random.Generator) -> Heads:
-        """Draw a tree under the mask, (n,); O(n^2) at worst."""
-        tree: Heads = chart.sample(1, rng)[0]
-        return tree
-
     def _mask(self, pinned: Bool, arcs: Bool) -> Kept:
         return kept_items(pinned, arcs, self._by_grandparent)
 
@@ -133,3 +126,32 @@ class SecondOrderArcs(ArcProgram[Kept, SecondOrderChart]):
 def arc_program(distribution: ArcFactored | SecondOrder) -> ArcProgram[Any, Any]:
     """Return the program over the trees of a distribution."""
     return SecondOrderArcs(distribution) if isinstance(distribution, SecondOrder) else FirstOrderArcs(distribution)
+
+
+def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
+    """Return which arcs are kept, (n+1, n+1), ``[head, dependent]``.
+
+    Pruned are forbidden arcs, and those that no tree of the space has together with the pinned ones. Nothing is kept
+    where an arc into ROOT is pinned, for no tree has one.
+
+    Args:
+        pinned, forbidden: (n+1, n+1), the selected arcs that are positive, and that are negative.
+    """
+    if pinned[:, 0].any():
+        return np.zeros_like(pinned)
+    return ~forbidden & space.compatible_arcs(pinned)
+
+
+def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> Kept:
+    """Return which items of a second-order chart are kept.
+
+    Args:
+        pinned: (n+1, n+1), the selected arcs that are positive.
+        arcs: (n+1, n+1), what `kept_arcs` leaves.
+        by_grandparent: whether the items have grandparents.
+    """
+    complete, pair = np.ones_like(arcs), np.ones_like(arcs)
+    heads = possible_heads(arcs, by_grandparent=True)
+    kept = Kept(complete, arcs, pair, heads if by_grandparent else possible_heads(arcs, by_grandparent))
+    keep_items(pinned, *reach_of(pinned), heads, kept)
+    return kept

@@ -93,8 +93,7 @@ class Ratio:
             return None
         mean, (_, second, third) = self.mean(), self._sums
         squares = np.asarray(third - 2 * mean * second + mean**2 * self._weight_squared)
-        found: Float = np.sqrt(np.maximum(squares, 0.0)) / self._weight
-        return found
+        return np.sqrt(np.maximum(squares, 0.0)) / self._weight
 
     @property
     def effective_size(self) -> float:

@@ -59,8 +59,7 @@ class Sampler:
             DeptreeError: it does not serve the distribution's tree space.
         """
         self.check_serves(distribution.space)
-        heads: Heads = imported(self.target, __name__)(distribution, size, rng)
-        return heads
+        return imported(self.target, __name__)(distribution, size, rng)
 
     def bias(self, distribution: ArcFactored) -> float | None:
         """Its total variation distance from the truth in closed form, where there is one.
@@ -102,14 +101,7 @@ SAMPLERS: Register[Sampler] = Register(
                 *((name, "eisner") for name in WITHOUT_CROSSING),
             ),
         ),
-        Sampler(
-            "elimination",
-            from_sums,
-            True,
-            (SINGLE, MULTI),
-            "n^3 + k n^2",
-            "this project: README, How it works",
-        ),
+        Sampler("elimination", from_sums, True, (SINGLE, MULTI), "n^3 + k n^2", "this project: README, How it works"),
         Sampler("wilson-marginal", ".wilson:draw_marginal", True, (SINGLE,), "n^3 + k h", "Stanojevic 2022, Alg. 3"),
         Sampler("wilson-reject", ".wilson:draw_reject", True, (SINGLE,), "k h Z_T/Z_D", "Stanojevic 2022, Alg. 4"),
         Sampler("colbourn", ".colbourn:draw", True, (SINGLE, MULTI), "k n^3", "Zmigrod et al. 2021a, Fig. 5"),

@@ -22,7 +22,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.samplers import from_sums, wilson
 from deptree_cli.core.samplers.costs import FACTORS, steps_of_tables, steps_of_tree
-from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescue, shifted_weights
+from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescued, shifted_weights
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_state
@@ -57,19 +57,11 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
         walked = _walk(walks, *tables, single_root, budget, spare, rng)
     if walked < size:
         walks.heads[walked:] = distribution.factorisation.sample(size - walked, rng)
-    if walks.abandoned.any():
-        rescue(distribution, walks, rng)
-    return walks.heads
+    return rescued(distribution, walks, rng)
 
 
 def _walk(
-    walks: Walks,
-    tables: wilson.Tables,
-    bits: int,
-    single_root: bool,
-    budget: int,
-    spare: Int,
-    rng: np.random.Generator,
+    walks: Walks, tables: wilson.Tables, bits: int, single_root: bool, budget: int, spare: Int, rng: np.random.Generator
 ) -> int:
     """Walk the first trees while walking pays; how many these are."""
     cost = 0

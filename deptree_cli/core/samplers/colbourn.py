@@ -8,7 +8,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, WIDE
+from deptree_cli.core.numbers import Kind
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination.ancestral import draw_ancestral
@@ -23,12 +23,15 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
     else:
         roots = np.zeros(size, dtype=np.int64)
     elimination = elimination_of(distribution.factorisation)
-    kind = WIDE if elimination.is_wide else REAL
-    weights = kind.exp(elimination.shifted.high, elimination.shifted.low)
-    heads = np.empty((size, n), dtype=np.int32)
-    tables: Any = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
-    draw_ancestral(weights, roots, kernel_state(rng), tables, kind.zeros(n + 1), heads)
+    kind, heads = elimination.kind, np.empty((size, n), dtype=np.int32)
+    tables = path_tables(n, kind)
+    draw_ancestral(elimination.weights, roots, kernel_state(rng), tables, kind.zeros(n + 1), heads)
     return heads
+
+
+def path_tables(n: int, kind: Kind, *paths: int) -> Any:
+    """Memory for the head distributions along a path, or along each of so many."""
+    return PathTables(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 
 def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Int:

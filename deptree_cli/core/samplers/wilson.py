@@ -65,9 +65,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
     tables, bits = alias_tables(shifted_weights(distribution, single_root=False), first_head=0)
     walks = Walks.of(size, distribution.n)
     walks.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
-    if walks.abandoned.any():
-        rescue(distribution, walks, rng)
-    return walks.heads
+    return rescued(distribution, walks, rng)
 
 
 def local_root_probs(distribution: ArcFactored) -> Float:
@@ -80,8 +78,7 @@ def local_root_probs(distribution: ArcFactored) -> Float:
 def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
     """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
     high, low, _ = shift(distribution.possible_scores, single_root, distribution.rest)
-    weights: Float = REAL.exp(high, low)
-    return weights
+    return REAL.exp(high, low)
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
@@ -133,14 +130,14 @@ def _walk(
         if rooted:
             kernel.draw_roots(tables, bits, kernel_state(rng), walks.roots)
         walks.fill(kernel.walk, tables, bits, budget, rng)
-    if walks.abandoned.any():
-        rescue(distribution, walks, rng)
-    return walks.heads
+    return rescued(distribution, walks, rng)
 
 
-def rescue(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> None:
-    """Draw abandoned trees by elimination, each for its own root."""
+def rescued(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> Heads:
+    """The trees of walks, those that were abandoned drawn by elimination, each for its own root."""
     heads, roots, abandoned = walks
+    if not abandoned.any():
+        return heads
     elimination = elimination_of(distribution.factorisation)
     rows = np.flatnonzero(abandoned)
     rows = rows[np.argsort(roots[rows], kind="stable")]  # one sweep a root
@@ -150,3 +147,4 @@ def rescue(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) ->
     else:
         trees = elimination.sample(len(rows), rng)
     heads[rows] = trees
+    return heads

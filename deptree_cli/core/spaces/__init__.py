@@ -7,7 +7,7 @@ own by an entry point (`deptree.spaces`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
@@ -29,6 +29,10 @@ SPACES: Register[TreeSpace] = Register(
 )
 
 
+# What may be given for a tree space: itself, its name, or nothing.
+SpaceLike: TypeAlias = TreeSpace | str | None
+
+
 class Short(TypedDict, total=False):
     """Short names of tree spaces: see `tree_space`."""
 
@@ -46,6 +50,7 @@ __all__ = [
     "GeneralSpace",
     "PreciseSums",
     "Short",
+    "SpaceLike",
     "TreeSpace",
     "by_space",
     "space",
@@ -59,9 +64,7 @@ def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
     return next(each for each in SPACES.known if (each.single_root, each.projective) == (single_root, projective))
 
 
-def tree_space(
-    name: TreeSpace | str | None = None, single_root: bool | None = None, projective: bool | None = None
-) -> TreeSpace:
+def tree_space(name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None) -> TreeSpace:
     """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false).
 
     Raises:

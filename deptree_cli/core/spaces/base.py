@@ -11,9 +11,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
 from deptree_cli.core.spaces.factorisation import Factorisation
-from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs
 
 # The kinds of trees that `single_root` and `projective` are enough to name.
 ALL, WITHOUT_CROSSING = "", "projective"

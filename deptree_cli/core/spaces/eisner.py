@@ -7,24 +7,23 @@ The chart adds and multiplies positive numbers only, in float64 where its range 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
+from deptree_cli.core.spaces.swept import Swept, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
-from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix, pair_log
-from deptree_cli.kernels.numbers.precise import pairs_of, precise_scaled
+from deptree_cli.kernels.elimination.marginals import CLOSE
+from deptree_cli.kernels.numbers.pairs import multiple_of_radix
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
 LOG_GROWTH = math.log(7.0)
@@ -38,69 +37,34 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Eisner(Factorisation):
+class Eisner(Swept):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:
-        kind: the numbers of the arrays that follow.
-        weights: exp of the shifted scores, (n+1, n+1).
         chart: what `kernels/charts/eisner.py` makes of them.
     """
 
-    kind: Kind
-    weights: Any
     chart: Any
-
-    @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.shifted.high) - 1
 
     @property
     def grammar(self) -> kernel.Eisner:
         """What the kernels that walk down the chart take."""
         return kernel.Eisner(self.single_root, self.chart)
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return self.kind is WIDE
+    def _in(self, kind: Kind) -> Eisner:
+        return _filled(self.shifted, self.single_root, kind)
 
-    @cached_property
-    def in_wide_numbers(self) -> Eisner:
-        """The same chart in wide numbers."""
-        return self if self.is_wide else _filled(self.shifted, self.single_root, WIDE)
+    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
+        chart = _chart(zeros, self.n)
+        z = inside(weights, self.single_root, chart)
+        return lambda: z, _marginals(weights, self.single_root, chart, self.n, zeros)
 
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
         found: Float = self.kind.floats(_marginals(self.weights, self.single_root, self.chart, self.n, self.kind.zeros))
-        if not self.is_wide and not (np.abs(found[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
+        if not self.is_wide and not sum_to_one(found):
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return found
-
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """log Z and marginals of these weights raised to a power, with twice the digits."""
-        weights = PRECISE.exp(self.shifted.high, self.shifted.low, exponent)
-        chart = _chart(PRECISE.zeros, self.n)
-        total = inside(weights, self.single_root, chart)
-        marginals = _marginals(weights, self.single_root, chart, self.n, PRECISE.zeros)
-        log_z = pair_log((float(total.high), float(total.low)))
-        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
-
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).
-
-        values, rest: (n+1, n+1) finite; those of forbidden arcs do not count. It is the derivative of the marginals in
-        that direction: both sweeps on dual numbers.
-        """
-        if rest is not None:
-            weights = PRECISE.exp(self.shifted.high, self.shifted.low)
-            return _covariances(Dual(weights, precise_scaled(weights, values, rest)), self.single_root, PRECISE)
-        tangents = self.kind.scaled(self.weights, values)
-        covariances = _covariances(Dual(self.weights, tangents), self.single_root, self.kind)
-        if not self.is_wide and not np.isfinite(covariances).all():
-            return self.in_wide_numbers.arc_covariance(values)
-        return covariances
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
@@ -111,7 +75,6 @@ class Eisner(Factorisation):
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, shape (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
         heads = np.empty((size, self.n), dtype=np.int32)
         sample_trees(self.grammar, kernel_state(rng), heads)
         return heads
@@ -157,6 +120,11 @@ def is_in_range(log_z: float, n: int) -> bool:
     return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
+def sum_to_one(marginals: Float) -> bool:
+    """Whether the probabilities of each word's heads, (n+1, n+1), do so, as far as they should."""
+    return bool((np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < CLOSE).all())
+
+
 def has_tree(allowed: Bool, single_root: bool) -> bool:
     """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     _, chart, kind = _pattern(allowed, single_root)
@@ -182,8 +150,7 @@ def _pattern(allowed: Bool, single_root: bool) -> tuple[Any, Any, Kind]:
 
 
 def _are_positive(numbers: Any, kind: Kind) -> Bool:
-    found: Bool = (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
-    return found
+    return (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
 
 
 def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
@@ -205,18 +172,6 @@ def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
 def _chart(zeros: Any, n: int) -> Any:
     """A chart of zeros."""
     return zeros((TABLES, n + 1, n + 1))
-
-
-def _covariances(weights: Dual, single_root: bool, kind: Kind) -> Float:
-    """The derivatives of the marginals, (n+1, n+1), from weights and theirs, of one kind."""
-
-    def zeros(shape: Any) -> Dual:
-        return Dual(kind.zeros(shape), kind.zeros(shape))
-
-    n = kind.floats(weights.value).shape[1] - 1
-    chart = _chart(zeros, n)
-    inside(weights, single_root, chart)
-    return kind.floats(_marginals(weights, single_root, chart, n, zeros).tangent)
 
 
 def _marginals(weights: Any, single_root: bool, chart: Any, n: int, zeros: Any) -> Any:

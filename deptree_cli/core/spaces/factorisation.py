@@ -41,6 +41,11 @@ class Factorisation(ABC):
     shifted_log_z: tuple[float, float]
 
     @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.shifted.high) - 1
+
+    @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function, the sum of all trees' weights."""
         return self.log_z_pair[0]
@@ -50,8 +55,7 @@ class Factorisation(ABC):
         """The same as a pair of numbers, for differences: the second is what the first rounds off."""
         from deptree_cli.kernels.numbers.pairs import pair_add  # loads kernels: when there is work
 
-        pair: tuple[float, float] = pair_add(self.shifted_log_z, self.shifted.constant)
-        return pair
+        return pair_add(self.shifted_log_z, self.shifted.constant)
 
     @property
     def is_wide(self) -> bool:
@@ -90,4 +94,4 @@ class Factorisation(ABC):
 
     @abstractmethod
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n)."""
+        """Independent exact trees, (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""

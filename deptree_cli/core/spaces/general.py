@@ -47,7 +47,6 @@ class GeneralSpace(TreeSpace):
         return self.maximum_tree(np.where(allowed, 0.0, -np.inf))
 
     def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
-        """See `TreeSpace`."""
         shifted = shift(log_scores, self.single_root, rest)
         log_z = self.log_partition(shifted.high)
         if log_z == -np.inf:
@@ -77,7 +76,6 @@ class Conditioned(Factorisation):
     space: GeneralSpace
 
     def marginals(self) -> Float:
-        """See `Factorisation`."""
         return self._marginals(self.shifted.high)
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
@@ -97,14 +95,13 @@ class Conditioned(Factorisation):
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """See `Factorisation`; head by head, from one distribution for trees that begin alike."""
-        n = len(self.shifted.high) - 1
-        trees = np.zeros((size, n), dtype=np.int32)
+        trees = np.zeros((size, self.n), dtype=np.int32)
         groups: dict[tuple[int, ...], Int] = {(): np.arange(size)}
-        for word in range(n):
+        for word in range(self.n):
             longer: dict[tuple[int, ...], Int] = {}
             for prefix, rows in groups.items():
                 probs = np.exp(self.head_log_probs(prefix))
-                trees[rows, word] = drawn = rng.choice(n + 1, len(rows), p=probs / probs.sum())
+                trees[rows, word] = drawn = rng.choice(self.n + 1, len(rows), p=probs / probs.sum())
                 longer |= {(*prefix, head): rows[drawn == head] for head in np.unique(drawn).tolist()}
             groups = longer
         return trees

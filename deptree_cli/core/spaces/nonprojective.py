@@ -13,13 +13,9 @@ from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
 class NonProjective(TreeSpace):
     """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
 
-    @property
-    def kind(self) -> str:
-        """See `TreeSpace`."""
-        return ALL
+    kind = ALL
 
     def check_feasible(self, allowed: Bool) -> None:
-        """See `TreeSpace`."""
         check_feasible(allowed, self.single_root)
 
     def support(self, allowed: Bool) -> Bool:

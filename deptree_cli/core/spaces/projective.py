@@ -7,10 +7,10 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.base import WITHOUT_CROSSING, TreeSpace
-from deptree_cli.core.spaces.crossing import Arc, crossing_pairs
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, supported_arcs
 from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces.rules import Arc, crossing_pairs
 
 
 class Projective(TreeSpace):
@@ -19,15 +19,16 @@ class Projective(TreeSpace):
     So every word governs a stretch of the sentence. ROOT stands before the first word.
     """
 
-    @property
-    def kind(self) -> str:
-        """See `TreeSpace`."""
-        return WITHOUT_CROSSING
+    kind = WITHOUT_CROSSING
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self.single_root)
-        if all_allowed(allowed) or self._has_tree(allowed):
+        if all_allowed(allowed):
+            return
+        from deptree_cli.core.spaces.eisner import has_tree  # loads kernels: only where arcs are missing
+
+        if has_tree(allowed, self.single_root):
             return
         supported = supported_arcs(allowed, self.single_root)
         certain = supported & (supported.sum(axis=0) == 1)
@@ -90,8 +91,3 @@ class Projective(TreeSpace):
         scores = read_only(np.ascontiguousarray(scores).view())
         heads: Heads = best_projective_trees(scores, self.single_root, size)
         return heads.copy()  # without the room for more
-
-    def _has_tree(self, allowed: Bool) -> bool:
-        from deptree_cli.core.spaces.eisner import has_tree
-
-        return has_tree(allowed, self.single_root)

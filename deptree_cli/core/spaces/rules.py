@@ -1,15 +1,19 @@
 """What a tree space asks of its trees: how many arcs leave ROOT, whether arcs may cross, and which arcs there may be.
 
 These are conditions on single arcs and on pairs of arcs, so that a space is data, and membership is decided here alone.
+Two arcs cross if, above words in a row and ROOT before the first, one begins below the other and ends outside it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int, Integers
+
+Arc = tuple[int, int]  # head, dependent
 
 
 class Rules:
@@ -80,5 +84,24 @@ def reach_of(pinned: Bool) -> tuple[Int, Int]:
 
 def _others(pinned: Bool, axis: int) -> Bool:
     """Return where another one along an axis is pinned."""
-    found: Bool = pinned.sum(axis=axis, keepdims=True) > pinned
-    return found
+    return pinned.sum(axis=axis, keepdims=True) > pinned
+
+
+def crossed_by(head: int, word: int, nodes: int) -> Bool:
+    """The arcs that cross an arc, (nodes, nodes), ``[head, dependent]``."""
+    first, last = sorted((head, word))
+    inside = np.zeros(nodes, dtype=np.bool_)
+    inside[first + 1 : last] = True
+    outside = ~inside
+    outside[[first, last]] = False
+    return np.outer(inside, outside) | np.outer(outside, inside)
+
+
+def crossing_pairs(arcs: Bool) -> Iterator[tuple[Arc, Arc]]:
+    """The pairs of arcs (n+1, n+1), ``[head, dependent]``, that cross each other, each pair once."""
+    for head, word in np.argwhere(arcs).tolist():
+        first = min(head, word)
+        crossing = arcs & crossed_by(head, word, len(arcs))
+        crossing[:first] = crossing[:, :first] = False  # those that begin before this one name the pair
+        for other in np.argwhere(crossing).tolist():
+            yield (head, word), (other[0], other[1])

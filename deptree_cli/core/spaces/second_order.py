@@ -15,7 +15,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import LARGE
-from deptree_cli.core.spaces.eisner import is_in_range, log_pair
+from deptree_cli.core.spaces.eisner import is_in_range, log_pair, sum_to_one
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside, tree_log_probs
@@ -132,7 +132,7 @@ class SecondOrderChart:
             adjoints = _chart(self.kind.zeros, self.shifted)
         outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
-        if not self.is_wide and not (np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < 1e-9).all():
+        if not self.is_wide and not sum_to_one(marginals):
             return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
         return marginals
 
@@ -189,21 +189,16 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels; see `shift_pairs`."""
-    return shift_pairs(paired(log_scores), grandparent, sibling, single_root)
-
-
-def shift_pairs(log_scores: Paired, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift scores, those of arcs given as pairs (n+1, n+1); nothing is rounded off.
+    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels; nothing is rounded off.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
     word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
     """
-    above, beside = _by_grandparent(log_scores.high, grandparent), _by_sibling(log_scores.high, sibling)
+    above, beside = _by_grandparent(log_scores, grandparent), _by_sibling(log_scores, sibling)
     nearest = beside.max(axis=2, keepdims=True)
     siblings = paired_sums(paired(beside), paired(-_finite(nearest)))
     siblings.high[0, 0, 0] = siblings.low[0, 0, 0] = 0.0  # see `Weights`
-    arcs = paired_sums(Paired(*(part[..., None] for part in log_scores)), paired(above))
+    arcs = paired_sums(paired(log_scores[..., None]), paired(above))
     arcs = paired_sums(arcs, paired(nearest))
     peaks = _highest(arcs, slice(int(single_root), None), (0, 2))
     arcs = paired_sums(arcs, Paired(*(-part for part in peaks)))

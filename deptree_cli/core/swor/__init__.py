@@ -54,9 +54,7 @@ class Algorithm:
         most = most_certain(size)
         if mass >= 1 or most == 0:
             return draw(distribution, size, rng, 1.0)
-        if (
-            self.sequential
-        ):  # those that reach the mass come twice: no algorithm needs to know what is drawn behind them
+        if self.sequential:  # what reaches the mass comes twice: no algorithm has to know what is drawn behind it
             certain = len(draw(distribution, most, deepcopy(rng), mass).heads)
             draws = draw(distribution, size_for_mass(certain, size), rng, 1.0)
         else:

@@ -85,7 +85,7 @@ class Inside:
         kernel.draw_from(weights, root, work.fixed, self._cell, factors, state, work.row)
 
     def _reaches(self, root: int) -> bool:
-        """Whether the sentence's factors do for trees that hang on a node, as in `Elimination.given_root`."""
+        """Whether the sentence's factors do for trees that hang on a node: unless it is hardly ever the root."""
         if self._whole.is_wide or root == 0:
             return True
         return bool(self._top[root] - self.shifted.high[0, root] > SAFE_LOG)

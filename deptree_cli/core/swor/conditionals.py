@@ -6,6 +6,7 @@ subtracted on the way.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
 from deptree_cli.kernels.elimination.ancestral import log_heads_along, log_next_heads, set_heads
@@ -38,9 +40,9 @@ class Conditionals(TreeChoices):
         high, low, _ = self._elimination.shifted
         self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
         self.lossless = is_lossless(high)
-        self._workspaces: dict[Kind, Any] = {}
-        self._tables: dict[Kind, Any] = {}
-        self.depth = distribution.n
+        self.depth = n = distribution.n
+        self._workspace = cache(partial(head_workspace, n))
+        self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
@@ -49,9 +51,7 @@ class Conditionals(TreeChoices):
         roots, heads, words = self.parts_of(prefixes)
         out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.lossless)
         for kind, weights in self.weights.items():
-            if kind not in self._workspaces:
-                self._workspaces[kind] = head_workspace(self.distribution.n, kind)
-            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspaces[kind], out, accurate)
+            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspace(kind), out, accurate)
             if accurate.all():
                 break
             accurate = ~accurate
@@ -65,9 +65,7 @@ class Conditionals(TreeChoices):
         for kind, weights in self.weights.items():
             if kind is REAL and not self.lossless:
                 continue
-            if kind not in self._tables:
-                self._tables[kind] = path_tables(n, kind), kind.zeros(n + 1)
-            tables, probs = self._tables[kind]
+            tables, probs = self._tables(kind)
             if log_heads_along(weights, roots[0], heads[0], free, True, tables, uniforms, probs, chosen, out):
                 break
         return out, chosen
@@ -78,7 +76,6 @@ class Conditionals(TreeChoices):
         return HeadPaths(self, size) if size * (3 * n + LEVELS) * n <= MOST_NUMBERS else Beam(self)
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """See `TreeChoices`."""
         heads = self.parts_of(prefixes)[1][:, 1:]
         return np.where(heads == FREE, 0, heads).astype(np.int32)
 
@@ -107,7 +104,6 @@ class HeadPaths(Beam):
         self._paths: Any = None
 
     def log_probs(self) -> Float:
-        """See `Beam`."""
         choices, n = self._conditionals, self._conditionals.depth
         if choices.distribution.single_root and not self.prefixes.shape[1]:
             return super().log_probs()
@@ -121,7 +117,6 @@ class HeadPaths(Beam):
             self._kind, self._paths = WIDE, None
 
     def grow(self, above: Int, values: Choices) -> None:
-        """See `Beam`."""
         super().grow(above, values)
         if self._paths is not None:
             self._paths = Path(*(part[above] for part in self._paths))
@@ -148,11 +143,6 @@ def some_are_improbable(log_weights: Float) -> bool:
 def is_lossless(log_weights: Float) -> bool:
     """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
-
-
-def path_tables(n: int, kind: Kind, *paths: int) -> Any:
-    """Memory for the head distributions along a path, or along each of so many."""
-    return PathTables(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 
 def head_workspace(n: int, kind: Kind) -> Any:

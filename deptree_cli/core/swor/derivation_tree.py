@@ -16,7 +16,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import longer
 from deptree_cli.core.swor.conditionals import some_are_improbable
 from deptree_cli.core.swor.derivations import eisner_of
-from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.distinct import derivation_tree as kernel
 from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace
@@ -24,9 +24,6 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A tree from the trie costs about as much as so many with replacement.
 REPEATS = 10.0
-
-# One minus the probabilities drawn keeps ten digits down to here.
-LEAST = 1e-6
 
 # What float64 may have lost of a chart is far below this: e^-50.
 LOWEST = 0.5 * LOG_LOST

@@ -14,6 +14,9 @@ from deptree_cli.core.streams import kernel_state
 FURTHER = 5
 SHARE = 10
 
+# One minus the probabilities drawn keeps ten digits down to here.
+LEAST = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Draws:

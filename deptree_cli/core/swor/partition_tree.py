@@ -13,13 +13,14 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.samplers.costs import FACTORS, WIDE_FACTORS, steps_of_tree
 from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
-from deptree_cli.core.swor.conditionals import is_lossless, path_tables, some_are_improbable
-from deptree_cli.core.swor.draws import Draws, clock_of
+from deptree_cli.core.swor.conditionals import is_lossless, some_are_improbable
+from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.distinct import cell_division
 from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE
@@ -29,9 +30,6 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
 # speed is much the same from 0.05 to 1.
 REPEATS = 0.3
-
-# One minus the probabilities drawn keeps ten digits down to here.
-LEAST = 1e-6
 
 # Room for so many divided cells at first; most sentences do with fewer.
 CELLS = 1024
@@ -50,11 +48,9 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
         least=LEAST,
         stop=1.0 - mass,
     )
-    top = _root_log_probs(distribution, whole, REAL)
-    count = Partition(distribution, whole, REAL, rules, top, rng, drawn, 0).fill()
+    count = Partition(distribution, REAL, rules, rng, drawn, 0).fill()
     if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.high):
-        rules, top = rules._replace(walks=False), _root_log_probs(distribution, whole, WIDE)
-        count = Partition(distribution, whole, WIDE, rules, top, rng, drawn, count).fill()
+        count = Partition(distribution, WIDE, rules._replace(walks=False), rng, drawn, count).fill()
     heads = drawn.heads[:count]
     return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
 
@@ -73,17 +69,10 @@ class Partition:
     """The cells of one sentence's trees in one kind of numbers, from tree `count` of `drawn` on."""
 
     def __init__(
-        self,
-        distribution: ArcFactored,
-        whole: Elimination,
-        kind: Kind,
-        rules: Any,
-        top: Float,
-        rng: np.random.Generator,
-        drawn: Any,
-        count: int,
+        self, distribution: ArcFactored, kind: Kind, rules: Any, rng: np.random.Generator, drawn: Any, count: int
     ) -> None:
-        n, (high, low, _) = whole.n, whole.shifted
+        whole = elimination_of(distribution.factorisation)
+        n, (high, low, _), top = whole.n, whole.shifted, _root_log_probs(distribution, whole, kind)
         weights = REAL.exp(high, low)
         self._kind, self._rules, self._drawn = kind, rules, drawn
         self._weights = weights if kind is REAL else WIDE.exp(high, low)
@@ -150,4 +139,4 @@ def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numb
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
     tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
-    return Problem(whole.single_root, numbers, whole.shifted.high, whole.log_z_shifted, order, rank, tables, bits)
+    return Problem(whole.single_root, numbers, whole.shifted.high, whole.shifted_log_z[0], order, rank, tables, bits)

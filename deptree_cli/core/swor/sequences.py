@@ -82,11 +82,9 @@ class HeadByHead(TreeChoices):
         self._sums, self.depth = distribution.factorisation, distribution.n
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
-        """See `TreeChoices`."""
         return np.array([self._sums.head_log_probs(prefix) for prefix in prefixes.tolist()])
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
-        """See `TreeChoices`."""
         log_probs, chosen = [], list(prefix)
         while len(chosen) < self.depth:
             log_probs.append(self._sums.head_log_probs(chosen))
@@ -94,7 +92,6 @@ class HeadByHead(TreeChoices):
         return np.array(log_probs), np.array(chosen[len(prefix) :], dtype=np.int64)
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """See `TreeChoices`."""
         return prefixes.astype(np.int32)
 
 

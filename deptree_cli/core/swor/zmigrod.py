@@ -1,8 +1,8 @@
 """Sampling without replacement by a list of the trees drawn (Zmigrod et al. 2021a, Fig. 7), kept as the baseline.
 
 At every choice the mass of the drawn trees that share it is taken off its probability (their eq. 23), which costs a
-pass over the
-list: k^2 n in all. Where that subtraction would cancel, the mass left is summed over the choices below instead.
+pass over the list: k^2 n in all. Where that subtraction would cancel, the mass left is summed over the choices below
+instead.
 """
 
 from __future__ import annotations

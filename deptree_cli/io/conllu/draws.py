@@ -9,15 +9,12 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import check_draws, weights
+from deptree_cli.core.estimate import ROUNDING, check_draws, weights
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 
 # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
 _SHORTEST = 1e-100
-
-# CoNLL-U has six decimals of a log-probability and of the mass.
-_TOLERANCE = 1e-5
 
 _REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
 
@@ -153,7 +150,7 @@ def _compare(name: str, expected: Array, trees: Sequence[DrawnTree], source: str
     if all(getattr(tree.notes, name) is None for tree in trees):
         return
     found = _noted(name, trees)
-    wrong = ~np.isclose(found, expected, rtol=_TOLERANCE, atol=_TOLERANCE if name == "mass" else 1e-300)
+    wrong = ~np.isclose(found, expected, rtol=ROUNDING, atol=ROUNDING if name == "mass" else 1e-300)
     if wrong.any():
         first = int(wrong.argmax())
         problem = f"{name} is {found[first]:.6g}, not {expected[first]:.6g}, which follows from {source}"

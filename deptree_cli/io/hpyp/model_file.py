@@ -10,14 +10,13 @@ from typing import Any, get_args
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError, printable
+from deptree_cli.core.errors import DeptreeError, fits_a_line, printable
 from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.core.hpyp.contexts import NAMES, Contexts
 from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, Trained
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
-from deptree_cli.core.text import fits_a_line
 from deptree_cli.io.hpyp.treebank import Tags
 from deptree_cli.io.output import NpzOutput
 from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz

@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
-from deptree_cli.core.text import fits_a_line
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in

@@ -8,24 +8,16 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces import SpaceLike
 from deptree_cli.torch import ops
-from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.gold import checked_gold, wrong_heads
-from deptree_cli.torch.losses.reductions import reduced
+from deptree_cli.torch.losses.batches import Batch, How, batch_of
 from deptree_cli.torch.shifted import wide
 from deptree_cli.torch.trees import arc_mask, batch_lengths, require_real
 
 
 def minimum_risk_loss(
-    log_scores: Tensor,
-    heads: Tensor,
-    lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
-    *,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
     """Return the expected number of words with a wrong head (Smith and Eisner 2006); the mean is an error rate.
 
@@ -35,19 +27,11 @@ def minimum_risk_loss(
     lengths = batch_lengths(log_scores, lengths)
     heads = checked_gold(heads, log_scores, lengths)
     costs = wrong_heads(heads, lengths).to(wide(log_scores).dtype)
-    trees = tree_space(space, **short)
-    return expected_cost(log_scores, costs, lengths, trees, reduction=reduction, implementation=implementation)
+    return expected_cost(log_scores, costs, lengths, space, **how)
 
 
 def expected_cost(
-    log_scores: Tensor,
-    costs: Tensor,
-    lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
-    *,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    log_scores: Tensor, costs: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
     """Return the expected cost of a tree, the sum of its arcs' costs: minimum risk by costs of one's own.
 
@@ -58,29 +42,19 @@ def expected_cost(
     Raises:
         DeptreeError: costs cannot be broadcast to that.
     """
-    lengths = batch_lengths(log_scores, lengths)
-    by_sentence = _costs(costs, log_scores.shape)[:, None]
-    expected = _expectations(log_scores, by_sentence, lengths, tree_space(space, **short), implementation)
-    return reduced(expected[:, 0], log_scores, reduction, lengths.sum())
+    batch = batch_of(log_scores, lengths, space, **how)
+    return batch.reduced(_expectations(batch, _costs(costs, log_scores.shape)[:, None])[:, 0])
 
 
 def entropy_regularisation(
-    log_scores: Tensor,
-    lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
-    *,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    log_scores: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
     """Return the entropy of trees in nats, with its own sign.
 
     Added to a loss it makes a parser decide (Grandvalet and Bengio 2004), subtracted it keeps it from being too sure.
     """
-    lengths = batch_lengths(log_scores, lengths)
-    scores = wide(log_scores)
-    trees = TreeDistribution(scores, lengths, space, implementation=implementation, **short)
-    return reduced(trees.entropy(), log_scores, reduction, lengths.sum())
+    batch = batch_of(log_scores, lengths, space, **how)
+    return batch.reduced(batch.distribution.entropy())
 
 
 def generalised_expectation_loss(
@@ -88,12 +62,10 @@ def generalised_expectation_loss(
     features: Tensor,
     targets: Tensor,
     lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
+    space: SpaceLike = None,
     *,
     pooled: bool = False,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    **how: Unpack[How],
 ) -> Tensor:
     """Return half the squared distance of expected features from targets (Druck et al. 2009; Zmigrod et al. 2021b).
 
@@ -110,12 +82,12 @@ def generalised_expectation_loss(
     Raises:
         DeptreeError: features or targets have another shape.
     """
-    lengths = batch_lengths(log_scores, lengths)
+    batch = batch_of(log_scores, lengths, space, **how)
     _check_features(features, targets, log_scores.shape, pooled)
-    found = _expectations(log_scores, features, lengths, tree_space(space, **short), implementation)
+    found = _expectations(batch, features)
     distances = (found.sum(0) if pooled else found) - targets.to(found)
     losses = 0.5 * distances.square().sum(-1)
-    return reduced(losses, log_scores, reduction, losses.numel())
+    return batch.reduced(losses, losses.numel())
 
 
 def _costs(costs: Tensor, shape: torch.Size) -> Tensor:
@@ -143,11 +115,8 @@ def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled
         raise DeptreeError(problem, remedy)
 
 
-def _expectations(
-    log_scores: Tensor, features: Tensor, lengths: Tensor, space: TreeSpace, implementation: str
-) -> Tensor:
+def _expectations(batch: Batch, features: Tensor) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
-    scores = wide(log_scores)
-    probs = ops.marginals(scores, lengths, space, implementation)
-    counts = arc_mask(lengths, log_scores.shape[-1]) & (probs.detach() > 0)
+    probs = ops.marginals(batch.scores, batch.lengths, batch.space, batch.implementation)
+    counts = arc_mask(batch.lengths, probs.shape[-1]) & (probs.detach() > 0)
     return (probs[:, None] * torch.where(counts[:, None], features.to(probs), 0.0)).sum((-2, -1))

@@ -9,23 +9,16 @@ from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
-from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces import SpaceLike
 from deptree_cli.torch import exact, ops
 from deptree_cli.torch.gold import checked_gold, raise_unless_tree, with_known_heads
-from deptree_cli.torch.losses.reductions import reduced
-from deptree_cli.torch.shifted import at_least_zero, tree_scores, wide
-from deptree_cli.torch.trees import batch_lengths, is_tree, word_mask
+from deptree_cli.torch.losses.batches import How, batch_of
+from deptree_cli.torch.shifted import at_least_zero, tree_scores
+from deptree_cli.torch.trees import is_tree, word_mask
 
 
 def negative_log_likelihood(
-    log_scores: Tensor,
-    heads: Tensor,
-    lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
-    *,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
     """Return minus the log-probability of known trees: log Z less a tree's score.
 
@@ -38,26 +31,19 @@ def negative_log_likelihood(
     Raises:
         DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
     """
-    lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
-    heads, scores = checked_gold(heads, log_scores, lengths, partial=False), wide(log_scores)
+    batch = batch_of(log_scores, lengths, space, **how)
+    scores, lengths, trees, implementation, *_ = batch
+    heads = checked_gold(heads, log_scores, lengths, partial=False)
     log_z = ops.log_partition(scores, lengths, trees, implementation)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, trees)
     raise_unless_tree(possible)
     found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, trees.name)
-    losses = torch.where(possible, at_least_zero(-found), torch.inf)
-    return reduced(losses, log_scores, reduction, lengths.sum())
+    return batch.reduced(torch.where(possible, at_least_zero(-found), torch.inf))
 
 
 def partial_annotation_loss(
-    log_scores: Tensor,
-    heads: Tensor,
-    lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
-    *,
-    reduction: str = "mean",
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
     """Return minus the log-probability of the known heads: log Z less log Z given these (Li et al. 2016).
 
@@ -69,8 +55,9 @@ def partial_annotation_loss(
     Raises:
         DeptreeError: names a sentence of which no tree of the space has the known heads.
     """
-    lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
-    heads, scores = checked_gold(heads, log_scores, lengths), wide(log_scores)
+    batch = batch_of(log_scores, lengths, space, **how)
+    scores, lengths, trees, implementation, *_ = batch
+    heads = checked_gold(heads, log_scores, lengths)
     log_z = ops.log_partition(scores, lengths, trees, implementation)
     try:
         known = with_known_heads(scores, heads, lengths)
@@ -79,4 +66,4 @@ def partial_annotation_loss(
         error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
         raise
     found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, trees.name)
-    return reduced(at_least_zero(found), log_scores, reduction, lengths.sum())
+    return batch.reduced(at_least_zero(found))

@@ -11,13 +11,11 @@ from torch import Tensor
 
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import Short, TreeSpace
-from deptree_cli.torch.distribution import DistinctTrees, TreeDistribution
-from deptree_cli.torch.losses.reductions import reduced
+from deptree_cli.core.spaces import SpaceLike
+from deptree_cli.torch.distribution import DistinctTrees
+from deptree_cli.torch.losses.batches import How, batch_of
 from deptree_cli.torch.losses.unordered import first_and_next
 from deptree_cli.torch.sentences import NO_TREE
-from deptree_cli.torch.shifted import wide
-from deptree_cli.torch.trees import batch_lengths
 
 
 def reinforce_loss(
@@ -25,12 +23,10 @@ def reinforce_loss(
     reward: Callable[[Tensor], Tensor],
     k: int,
     lengths: Tensor | None = None,
-    space: TreeSpace | str | None = None,
+    space: SpaceLike = None,
     *,
-    reduction: str = "mean",
     generator: torch.Generator | None = None,
-    implementation: str = "auto",
-    **short: Unpack[Short],
+    **how: Unpack[How],
 ) -> Tensor:
     """Return an estimate of minus the expected reward of a tree, whose gradient is right on average too.
 
@@ -51,15 +47,14 @@ def reinforce_loss(
     """
     if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
-    lengths, scores = batch_lengths(log_scores, lengths), wide(log_scores)
-    trees = TreeDistribution(scores, lengths, space, implementation=implementation, **short)
-    draws = trees.sample_without_replacement(k, generator)
+    batch = batch_of(log_scores, lengths, space, **how)
+    draws = batch.distribution.sample_without_replacement(k, generator)
     chances, averages = _unordered(draws)
     rewards = _rewards(reward, draws)
     advantage = rewards.detach() - torch.einsum("stb,tb->sb", averages, rewards.detach())
     score = draws.log_probs - draws.log_probs.detach()  # 0, with a gradient
     losses = -(chances * (rewards + advantage * score)).sum(0)
-    return reduced(losses, log_scores, reduction, len(losses))
+    return batch.reduced(losses, len(losses))
 
 
 def _rewards(reward: Callable[[Tensor], Tensor], draws: DistinctTrees) -> Tensor:

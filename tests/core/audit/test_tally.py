@@ -12,8 +12,8 @@ from benchmarks.control import SwappedPairs
 from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, judge
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace, space
+from tests.oracle import Oracle
 
 ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 EITHER = pytest.mark.parametrize("trees", [SINGLE_ROOT, PROJECTIVE], ids=["single", "projective"])

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.audit.enumerated import Enumerated
-from deptree_cli.core.audit.rival import rival_tree
+from deptree_cli.core.audit.findings import rival_tree
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from tests.oracle import Oracle
 
 GRAPHS = {
     "gaussian": lambda graphs, n: graphs.gaussian(n, 2.0, seed=n),

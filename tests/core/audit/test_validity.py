@@ -12,7 +12,7 @@ from deptree_cli.core.audit.log_probability import LogProbability
 from deptree_cli.core.audit.omnibus import omnibus
 from deptree_cli.core.audit.summed import Summed
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
+from tests.oracle import Oracle
 
 # The sums of up to 5,000 probabilities of outcomes are rounded.
 ROUNDING = 1e-9

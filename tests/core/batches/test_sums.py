@@ -15,8 +15,8 @@ from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.batches.sums import covariances, log_partitions, log_partitions_and_marginals
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

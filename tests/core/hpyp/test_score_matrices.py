@@ -12,9 +12,10 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp import score_matrices
 from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, log_scores, maxent_scores, uniform_marginals
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.core.spaces.eisner import Eisner
+from tests.oracle import Oracle
 
 FEW = (0.9, 0.05, 0.03, 0.015, 0.005)
 EVEN = (0.2,) * 5

@@ -12,8 +12,7 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.pruning.arc_masks import kept_arcs
-from deptree_cli.core.pruning.arcs import FirstOrderArcs, SecondOrderArcs, arc_program
+from deptree_cli.core.pruning.arcs import FirstOrderArcs, SecondOrderArcs, arc_program, kept_arcs
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.pearson import chi_square

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import auto, wilson
 from deptree_cli.core.samplers.costs import steps_of_tables, steps_of_tree
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 TREES = 24_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws

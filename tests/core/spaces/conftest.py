@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces.elimination import Elimination, factorise
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

@@ -1,7 +1,6 @@
 """log Z and marginals: against enumeration, finite differences, and what must not change them.
 
-Multi-precision arithmetic is in test_precision.py, conditioning on a root in test_given_root.py; laws of the samples
-drawn from the same factors are in tests/laws.
+Multi-precision arithmetic is in test_precision.py; laws of the samples drawn from the same factors are in tests/laws.
 """
 
 from __future__ import annotations
@@ -124,6 +123,14 @@ def test_covariances_are_the_derivative_of_marginals(single_root: bool, graphs) 
     for found in (factors.arc_covariance(direction), factors.in_wide_numbers.arc_covariance(direction)):
         np.testing.assert_allclose(found, slope, rtol=0, atol=1e-10)
         assert not found[np.isneginf(log_scores)].any()
+
+
+def test_roots_that_float64_knows_nothing_of(graphs, exact) -> None:
+    log_scores = graphs.gaussian(4, seed=8)
+    log_scores[:, 3] += [0, 900, 900, 0, 900]  # words govern 3: it is a root with probability e^-900
+    factors = factorise(log_scores, True)
+    assert not factors.is_wide
+    exact(log_scores).check_log_root_marginals(factors)
 
 
 def test_no_tree_is_an_error() -> None:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace, space
-from deptree_cli.core.spaces.crossing import crossed_by
 from deptree_cli.core.spaces.eisner import LONGEST, factorise
+from deptree_cli.core.spaces.rules import crossed_by
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 Float = NDArray[np.float64]

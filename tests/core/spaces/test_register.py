@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import (
     MULTI_ROOT,
@@ -22,6 +22,7 @@ from deptree_cli.core.spaces import (
     TreeSpace,
     space,
 )
+from tests.oracle import Oracle
 
 EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 Float = NDArray[np.float64]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor.conditionals import Conditionals
 from deptree_cli.core.swor.sequences import log_sum, pick
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

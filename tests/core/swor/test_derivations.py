@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace
 from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.conditionals import Conditionals
 from deptree_cli.core.swor.derivations import Derivations
 from deptree_cli.core.swor.sequences import Choices
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)

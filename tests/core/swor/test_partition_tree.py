@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor import partition_tree
+from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.register import imported
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
+from tests.oracle import Oracle
 
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import trie
 from deptree_cli.core.swor.choices import choices_in
 from deptree_cli.core.swor.conditionals import Conditionals
 from deptree_cli.core.swor.sequences import log_sum, pick
+from tests.oracle import Oracle
 
 
 @pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.batches.eisner import covariances, log_partitions, sums
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, outside, root_marginals
 from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import logarithm
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 

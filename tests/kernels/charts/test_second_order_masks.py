@@ -10,7 +10,7 @@ import pytest
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.pruning.arc_masks import kept_arcs, kept_items
+from deptree_cli.core.pruning.arcs import kept_arcs, kept_items
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
 from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside
 from deptree_cli.kernels.charts.second_order_outside import outside

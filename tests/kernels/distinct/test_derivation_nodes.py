@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace, draw_tree, insert
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

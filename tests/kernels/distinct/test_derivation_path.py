@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.oracle import Oracle, all_trees
+from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.eisner import Eisner
 from deptree_cli.kernels.charts.walker import WIDTH, places, push_parts
 from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_extents, fill_path, fill_rest
 from deptree_cli.kernels.distinct.derivations import first_item
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.core.swor.cells import cell_factors
 from deptree_cli.kernels.distinct import cell_division, cell_sampler
 from deptree_cli.kernels.distinct import partition_tree as kernel
@@ -18,6 +17,7 @@ from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules
 from deptree_cli.kernels.distinct.tree_set import hash_table
 from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables
 from deptree_cli.kernels.walks.wilson import build_tables
+from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.oracle import Oracle
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import head_probs, log_head_probs_of_each
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.numbers.wide import wide_log
+from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
 
