@@ -90,11 +90,11 @@ class Command(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does."""
-        write_text(self, self.listing, _HELP_ALL in ctx.meta, formatter)
+        write_text(self, self.listing, _WHOLE in ctx.meta, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections that have options."""
-        write = write_options if _HELP_ALL in ctx.meta else write_options_briefly
+        write = write_options if _WHOLE in ctx.meta else write_options_briefly
         write(self.get_params(ctx), ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -119,10 +119,13 @@ class Command(click.Command):
 def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
     """Show the whole help and end."""
     if asked:
-        ctx.meta[_HELP_ALL] = True
+        ctx.meta[_WHOLE] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
 
+
+# Under which the context of a command knows that the whole help is asked for.
+_WHOLE = "deptree_cli.help_all"
 
 _HELP_ALL = click.Option(
     ["--help-all"],
