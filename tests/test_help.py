@@ -83,11 +83,15 @@ def test_every_command_has_help(name):
     assert pages[0] == pages[1] == pages[2]
 
 
+def shown_options(name: str) -> list[click.Option]:
+    return [each for each in command(name).params if isinstance(each, click.Option) and not each.hidden]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_page_fits_a_screen_and_names_every_option(name):
     page = shown(*name.split(), "--help", columns=100)
     assert len(page.splitlines()) <= 40
-    for option in (each for each in command(name).params if isinstance(each, click.Option)):
+    for option in shown_options(name):
         assert len(re.findall(rf"(?<![\w-]){max(option.opts, key=len)}(?![\w-])", page)) >= 1
     for topic in re.findall(r"deptree help ([a-z-]+)", page):
         assert topic in TOPICS
@@ -119,7 +123,7 @@ def test_a_misspelt_command_or_topic(words, meant):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_has_help(name):
     text = help_of(*name.split())
-    for option in (each for each in command(name).params if isinstance(each, click.Option)):
+    for option in shown_options(name):
         assert option.help
         assert option.help[0].isupper()
         assert max(option.opts, key=len) in text
@@ -152,7 +156,7 @@ def rows_with(option: str, rows: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(name):
-    sections, parameters = sections_of(name), [each for each in command(name).params if isinstance(each, click.Option)]
+    sections, parameters = sections_of(name), shown_options(name)
     own = [each for each in parameters if not each.section]
     assert list(sections) == [title for title in SECTIONS if title in sections]
     assert ("Options" in sections) == bool(own)

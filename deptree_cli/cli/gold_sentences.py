@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.parser_options import ReadSentence, SentenceStream
-from deptree_cli.cli.sections import option, reading_option
+from deptree_cli.cli.sections import reading_option
 from deptree_cli.io.conllu.gold import Partner, with_gold
-from deptree_cli.io.pictures.plots import check_plot
 
 
 @dataclass(frozen=True)
@@ -19,13 +16,9 @@ class GoldOptions:
 
     Attributes:
         paths: of files with the sentences in their order; none if nothing is compared.
-        as_json: whether what is found is the command's result.
-        plot: the path of a picture of calibration, None for no picture.
     """
 
     paths: tuple[str, ...]
-    as_json: bool
-    plot: str | None
 
     def of(self, read: SentenceStream) -> SentenceStream:
         """The sentences, each with its known tree if there is one."""
@@ -41,20 +34,14 @@ _OPTIONS = [
         " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"
         " probabilities.",
     ),
-    option("--json", "as_json", is_flag=True, help="What --gold finds as JSON on standard output, trees only to -o."),
-    option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf)."),
 ]
 
 
-def _gold(*, gold: tuple[str, ...], as_json: bool, plot: str | None) -> GoldOptions:
-    if (plot or as_json) and not gold:
-        raise click.UsageError(f"{'--plot draws' if plot else '--json writes'} what --gold FILE finds.")
-    if plot:
-        check_plot(plot)
-    return GoldOptions(gold, as_json, plot)
+def _gold(*, gold: tuple[str, ...]) -> GoldOptions:
+    return GoldOptions(gold)
 
 
-# Gives a command options of known trees, as one `gold: GoldOptions`.
+# Gives a command known trees, as one `gold: GoldOptions`.
 gold_options = bound("gold", _OPTIONS, _gold)
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-import click
-
-from deptree_cli.cli.binding import bound
+from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import option, reading_option
+from deptree_cli.cli.sections import reading_option
 from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.io.bitext.record import PairRecord
-from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
 from deptree_cli.io.streams import place_of
 
 _Task = Numbered[PairRecord] | DeptreeError
@@ -33,39 +29,13 @@ _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error ra
 _SAME = "Give a line for each of the same sentence pairs in the same order, an empty one for a pair without links"
 
 
-@dataclass(frozen=True)
-class LinkGold:
-    """Known links, and what becomes of the comparison.
-
-    Attributes:
-        paths: of files in the Pharaoh format, a line per pair; none if nothing is compared.
-        as_json: whether what is found is the command's result.
-    """
-
-    paths: tuple[str, ...]
-    as_json: bool
-
-
-_OPTIONS = [
-    reading_option(
-        "--gold",
-        metavar="FILE",
-        multiple=True,
-        help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
-        " recall and alignment error rate (Och and Ney 2003) are shown.",
-    ),
-    option("--json", "as_json", is_flag=True, help="What --gold finds as JSON on standard output, links only to -o."),
-]
-
-
-def _gold(*, gold: tuple[str, ...], as_json: bool) -> LinkGold:
-    if as_json and not gold:
-        raise click.UsageError("--json writes what --gold FILE finds.")
-    return LinkGold(gold, as_json)
-
-
-# Gives a command options of known links, as one `gold: LinkGold`.
-link_gold_options = bound("gold", _OPTIONS, _gold)
+link_gold_option = reading_option(
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
+    " recall and alignment error rate (Och and Ney 2003) are shown.",
+)
 
 
 @dataclass(frozen=True)
@@ -88,8 +58,8 @@ class Aligned:
 class LinkReport:
     """The comparison: known links are read as pairs go to work, and counted as these come back in the same order."""
 
-    def __init__(self, gold: LinkGold, run: RunOptions) -> None:
-        self._gold = gold
+    def __init__(self, paths: Sequence[str], run: RunOptions) -> None:
+        self._paths = paths
         self._run = run
         self._known: deque[KnownLinks] = deque()
         self._counts = LinkCounts()
@@ -102,7 +72,7 @@ class LinkReport:
         Raises:
             OutOfStep: there are more of these than of those, or fewer.
         """
-        paths = self._gold.paths
+        paths = self._paths
         shard, shards = self._run.shard
         lines = chain.from_iterable(map(read_pharaoh, paths))
         if (first := next(lines, None)) is None:
@@ -129,13 +99,11 @@ class LinkReport:
                 self._counts += LinkCounts.of(each.links, known)
             yield each
 
-    def show(self) -> None:
-        """JSON on standard output where it is asked for, else a table on stderr."""
+    def show(self, to: GoldReport) -> None:
+        """Write JSON where it is asked for, else a table on stderr."""
         found = self._counts.summary()
-        if self._gold.as_json:
-            with Output(None) as out:
-                out.write(dump(found))
-        elif not self._run.quiet:
+        to.write(found)
+        if not to.path and not self._run.quiet:
             *counts, precision, recall, error = found.values()
             rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
             table("agreement with known links", _COLUMNS, [[*counts, *rates]])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
-from deptree_cli.cli.gold_sentences import GoldOptions
+from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.parsed import Parsed
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions
@@ -15,8 +15,6 @@ from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
-from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
 from deptree_cli.io.pictures.plots import plot_calibration
 
 
@@ -62,19 +60,17 @@ class Report:
             found["calibration"] = self._calibration.summary()
         return found
 
-    def show(self, gold: GoldOptions, run: RunOptions) -> None:
-        """All that is asked for: JSON on standard output or tables on stderr, and a picture."""
-        if gold.as_json:
-            with Output(None) as out:
-                out.write(dump(self.summary()))
-        elif not run.quiet:
+    def show(self, to: GoldReport, run: RunOptions) -> None:
+        """Show all that is asked for: JSON or tables on stderr, and a picture."""
+        to.write(self.summary())
+        if not to.path and not run.quiet:
             self._talk()
         for what, counts in self._unseen.items():
             if counts and not run.quiet:
                 talk(f"{what} of --gold that the model does not know, which count as wrong: {named(counts)}")
-        if gold.plot:
+        if to.plot:
             found = self._calibration
-            plot_calibration(found.rows(), f"expected calibration error {found.error:.3f}", gold.plot)
+            plot_calibration(found.rows(), f"expected calibration error {found.error:.3f}", to.plot)
 
     def _talk(self) -> None:
         rows = [("all words", ALL), ("without those of label punct", WORDS_ONLY)]

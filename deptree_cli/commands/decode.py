@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,13 +9,14 @@ from typing import NamedTuple
 import click
 import numpy as np
 
+from deptree_cli.cli.gold_report import GoldReport, only_count, report_options
 from deptree_cli.cli.options import entry_option, format_option, header_option, size_option, style_fields, style_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import format_of_trees, signed, write_arrays, write_chunks
+from deptree_cli.cli.sections import command
+from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.decoding import METHODS, best_trees
@@ -27,8 +27,7 @@ from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.misc import filled, probabilities, probability, with_places
 from deptree_cli.io.conllu.splicing import with_trees
 from deptree_cli.io.conllu.trees import Note, Style, label_notes, log_prob_note, to_jsonl
-from deptree_cli.io.json_lines import dump
-from deptree_cli.io.pictures.plots import check_plot, plot_calibration
+from deptree_cli.io.pictures.plots import plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -44,8 +43,7 @@ _UNNAMED = "{id}"
 @entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
-@option("--json", "as_json", is_flag=True, help="The calibration as JSON on standard output; trees go to -o only.")
-@option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf).")
+@report_options("trees")
 @format_option("conllu", "jsonl", "npz")
 @header_option
 @style_options
@@ -55,8 +53,7 @@ def decode(
     run: RunOptions,
     method: NamedFunction,
     size: int | None,
-    as_json: bool,
-    plot: str | None,
+    report: GoldReport,
     fmt: str | None,
     header: bool | None,
     style: Style,
@@ -69,7 +66,7 @@ def decode(
     --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score that the
     parser expects and the one that it has, and the expected calibration error.
     """
-    _check(method, size, gold := bool(scores.gold), as_json, plot)
+    _check(method, size, gold := bool(scores.gold), report)
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     pipeline = Pipeline(scores.records(), scores.interpretation, run)
     fields = {"method": K_BEST if size else method.name, **scores.signature_fields, **run.signature_fields}
@@ -78,16 +75,16 @@ def decode(
     calibration = Calibration()
     decoded = pipeline.map(Decode(fmt, method, size, style, gold))
     decoded = _compared(decoded, calibration) if gold else decoded
-    if as_json and run.output is None:
-        deque(signed(decoded, made_by, run), 0)
+    if report.takes_output(run):
+        only_count(decoded, made_by, run)
     else:
         _write(decoded, fmt, made_by, header, run)
-    if as_json:
-        write_chunks([dump(calibration.summary())], "jsonl", made_by, header, replace(run, output=None, quiet=True))
+    if report.path:
+        report.write(calibration.summary(), made_by if header else "")
     elif gold and not run.quiet:
         _report(calibration)
-    if plot:
-        _plot(calibration, plot)
+    if report.plot:
+        _plot(calibration, report.plot)
     return pipeline.exit_code
 
 
@@ -102,15 +99,11 @@ def _write(decoded: Iterator[Decoded], fmt: str, made_by: str, header: bool | No
         write_chunks((done.chunk for done in decoded), fmt, made_by, header, run)
 
 
-def _check(method: NamedFunction, size: int | None, gold: bool, as_json: bool, plot: str | None) -> None:
+def _check(method: NamedFunction, size: int | None, gold: bool, report: GoldReport) -> None:
     """Raise for options that do not go together, and for a picture that cannot be drawn."""
     if size and method.name != "mst":
         raise click.UsageError("-k goes with --method mst.")
-    if (plot or as_json) and not gold:
-        option = "--plot draws" if plot else "--json writes"
-        raise click.UsageError(f"{option} what --gold FILE finds.")
-    if plot:
-        check_plot(plot)
+    report.check(gold)
     if size and gold:
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
 

@@ -86,8 +86,18 @@ def test_quiet_is_quiet(done):
     assert ran.out == done("decode", *SCORES).out
 
 
-def test_json_needs_gold(deptree):
-    assert "--json writes what --gold FILE finds" in deptree("decode", *SCORES, "--json").err
+@pytest.mark.parametrize("option", [("--json",), ("--report", "r.json"), ("--plot", "p.svg")])
+def test_a_report_needs_gold(deptree, option):
+    assert f"{option[0]} needs something to compare with. Add --gold FILE." in deptree("decode", *SCORES, *option).err
+
+
+def test_a_report_in_a_file_of_its_own(done, put):
+    gold = ("--gold", DATA / "gold.conllu")
+    trees, found = done("decode", *SCORES).out, done("decode", *SCORES, *gold, "--json").out
+    ran = done("decode", *SCORES, *gold, "--report", "report.json")
+    assert (ran.out, Path("report.json").read_bytes(), ran.err) == (trees, found, "")
+    ran = done("decode", *SCORES, *gold, "--report", "-", "-o", "trees.jsonl")
+    assert (ran.out, Path("trees.jsonl").read_bytes()) == (found, trees)
 
 
 def test_words_beside_scores(deptree, put):

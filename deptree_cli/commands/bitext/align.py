@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +11,15 @@ import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.estimating import Estimating, Estimator
-from deptree_cli.cli.link_report import Aligned, LinkGold, LinkReport, link_gold_options
+from deptree_cli.cli.gold_report import GoldReport, only_count, report_options
+from deptree_cli.cli.link_report import Aligned, LinkReport, link_gold_option
 from deptree_cli.cli.options import format_option, header_option
 from deptree_cli.cli.pipeline import Numbered, Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, signed, write_chunks
+from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.bitext.links import links_of
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.pharaoh import pharaoh_line
@@ -51,7 +51,8 @@ have their probabilities too. The methods to compute these:
     metavar="P",
     help="Links that are more probable than this.  [default: those of the best alignment]",
 )
-@link_gold_options
+@link_gold_option
+@report_options("links", plot=False)
 @pruning_options(by_merits=True)
 @format_option("pharaoh", "jsonl")
 @header_option
@@ -61,7 +62,8 @@ def align(
     pruning: PruningOptions,
     run: RunOptions,
     threshold: float | None,
-    gold: LinkGold,
+    gold: tuple[str, ...],
+    report: GoldReport,
     fmt: str | None,
     header: bool | None,
 ) -> int:
@@ -70,10 +72,11 @@ def align(
         raise click.UsageError("--method is for --threshold: the best alignment needs no probabilities.")
     fmt = choose_format(fmt, run.output, None, "pharaoh", "jsonl", usual="pharaoh")
     estimating = Estimating(pruning.method, pruning.settings, run)
-    report = LinkReport(gold, run) if gold.paths else None
+    report.check(bool(gold))
+    counts = LinkReport(gold, run) if gold else None
 
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
-        beside = estimating.until_stopped(report.beside(tasks) if report else tasks)
+        beside = estimating.until_stopped(counts.beside(tasks) if counts else tasks)
         return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
@@ -82,19 +85,19 @@ def align(
     found = estimating.watched((each.estimate, each) for each in results)
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
     made_by = signature("bitext align", {**bitext.signature_fields, **run.signature_fields, **probable})
-    _write(report.counted(found) if report else found, fmt, made_by, header, run, gold.as_json)
-    if report:
-        report.show()
+    found = counts.counted(found) if counts else found
+    if report.takes_output(run):
+        only_count(found, made_by, run)
+    else:
+        _write(found, fmt, made_by, header, run)
+    if counts:
+        counts.show(report)
     return estimating.exit_code(pipeline.exit_code)
 
 
-def _write(
-    found: Iterator[Aligned], fmt: str, made_by: str, header: bool | None, run: RunOptions, only_files: bool
-) -> None:
-    """Write the links; to a file or not at all if standard output is for something else."""
-    if only_files and run.output is None:
-        deque(signed(found, made_by, run), 0)
-    elif fmt == "pharaoh":
+def _write(found: Iterator[Aligned], fmt: str, made_by: str, header: bool | None, run: RunOptions) -> None:
+    """Write the links."""
+    if fmt == "pharaoh":
         write_chunks((pharaoh_line(each.links or frozenset()) for each in found), fmt, made_by, header, run)
     else:
         write_chunks((dump(_row(each)) for each in found if each.links is not None), fmt, made_by, header, run)

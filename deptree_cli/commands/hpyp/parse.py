@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
 import click
 
+from deptree_cli.cli.gold_report import GoldReport, only_count, report_options
 from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import (
@@ -28,7 +28,7 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, signed, write_chunks
+from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.io.conllu.trees import Style
@@ -79,6 +79,7 @@ def _described(kind: ScoreKind) -> str:
 )
 @seed_option
 @gold_options
+@report_options("trees")
 @format_option("conllu", "jsonl")
 @header_option
 @style_options
@@ -92,29 +93,35 @@ def parse(
     kind: ScoreKind | None,
     seed: int,
     gold: GoldOptions,
+    report: GoldReport,
     fmt: str | None,
     header: bool | None,
     style: Style,
 ) -> int:
     """Parse sentences."""
+    report.check(bool(gold.paths))
     _check(beam, size, scores, kind, gold)
     fmt = choose_format(fmt, run.output, parser.sentences[0], "conllu", "jsonl")
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     fields = {**parser.signature_fields, "beam": beam, "size": size, **run.signature_fields, **style_fields(style)}
     style = style if size else replace(style, sent_id_format=_UNNAMED)
-    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(gold.plot), fmt, style)
+    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot), fmt, style)
     fields["seed"] = seed if task.filters else None
     pipeline = Pipeline(parser.source(gold.of), parser.prepare, run)
-    report = Report()
+    counts = Report()
     with ExitStack() as opened:
         parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
         if scores and kind:
             meta = replace(META, signature=signature("hpyp parse", fields | {"scores": kind.name}))
             parsed = _scored(parsed, opened.enter_context(write_scores(scores, meta, True)), run.quiet)
-        parsed = report.counted(parsed) if gold.paths else parsed
-        _write(parsed, fmt, signature("hpyp parse", fields), header, run, gold.as_json)
+        parsed = counts.counted(parsed) if gold.paths else parsed
+        made_by = signature("hpyp parse", fields)
+        if report.takes_output(run):
+            only_count(parsed, made_by, run)
+        else:
+            write_chunks((each.chunk for each in parsed), fmt, made_by, header, run)
     if gold.paths:
-        report.show(gold, run)
+        counts.show(report, run)
     parser.tell_unknown_tags(run)
     return pipeline.exit_code
 
@@ -129,16 +136,6 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
     if scores:
         container_to_write(scores, META)
-
-
-def _write(
-    parsed: Iterator[Parsed], fmt: str, made_by: str, header: bool | None, run: RunOptions, only_files: bool
-) -> None:
-    """Write the trees; to a file or not at all if standard output is for something else."""
-    if only_files and run.output is None:
-        deque(signed(parsed, made_by, run), 0)
-    else:
-        write_chunks((each.chunk for each in parsed), fmt, made_by, header, run)
 
 
 def _scored(parsed: Iterator[Parsed], write: Write, quiet: bool) -> Iterator[Parsed]:

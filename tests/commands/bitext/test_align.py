@@ -211,7 +211,7 @@ ERRORS = {
     "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
     "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
     "no number": (("bitext.npz", "--threshold", "half"), "Expected a number, from 0 to 1, found 'half'"),
-    "JSON of nothing": (("bitext.npz", "--json"), r"--json writes what --gold FILE finds"),
+    "JSON of nothing": (("bitext.npz", "--json"), r"--json needs something to compare with. Add --gold FILE"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),
         r"this command does not write \.csv\. .*\.align",

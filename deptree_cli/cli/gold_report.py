@@ -1,0 +1,77 @@
+"""What --gold finds beside a run's results: where that goes, a file, standard output, or a table on the terminal."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from deptree_cli.cli.binding import bound
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.writing import signed
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.output import Output
+from deptree_cli.io.pictures.plots import check_plot
+from deptree_cli.io.streams import STDIN
+
+
+@dataclass(frozen=True)
+class GoldReport:
+    """Where a comparison with known heads or links goes.
+
+    Attributes:
+        path: of a file for it, as JSON; `-` is standard output. Without one it is a table on stderr.
+        plot: the path of a picture of calibration, None for no picture.
+        asked: the option that asks for one of these, for messages; empty if none does.
+    """
+
+    path: str | None
+    plot: str | None
+    asked: str
+
+    def check(self, has_gold: bool) -> None:
+        """Raise where nothing is compared, and for a picture that cannot be drawn."""
+        if self.asked and not has_gold:
+            raise click.UsageError(f"{self.asked} needs something to compare with. Add --gold FILE.")
+        if self.plot:
+            check_plot(self.plot)
+
+    def takes_output(self, run: RunOptions) -> bool:
+        """Whether standard output is for this, and results have no file: then they are only counted."""
+        return self.path == STDIN and run.output is None
+
+    def write(self, found: Mapping[str, Any], signature: str = "") -> None:
+        """Write what was found where it is asked for, behind the signature if there is one."""
+        if self.path:
+            with Output(self.path) as out:
+                if signature:
+                    out.write(dump({"signature": signature}))
+                out.write(dump(found))
+
+
+def only_count(results: Iterable[Any], signature: str, run: RunOptions) -> None:
+    """Let results pass without writing them."""
+    deque(signed(results, signature, run), 0)
+
+
+def _report(*, report: str | None, as_json: bool, plot: str | None = None) -> GoldReport:
+    asked = "--report" if report else "--json" if as_json else "--plot" if plot else ""
+    return GoldReport(report or (STDIN if as_json else None), plot, asked)
+
+
+def report_options(results: str, plot: bool = True) -> Decorator[Any]:
+    """Give a command --report (and --plot) as one `report: GoldReport`; `results`: what goes to -o then."""
+    help_text = f"Write what --gold finds as JSON; with - to standard output, and {results} only to -o."
+    options = [
+        option("--report", metavar="FILE", writes=True, help=help_text),
+        option("--json", "as_json", is_flag=True, hidden=True, help="The same as --report -."),
+    ]
+    if plot:
+        options.append(
+            option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf).")
+        )
+    return bound("report", options, _report)
