@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Generic, Protocol, TypeVar
-
-import numpy as np
+from typing import Any, Generic, Protocol, TypeVar
 
 from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.report import line_of, talk
@@ -38,7 +36,8 @@ Read = TypeVar("Read", bound=Item)
 Prepared = TypeVar("Prepared")
 Result = TypeVar("Result")
 
-Work = Callable[[Prepared, np.random.Generator], Result]
+# An item's work; its random stream is None where the run has no seed, and so nothing is random.
+Work = Callable[[Prepared, Any], Result]
 
 # An item, and how often its name came before.
 Numbered = tuple[Read, int]
@@ -71,10 +70,13 @@ class Pipeline(Generic[Read, Prepared]):
         self._noticed: set[str] = set()
         self.skipped: list[str] = []
 
-    def map(self, work: Work[Prepared, Result], seed: int = 0, instead: Sequence[Result] = ()) -> Iterator[Result]:
+    def map(
+        self, work: Work[Prepared, Result], seed: int | None = None, instead: Sequence[Result] = ()
+    ) -> Iterator[Result]:
         """work(prepared item, its random stream) for every item, in order; `work` is picklable.
 
         Args:
+            seed: of the random streams, None for work that draws nothing: then none are made.
             instead: what comes in the place of each item that is skipped: nothing, or one result that keeps the others
                 in step with the source.
 
@@ -136,7 +138,7 @@ class Step(Generic[Read, Prepared, Result]):
 
     prepare: Callable[[Read], Prepared]
     work: Work[Prepared, Result]
-    seed: int
+    seed: int | None
 
     def __call__(self, task: Numbered[Read] | DeptreeError) -> Result | DeptreeError:
         """The work's result, or the error that makes the item unusable."""
@@ -146,7 +148,8 @@ class Step(Generic[Read, Prepared, Result]):
         try:
             prepared = self.prepare(item)
             load_kernels()
-            return self.work(prepared, sentence_stream(self.seed, item.sent_id, occurrence))
+            stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
+            return self.work(prepared, stream)
         except DeptreeError as error:
             return error.at(item.place, item.sent_id)
 

@@ -40,10 +40,15 @@ class PruningOptions:
         return self.method.name != EXACT
 
     @property
+    def stream_seed(self) -> int | None:
+        """The seed of the random streams, None for a method that draws nothing."""
+        return self.seed if self.method.is_random else None
+
+    @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
         own = {name.replace("_", ""): getattr(self.settings, name) for name in self.method.settings}
-        return {"method": self.method.name, **own, "seed": self.seed if self.method.is_random else None}
+        return {"method": self.method.name, **own, "seed": self.stream_seed}
 
 
 _METHOD = [

@@ -177,7 +177,7 @@ def _count(
         talk(f"{counted(skipped, 'sample')} skipped")
 
 
-def _empty(sentence: ScoredSentence, _: np.random.Generator) -> Tally:
+def _empty(sentence: ScoredSentence, _: None) -> Tally:
     return Tally(sentence.distribution)
 
 

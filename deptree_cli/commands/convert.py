@@ -135,7 +135,7 @@ class Convert:
 
     target: Layout
 
-    def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> Converted:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Converted:
         """The work on one sentence."""
         target, distribution, record = self.target, sentence.distribution, sentence.record
         if target.labels and distribution.labels and distribution.labels.added:

@@ -148,7 +148,7 @@ class Decode:
     style: Style
     compared: bool
 
-    def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> Decoded:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
         trees = self._best(sentence)
         chunk = b""

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 
 import click
-import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.pipeline import Pipeline
@@ -136,7 +135,7 @@ class ScoreBatch:
     model: str | None
     labelled: bool
 
-    def __call__(self, batch: Batch, _: np.random.Generator) -> list[Scored | DeptreeError]:
+    def __call__(self, batch: Batch, _: None) -> list[Scored | DeptreeError]:
         """The work on one batch."""
         return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
 

@@ -95,7 +95,7 @@ class Estimated:
 
     quantities: tuple[str, ...]
 
-    def __call__(self, trees: DrawnTrees, _: np.random.Generator) -> Row:
+    def __call__(self, trees: DrawnTrees, _: None) -> Row:
         """The work on one sentence."""
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
         for name in self.quantities:

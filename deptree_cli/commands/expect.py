@@ -141,7 +141,7 @@ class Quantities:
     values: dict[str, Any]
     grad: bool
 
-    def __call__(self, sentence: ScoredSentence, _: np.random.Generator) -> dict[str, Any]:
+    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
         quantity, distribution = self.quantity, sentence.distribution
         inputs = [self._value(each, sentence) for each in quantity.inputs]

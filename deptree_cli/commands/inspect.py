@@ -69,7 +69,7 @@ class Seen:
     fits: Fits
 
 
-def _seen(sentence: ScoredSentence, _: np.random.Generator) -> Seen:
+def _seen(sentence: ScoredSentence, _: None) -> Seen:
     """The work on one sentence."""
     n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
     rows, columns = layout.arcs(array.shape)

@@ -61,7 +61,7 @@ def marginals(
     fields = {**scores.signature_fields, **run.signature_fields}
     made_by = signature("marginals", fields | (pruning.signature_fields if pruning.is_asked else {}))
     work = Marginals(estimating.work if pruning.is_asked else None, fmt)
-    found = estimating.watched(pipeline.map(work, pruning.seed))
+    found = estimating.watched(pipeline.map(work, pruning.stream_seed))
     if fmt == "npz":
         write_arrays(found, made_by, run)
     else:

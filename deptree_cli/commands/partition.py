@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from deptree_cli.cli.options import header_option
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.rows import RowFormat, row_options, write_rows
@@ -56,18 +54,18 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, row_format: 
     return pipeline.exit_code
 
 
-def _found(sentence: ScoredSentence, _: np.random.Generator) -> Found:
+def _found(sentence: ScoredSentence, _: None) -> Found:
     """The work on one sentence."""
     distribution = sentence.by_arcs("leave out --summary")
     return sentence.id, distribution.n, partition_of(distribution)
 
 
-def _sums(sentence: ScoredSentence, rng: np.random.Generator) -> Sums:
+def _sums(sentence: ScoredSentence, _: None) -> Sums:
     """The work on one sentence, whichever scores it has."""
     scored = sentence.scored
     if isinstance(scored, SecondOrder) or not scored.space.has_short_name:
         return sentence.id, scored.n, scored.log_partition
-    return _found(sentence, rng)
+    return _found(sentence, None)
 
 
 def _row(found: Sums, trees: TreeSpace) -> dict[str, Any]:

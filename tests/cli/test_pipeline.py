@@ -49,8 +49,9 @@ def squared(prepared: tuple[str, int], rng: np.random.Generator) -> tuple[str, i
     return name, number**2, int(rng.integers(1 << 62))
 
 
-def numbered(parcel: Parcel, _: np.random.Generator) -> int:
-    """Its number."""
+def numbered(parcel: Parcel, stream: None) -> int:
+    """Its number; without a seed there is no random stream."""
+    assert stream is None
     return parcel.number
 
 
@@ -112,7 +113,7 @@ def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) ->
     """An error says what it knows; the rest is known of the item."""
     for quiet in (False, True):
         pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
-        assert [row[:2] for row in pipeline.map(squared)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
+        assert [row[:2] for row in pipeline.map(squared, 7)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
         assert (pipeline.skipped, pipeline.exit_code) == (["b", "p4", "p7"], 1)
         assert said() == [
             "deptree: skipped: the train (b): it was lost.",
@@ -127,10 +128,10 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said)
     """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
     nothing = ("nothing", 0, 0)
     pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
-    numbers = [row[1] for row in pipeline.map(squared, instead=[nothing])]
+    numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
     assert (numbers, pipeline.skipped) == ([1, 0, 4, 0, 25, 0, 64], ["b", "p4", "p7"])
     with pytest.raises(DeptreeError, match="it was lost"):
-        list(Pipeline(with_errors(), opened, run_by(engine, jobs)).map(squared, instead=[nothing]))
+        list(Pipeline(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
 
 
 @EVERY_WAY
@@ -146,7 +147,7 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said)
 )
 def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before, said) -> None:
     pipeline = Pipeline(source, opened, run_by(engine, jobs))
-    results = pipeline.map(squared)
+    results = pipeline.map(squared, 7)
     assert len([next(results) for _ in range(before)]) == before
     with pytest.raises(DeptreeError) as caught:
         next(results)
@@ -170,7 +171,7 @@ def test_faults_of_ours_are_not_taken_for_bad_input(engine, jobs) -> None:
     """Only a DeptreeError is about an item; a work that is wrong must be heard of, however errors are skipped."""
     pipeline = Pipeline(parcels(1), as_it_is, run_by(engine, jobs, skip_errors=True))
     with pytest.raises(TypeError):
-        list(pipeline.map(squared))  # a parcel is no pair
+        list(pipeline.map(squared, 7))  # a parcel is no pair
 
 
 def noticed(*notices: str) -> Iterable[Parcel]:
@@ -190,7 +191,7 @@ def test_a_notice_comes_only_with_a_result(said) -> None:
     """What fails gives one line, the error."""
     pipeline = Pipeline([Parcel("p4", 4, "assumed"), Parcel("p5", 5, "assumed")], opened, run_by())
     with pytest.raises(DeptreeError):
-        list(pipeline.map(squared))
+        list(pipeline.map(squared, 7))
     assert said() == []
     results = Pipeline([Parcel("a", 1), Parcel("b", 2, "assumed")], as_it_is, run_by()).map(numbered)
     assert (next(results), said()) == (1, [])

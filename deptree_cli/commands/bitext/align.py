@@ -81,7 +81,7 @@ def align(
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
-    results = pipeline.map(work, pruning.seed, instead=[Aligned()])
+    results = pipeline.map(work, pruning.stream_seed, instead=[Aligned()])
     found = estimating.watched((each.estimate, each) for each in results)
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
     made_by = signature("bitext align", {**bitext.signature_fields, **run.signature_fields, **probable})
@@ -113,7 +113,7 @@ def _row(aligned: Aligned) -> dict[str, Any]:
 class BestLinks:
     """The links of a pair's best alignment."""
 
-    def __call__(self, pair: ScoredPair, _: np.random.Generator) -> Aligned:
+    def __call__(self, pair: ScoredPair, _: None) -> Aligned:
         """The work on one pair."""
         return Aligned(pair.id, links_of(pair.distribution.argmax()))
 

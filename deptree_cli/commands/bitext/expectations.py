@@ -64,7 +64,7 @@ def expectations(
     fields = {**bitext.signature_fields, **run.signature_fields, **pruning.signature_fields}
     made_by = signature("bitext expectations", fields)
     found = estimating.watched(
-        (each.estimate, each) for each in pipeline.map(LinkExpectations(estimating.work), pruning.seed)
+        (each.estimate, each) for each in pipeline.map(LinkExpectations(estimating.work), pruning.stream_seed)
     )
     if fmt == "npz":
         write_arrays(_arrays(found), made_by, run)

@@ -57,7 +57,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
 
     pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
-    results = pipeline.map(DrawLinks(estimating.work), pruning.seed)
+    results = pipeline.map(DrawLinks(estimating.work), pruning.stream_seed)
     # To the end first, so that no progress is shown where the picture goes.
     seen = list(estimating.watched(results))
     for picture in signed(seen, signature("bitext show", fields), run):

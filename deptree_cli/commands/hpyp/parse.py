@@ -106,11 +106,11 @@ def parse(
     fields = {**parser.signature_fields, "beam": beam, "size": size, **run.signature_fields, **style_fields(style)}
     style = style if size else replace(style, sent_id_format=_UNNAMED)
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot), fmt, style)
-    fields["seed"] = seed if task.filters else None
+    fields["seed"] = stream_seed = seed if task.filters else None
     pipeline = Pipeline(parser.source(gold.of), parser.prepare, run)
     counts = Report()
     with ExitStack() as opened:
-        parsed = pipeline.map(ParseSentence(parser.trained, task), seed)
+        parsed = pipeline.map(ParseSentence(parser.trained, task), stream_seed)
         if scores and kind:
             meta = replace(META, signature=signature("hpyp parse", fields | {"scores": kind.name}))
             parsed = _scored(parsed, opened.enter_context(write_scores(scores, meta, True)), run.quiet)
