@@ -34,7 +34,10 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def shown(cell: object) -> str:
-    """Three digits of a number; a dash for None."""
+    """Three digits of a number, as people write it (485,000); a dash for None."""
     if cell is None:
         return "-"
-    return f"{cell:,.3g}" if isinstance(cell, float) else str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    rounded = float(f"{cell:.3g}")
+    return f"{rounded:,.0f}" if 1000 <= abs(rounded) < 1e9 else f"{rounded:.3g}"
