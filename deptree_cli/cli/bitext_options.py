@@ -11,13 +11,14 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.progress import Counted, tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.score_options import temperature_option
-from deptree_cli.cli.sections import Decorator, files, reading_option
+from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.core.at_work import watched
 from deptree_cli.core.bitext.costs import chart_size, seconds
 from deptree_cli.core.errors import DeptreeError
@@ -109,16 +110,16 @@ def _score(context: click.Context, parameter: click.Parameter, number: float | N
 
 
 _OPTIONS: list[Decorator[Any]] = [
-    click.argument("scores", nargs=-1, required=True, shell_complete=files),
+    click.argument("scores", nargs=-1, required=True, type=INPUT),
     reading_option(
         "--text",
-        metavar="FILE",
+        type=INPUT,
         multiple=True,
         help="The words, a line 'source words ||| target words' for each pair; one file for each of SCORES.",
     ),
     reading_option(
         "--symmetric",
-        metavar="FILE",
+        type=INPUT,
         multiple=True,
         help="Scores of the other direction, target words by source words, to be averaged with these as log-scores; one"
         " file for each of SCORES.",

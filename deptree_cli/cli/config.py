@@ -25,6 +25,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.help import RUNNING
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.provenance import ANYTHING, FILE_OF_DEFAULTS, mark_provenance
 from deptree_cli.cli.sections import Option
 from deptree_cli.core.errors import DeptreeError
@@ -159,7 +160,7 @@ def _checked(option: Option, key: str, value: Any) -> Any:
     Raises:
         DeptreeError: it is not one for this option.
     """
-    if option.writes or key in _TRUSTED_ONLY:
+    if option.type is OUTPUT or key in _TRUSTED_ONLY:
         raise DeptreeError(f"{key!r} cannot have a default here", f"Say --{key} on the command line")
     kinds: tuple[type, ...] = (bool,) if option.is_flag else (str, int, float)
     values = value if option.multiple and isinstance(value, list) else [value]

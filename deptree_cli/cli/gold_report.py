@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.cli.writing import signed
@@ -67,11 +68,9 @@ def report_options(results: str, plot: bool = True) -> Decorator[Any]:
     """Give a command --report (and --plot) as one `report: GoldReport`; `results`: what goes to -o then."""
     help_text = f"Write what --gold finds as JSON; with - to standard output, and {results} only to -o."
     options = [
-        option("--report", metavar="FILE", writes=True, help=help_text),
+        option("--report", type=OUTPUT, help=help_text),
         option("--json", "as_json", is_flag=True, hidden=True, help="The same as --report -."),
     ]
     if plot:
-        options.append(
-            option("--plot", metavar="FILE", writes=True, help="The calibration as a picture (.svg, .png, .pdf).")
-        )
+        options.append(option("--plot", type=OUTPUT, help="The calibration as a picture (.svg, .png, .pdf)."))
     return bound("report", options, _report)

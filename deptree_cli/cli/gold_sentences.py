@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.parser_options import ReadSentence, SentenceStream
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.io.conllu.gold import Partner, with_gold
@@ -28,7 +29,7 @@ class GoldOptions:
 _OPTIONS = [
     reading_option(
         "--gold",
-        metavar="FILE",
+        type=INPUT,
         multiple=True,
         help="Known trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
         " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"

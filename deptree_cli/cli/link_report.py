@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from deptree_cli.cli.gold_report import GoldReport
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
@@ -31,7 +32,7 @@ _SAME = "Give a line for each of the same sentence pairs in the same order, an e
 
 link_gold_option = reading_option(
     "--gold",
-    metavar="FILE",
+    type=INPUT,
     multiple=True,
     help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
     " recall and alignment error rate (Och and Ney 2003) are shown.",

@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, files, option
+from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.cli.unknown_tags import UnknownTags
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -154,7 +155,7 @@ def _named(block: Block | DeptreeError, number: int) -> ReadSentence | DeptreeEr
     return block if isinstance(block, DeptreeError) else ReadSentence(block, block.sent_id or str(number))
 
 
-model_argument = click.argument("model", metavar="MODEL", shell_complete=files)
+model_argument = click.argument("model", metavar="MODEL", type=INPUT)
 
 particles_option = option(
     "--particles",
@@ -174,7 +175,7 @@ filters_option = option(
 
 _OPTIONS: list[Decorator[Any]] = [
     model_argument,
-    click.argument("sentences", metavar="SENTENCES...", nargs=-1, required=True, shell_complete=files),
+    click.argument("sentences", metavar="SENTENCES...", nargs=-1, required=True, type=INPUT),
     option(
         "--tags",
         type=click.Choice(["given", "predict"]),

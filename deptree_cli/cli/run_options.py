@@ -10,6 +10,7 @@ import click
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.help import RUNNING
 from deptree_cli.cli.options import entry_option
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import running_option, writing_option
@@ -66,8 +67,7 @@ _OPTIONS = [
     writing_option(
         "--output",
         "-o",
-        metavar="FILE",
-        writes=True,
+        type=OUTPUT,
         often=True,
         help="Write to FILE, which appears when complete; .gz compresses.",
     ),

@@ -10,9 +10,10 @@ import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
-from deptree_cli.cli.sections import Decorator, files, reading_option
+from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
@@ -131,7 +132,7 @@ temperature_option = reading_option(
 _OPTIONS = [
     reading_option(
         "--conllu",
-        metavar="FILE",
+        type=INPUT,
         multiple=True,
         often=True,
         help="The sentences in CoNLL-U; one file for each of SCORES.",
@@ -153,11 +154,11 @@ _OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf forbids; so does -1e15 and below).",
     ),
     reading_option(
-        "--labels", metavar="FILE", help="Names of labels (JSON or a line each): the last axis of the scores is labels."
+        "--labels", type=INPUT, help="Names of labels (JSON or a line each): the last axis of the scores is labels."
     ),
     reading_option(
         "--lengths",
-        metavar="FILE",
+        type=INPUT,
         multiple=True,
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
@@ -181,12 +182,12 @@ _OPTIONS = [
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
-_SCORES = click.argument("scores", nargs=-1, required=True, shell_complete=files)
-_ONE_SCORES = click.argument("scores", shell_complete=files)
+_SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
+_ONE_SCORES = click.argument("scores", type=INPUT)
 
 label_scores_option = reading_option(
     "--label-scores",
-    metavar="FILE",
+    type=INPUT,
     multiple=True,
     help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
 )
@@ -195,7 +196,7 @@ label_scores_option = reading_option(
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     """``--gold FILE``: sentences with known heads; `text` is what for."""
     help_text = f"Known heads: the sentences in CoNLL-U, in the order of SCORES. {text}"
-    return reading_option("--gold", metavar="FILE", multiple=True, often=True, help=help_text, formerly=formerly)
+    return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 
 
 def _with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:

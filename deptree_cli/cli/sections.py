@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_options_briefly, write_text
+from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.core.errors import DeptreeError
@@ -22,14 +22,6 @@ from deptree_cli.io.streams import STDIN
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
-# Metavars of options that name a file.
-FILES = ("FILE", "NPZ")
-
-
-def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the names of files: click's `shell_complete`."""
-    return [CompletionItem(incomplete, type="file")]
-
 
 class Option(click.Option):
     """An option in a section of its command's help; without one it is the command's own.
@@ -37,7 +29,6 @@ class Option(click.Option):
     Args:
         names: the names to list at the end of the help, of a register for example; asked for when help is shown.
         formerly: older names, which still work and are shown nowhere.
-        writes: whether the file that it names is an output; others are inputs.
         often: whether a command's page explains it; usually if it is the command's own.
     """
 
@@ -47,17 +38,13 @@ class Option(click.Option):
         section: str = "",
         names: Callable[[], Iterable[str]] | None = None,
         formerly: Sequence[str] = (),
-        writes: bool = False,
         often: bool | None = None,
         **options: Any,
     ) -> None:
-        if options.get("metavar") in FILES:
-            options.setdefault("shell_complete", files)
         super().__init__(*args, **options)
         self.section = section
         self._names = names
         self.formerly = list(formerly)
-        self.writes = writes
         self.often = not section if often is None else often
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -157,15 +144,14 @@ def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Name
     """The files that the command line names, and whether each is written; results go to standard output without -o."""
     for parameter in command.get_params(ctx):
         value = ctx.params.get(parameter.name or "")
-        if getattr(parameter, "_custom_shell_complete", None) is not files:
+        if parameter.type not in (INPUT, OUTPUT):
             continue
-        writes = getattr(parameter, "writes", False)
         option = parameter.opts[0] if isinstance(parameter, Option) else parameter.human_readable_name.strip("[].")
         if parameter.name == "output":
             value = value or STDIN
         for path in value if isinstance(value, tuple | list) else (value,):
             if isinstance(path, str):
-                yield Named(option, path), writes
+                yield Named(option, path), parameter.type is OUTPUT
 
 
 def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:

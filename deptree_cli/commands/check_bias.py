@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import talk
@@ -75,7 +76,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 @label_scores_option
 @size_option(2000, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler", help="See deptree help samplers.  [default: auto]")
-@option("--samples", metavar="FILE", help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
+@option("--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",
     type=FloatRange(0, 1, True, True),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -42,8 +43,7 @@ USUAL = "synjax"
 @option("--to-scale", type=click.Choice(CHOICES["scale"]), help="As --scale, of what is written.")
 @option(
     "--to-labels",
-    metavar="FILE",
-    writes=True,
+    type=OUTPUT,
     help="Write scores of arcs with labels, and the labels' names (JSON) here.",
 )
 @writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")

@@ -10,11 +10,12 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import header_option, seed_option, size_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, one_score_options
-from deptree_cli.cli.sections import command, files, option
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.expectations import kl
@@ -27,7 +28,7 @@ from deptree_cli.io.signature import signature
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
 @one_score_options
 @label_scores_option
-@click.argument("other", shell_complete=files)
+@click.argument("other", type=INPUT)
 @size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")
 @seed_option

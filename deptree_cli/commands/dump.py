@@ -11,10 +11,11 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
+from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, files, option, writing_option
+from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump as line_of
@@ -66,7 +67,7 @@ class Outputs:
     meta: Meta
 
 
-_output_option = partial(option, metavar="FILE", writes=True)
+_output_option = partial(option, type=OUTPUT)
 
 
 @command(
@@ -80,7 +81,7 @@ _output_option = partial(option, metavar="FILE", writes=True)
     shell_complete=PARSERS.complete,
     callback=lambda context, parameter, name: PARSERS.get(name),
 )
-@click.argument("path", metavar="[INPUT]", default=STDIN, shell_complete=files)
+@click.argument("path", metavar="[INPUT]", default=STDIN, type=INPUT)
 @option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
 @option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")

@@ -12,12 +12,13 @@ import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import header_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.report import table
 from deptree_cli.cli.rows import JSON, TABLE, TSV, RowFormat, flattened, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, files, option
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import signed
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
@@ -54,7 +55,7 @@ Row = dict[str, Any]
     listing=Listing("functionals", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
 )
-@click.argument("draws", shell_complete=files)
+@click.argument("draws", type=INPUT)
 @option(
     "--quantity",
     "names",

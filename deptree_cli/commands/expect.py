@@ -11,6 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import header_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.rows import JSON, TSV, RowFormat, row_options, write_rows
@@ -55,7 +56,7 @@ def _option(needed: Input) -> Callable[[Any], Any]:
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
     return option(
         f"--{needed.name}",
-        type=FloatRange(0, min_open=True) if needed.kind == NUMBER else None,
+        type=FloatRange(0, min_open=True) if needed.kind == NUMBER else INPUT,
         metavar=METAVARS[needed.kind],
         help=f"{needed.help}, for {named}.",
         formerly=[f"--{name}" for name in needed.formerly],

@@ -11,6 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.options import seed_option, size_option
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -51,7 +52,7 @@ from deptree_cli.io.signature import signature
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
 )
 @option("--text", is_flag=True, help="Arcs as text, and a table; what a terminal gets without -o.")
-@option("--heat-map", metavar="FILE", writes=True, help="The marginals as a heat map (.svg, .png, .pdf).")
+@option("--heat-map", type=OUTPUT, help="The marginals as a heat map (.svg, .png, .pdf).")
 @run_options
 def show(
     scores: ScoreOptions,

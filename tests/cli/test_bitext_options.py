@@ -140,7 +140,7 @@ def test_refused_before_anything_is_read(line: str, message: str, run: Run, monk
 
 
 def test_help_has_the_options_under_reading(run: Run) -> None:
-    text = run("--help").stdout
+    text = run("--help-all").stdout
     reading = text[text.index("Reading:") : text.index("Writing:")]
     for name in ("--text", "--symmetric", "--scale", "--null ", "--null-score", "--temperature"):
         assert name in reading

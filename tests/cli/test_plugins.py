@@ -56,7 +56,7 @@ def run(env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_strangers_sampler_is_listed_and_draws(installed: dict[str, str]) -> None:
-    text = run(installed, "sample", "--help").stdout
+    text = run(installed, "help", "samplers").stdout
     assert "stuck (biased): single-root trees; n^3" in text
     assert "fair: single-root and multi-root trees" in text
     assert "broken" not in text

@@ -134,7 +134,7 @@ def test_commands(done, put, graphs) -> None:
     found = distribution(graphs, 4)
     path = put("s.npy", found.log_scores)
     given = (path, "--scale", "log", "--space", NAME)
-    assert NAME in done("sample", "--help").out.decode()
+    assert NAME in done("sample", "--help-all").out.decode()
     drawn = done("sample", *given, "-k", 20, "--seed", 1, "-v")
     assert f"|trees:{NAME}|" in drawn.signature
     assert found.space.contains(np.array([row["heads"] for row in drawn.rows])).all()

@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.parser_options import model_argument
 from deptree_cli.cli.report import table, talk
 from deptree_cli.cli.rows import JSON, TABLE, RowFormat, row_options, write_rows
@@ -22,7 +23,7 @@ LEVEL = ("process", "level", "context", "restaurants", "customers", "tables", "e
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
 @model_argument
 @row_options
-@writing_option("--output", "-o", metavar="FILE", writes=True, help="Where to write; renamed into place when whole.")
+@writing_option("--output", "-o", type=OUTPUT, help="Where to write; renamed into place when whole.")
 def describe(model: str, row_format: RowFormat, output: str | None) -> int:
     """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
 

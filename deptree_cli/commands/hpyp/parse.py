@@ -20,6 +20,7 @@ from deptree_cli.cli.options import (
     style_fields,
     style_options,
 )
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.parsed import Parsed, ParseSentence, ParseSettings
 from deptree_cli.cli.parser_options import ParserOptions, parser_options
 from deptree_cli.cli.parser_report import Report
@@ -73,7 +74,7 @@ def _described(kind: ScoreKind) -> str:
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
 @size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
-@option("--scores", metavar="FILE", writes=True, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
+@option("--scores", type=OUTPUT, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
 @entry_option(
     SCORE_KINDS, "--score-kind", "kind", default=None, help=f"See above.  [default: {SCORE_KINDS.known[0].name}]"
 )

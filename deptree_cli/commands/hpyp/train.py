@@ -13,10 +13,11 @@ from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
 from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import line_of, talk
-from deptree_cli.cli.sections import command, files, option, reading_option, running_option
+from deptree_cli.cli.sections import command, option, reading_option, running_option
 from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -31,13 +32,12 @@ if TYPE_CHECKING:
 
 
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz --seed 7")
-@click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, shell_complete=files)
+@click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
 @option(
     "--model",
     "-m",
-    metavar="FILE",
+    type=OUTPUT,
     required=True,
-    writes=True,
     section=WRITING,
     help="Where to write the model, renamed into place when whole; and again after every iteration.",
 )
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 )
 @reading_option(
     "--unlabelled",
-    metavar="FILE",
+    type=INPUT,
     multiple=True,
     help="Sentences without trees, to learn words from; tags are predicted. May be repeated.",
 )
-@reading_option("--contexts", metavar="FILE", help="TOML with lists `action`, `tag`, `word`; see the manual.")
+@reading_option("--contexts", type=INPUT, help="TOML with lists `action`, `tag`, `word`; see the manual.")
 @option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
 @option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
 @option(
