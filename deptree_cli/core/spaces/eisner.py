@@ -84,8 +84,8 @@ class Eisner(Factorisation):
         chart = _chart(PRECISE.zeros, self.n)
         total = inside(weights, self.single_root, chart)
         marginals = _marginals(weights, self.single_root, chart, self.n, PRECISE.zeros)
-        log_z = pair_log((float(total.high), float(total.low)))
-        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
+        log_z = pair_log(tuple(map(float, total[0])))
+        return PreciseSums(log_z, float(total[1]), pairs_of(marginals))
 
     def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
         """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1); 0 for forbidden arcs. O(n^3).

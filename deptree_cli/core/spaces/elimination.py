@@ -78,8 +78,8 @@ class Elimination(Factorisation):
         factors, pivots, _ = _factors(weights, self.last, self.single_root, PRECISE.zeros, self.n + 1)
         marginals, _ = _marginals(weights, self.last, factors, pivots, self.single_root, PRECISE.zeros, self.n + 1)
         total = product(pivots)
-        log_z = pair_log((float(total.high), float(total.low)))
-        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
+        log_z = pair_log(tuple(map(float, total[0])))
+        return PreciseSums(log_z, float(total[1]), pairs_of(marginals))
 
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3).
