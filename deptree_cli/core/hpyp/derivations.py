@@ -60,7 +60,7 @@ class Derivations:
             paths: of the events of each process, overwritten.
         """
         corpus, labels = self._corpus, len(self._symbols.labels)
-        treebank = corpus.cuts, corpus.words, corpus.tags, corpus.heads, corpus.deprels
+        treebank = corpus.words, corpus.tags, corpus.heads, corpus.deprels
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
         done = 0
@@ -71,6 +71,7 @@ class Derivations:
                 len(processes),
                 self._symbols.codes,
                 labels,
+                self.cuts,
                 treebank,
                 all_paths,
                 order,

@@ -33,9 +33,8 @@ Unscored = Literal["no_tree", "unseen_label", "unknown_tag"]
 
 def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
     """The bits of a sentence with its tags and its tree, by the derivation that makes every arc as soon as it can."""
-    from deptree_cli.kernels.hpyp.oracle import derive  # loads kernels: when there is work
+    from deptree_cli.kernels.hpyp.oracle import derive, replay  # loads kernels: when there is work
     from deptree_cli.kernels.hpyp.projectivise import projectivise
-    from deptree_cli.kernels.hpyp.replay import replay
 
     try:
         sentence.check_tree()

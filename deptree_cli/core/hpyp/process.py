@@ -26,7 +26,7 @@ from deptree_cli.kernels.hpyp.restaurants import (
     Restaurants,
 )
 from deptree_cli.kernels.hpyp.resting import link, write_bins
-from deptree_cli.kernels.hpyp.seating import index, sweep
+from deptree_cli.kernels.hpyp.seating import NOBODY, index, sweep
 
 Events32 = NDArray[np.int32]
 
@@ -142,12 +142,26 @@ class Process:
             done = index(self.restaurants, contexts, dishes, order, done, paths.nodes, paths.entries)
         return paths
 
-    def sweep(self, paths: Paths, cuts: Int, order: Int, seated: bool, state: NDArray[np.uint64]) -> float:
-        """Seat the events of sentences anew, in this order (see the kernel); return their log-probability."""
+    def sweep(
+        self,
+        paths: Paths,
+        cuts: Int,
+        order: Int,
+        seated: bool,
+        state: NDArray[np.uint64],
+        old: Paths | None = None,
+    ) -> float:
+        """Seat the events of sentences anew, in this order (see the kernel); return their log-probability.
+
+        Args:
+            seated: whether they are seated already.
+            old: other events of these sentences, which leave.
+        """
         done, log_prob = 0, 0.0
+        leaving = (old.nodes, old.entries) if old else NOBODY
         while done < len(order):
             where = paths.nodes, paths.entries, cuts, order, done
-            done, log_prob = sweep(self.restaurants, *where, seated, log_prob, state)
+            done, log_prob = sweep(self.restaurants, *where, seated, leaving, log_prob, state)
             if done < len(order):
                 self.make_room(bins=2 * self.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
         return log_prob

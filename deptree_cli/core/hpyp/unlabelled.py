@@ -20,8 +20,10 @@ from deptree_cli.core.hpyp.derivations import check_derivations, recorded
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Readings, Trained
+from deptree_cli.kernels.hpyp.configurations import read_actions
+from deptree_cli.kernels.hpyp.filter import draw_reading
 from deptree_cli.kernels.hpyp.model import WORDS
-from deptree_cli.kernels.hpyp.readings import exchange, read_best, read_sampled
+from deptree_cli.kernels.hpyp.search import search
 
 # Particles that a sentence is read with.
 PARTICLES = 100
@@ -63,6 +65,10 @@ class Reader:
         process: of words.
         readings: those by which its words are seated already; None if they are not.
 
+    Attributes:
+        readings: the same, or the last ones.
+        paths: of the words that are seated; None if none are.
+
     Raises:
         ValueError: the readings are none of this text.
     """
@@ -70,12 +76,7 @@ class Reader:
     def __init__(self, symbols: Symbols, text: Text, process: Process, readings: Readings | None = None) -> None:
         self._symbols, self._text, self._process = symbols, text, process
         self.readings = readings
-        self._paths = None if readings is None else self._paths_of(readings)
-
-    @property
-    def paths(self) -> Paths | None:
-        """The paths of the words that are seated."""
-        return self._paths
+        self.paths = None if readings is None else self._paths_of(readings)
 
     def read(self, trained: Trained, order: Int, state: NDArray[np.uint64]) -> float:
         """Read all sentences by a parser as it is now, then seat their words anew, sentences in this order.
@@ -86,22 +87,23 @@ class Reader:
         Returns:
             the sum of the log-probabilities of words as they were seated, in nats.
         """
-        readings = self._read(trained, state)
-        old, new = self._paths, self._paths_of(readings)
-        self.readings, self._paths = readings, new
+        readings, cuts = self._read(trained, state), self._text.cuts
+        old, new = self.paths, self._paths_of(readings)
+        self.readings, self.paths = readings, new
         if old is not None:
-            self._exchange(old, new, order, state)
-        return self._process.sweep(new, self._text.cuts, order, old is not None, state)
+            self._process.sweep(new, cuts, order, False, state, old)
+        return self._process.sweep(new, cuts, order, old is not None, state)
 
     def _read(self, trained: Trained, state: NDArray[np.uint64]) -> Readings:
         words, cuts, model = self._text.words, self._text.cuts.tolist(), trained.model
         readings = Readings(np.empty(len(words), dtype=np.int32), np.empty(2 * len(words), dtype=np.int32))
         for first, last in pairwise(cuts):
-            own, tags, actions = words[first:last], readings.tags[first:last], readings.actions[2 * first : 2 * last]
+            own = words[first:last]
             if self.readings is None:
-                read_best(model, own, PARTICLES, tags, actions)
+                records, last_record, _ = search(model, own, np.zeros_like(own), PARTICLES)
             else:
-                read_sampled(model, own, PARTICLES, state, tags, actions)
+                records, last_record = draw_reading(model, own, PARTICLES, state)
+            read_actions(records, last_record, readings.actions[2 * first : 2 * last], readings.tags[first:last])
         return readings
 
     def _paths_of(self, readings: Readings) -> Paths:
@@ -111,12 +113,3 @@ class Reader:
             raise ValueError("the readings are damaged")
         contexts = recorded(self._symbols, text.cuts, text.words, readings.tags, readings.actions)[WORDS]
         return self._process.index(contexts, text.words)
-
-    def _exchange(self, old: Paths, new: Paths, order: Int, state: NDArray[np.uint64]) -> None:
-        done, cuts = 0, self._text.cuts
-        while done < len(order):
-            now = self._process.restaurants
-            seats = old.nodes, old.entries, new.nodes, new.entries
-            done = exchange(now, *seats, cuts, order, done, state)
-            if done < len(order):
-                self._process.make_room(bins=2 * self._process.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
