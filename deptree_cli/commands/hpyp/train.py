@@ -136,7 +136,8 @@ def _train(options: Options) -> int:
 
     start_quickly()
     from deptree_cli.core.hpyp.resuming import check_targets
-    from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
+    from deptree_cli.core.hpyp.trained import Settings  # these load kernels: when there is work
+    from deptree_cli.core.hpyp.training import Training
 
     before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.hpyp.snapshot import Snapshot, parts_of
-from deptree_cli.core.hpyp.tables import empty_table, larger_table, table_of
-from deptree_cli.kernels.hpyp.hashing import keys_in
+from deptree_cli.core.hpyp.tables import empty_table, entries_of, larger_table, table_of
 from deptree_cli.kernels.hpyp.restaurants import (
     BINS,
     CUSTOMERS,
@@ -24,8 +23,9 @@ from deptree_cli.kernels.hpyp.restaurants import (
     SERVED,
     TABLES,
     Restaurants,
+    link,
+    write_bins,
 )
-from deptree_cli.kernels.hpyp.resting import link, write_bins
 from deptree_cli.kernels.hpyp.seating import NOBODY, index, sweep
 
 Events32 = NDArray[np.int32]
@@ -90,8 +90,9 @@ class Process:
         now = self.restaurants
         nodes, entries = int(now.used[NODES]), int(now.used[ENTRIES])
         node_keys, entry_keys = np.full(nodes, -1, dtype=np.int64), np.empty(entries, dtype=np.int64)
-        keys_in(now.children, node_keys)
-        keys_in(now.served, entry_keys)
+        for table, keys in (now.children, node_keys), (now.served, entry_keys):
+            found, numbers = entries_of(table)
+            keys[numbers] = found
         none = np.empty(0, dtype=np.int32)
         sizes, counts = np.empty((2, write_bins(now, none, none)), dtype=np.int32)
         write_bins(now, sizes, counts)

@@ -8,10 +8,9 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.process import Paths
-from deptree_cli.core.hpyp.snapshot import Snapshot
+from deptree_cli.core.hpyp.snapshot import Snapshot, keys_of
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Progress, Trained
-from deptree_cli.kernels.hpyp.restaurants import BITS
 
 _ANEW = "or train anew without `resume`"
 
@@ -81,7 +80,7 @@ def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
         deepest = paths.entries[:, -1]
         expected += np.bincount(deepest, minlength=size)[:size] if deepest.max() < size else np.nan
     below = np.flatnonzero(process.places > 0)
-    above = (process.parents[process.places[below]].astype(np.int64) << BITS) | process.dishes[below]
+    above = keys_of(process.parents[process.places[below]], process.dishes[below])
     order = np.argsort(process.entry_keys)
     keys = process.entry_keys[order]
     places = np.minimum(np.searchsorted(keys, above), size - 1)

@@ -21,13 +21,25 @@ ORACLES = STATIC, SAMPLED
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far training has come, and how.
+class Settings:
+    """How to train.
 
     Attributes:
         seed: of all random numbers.
         oracle: one of `ORACLES`.
         tagset: the column that tags came from, `upos` or `xpos`.
+    """
+
+    seed: int
+    oracle: str
+    tagset: str
+
+
+@dataclass(frozen=True)
+class Progress(Settings):
+    """How far training has come.
+
+    Attributes:
         digest: of the treebank, which is needed again to go on (`Corpus.digest`).
         sentences, lifted: of the treebank; how many had crossing arcs, which were lifted.
         log_likelihoods: of every iteration, in nats.
@@ -35,9 +47,6 @@ class Progress:
         text_log_likelihoods: of the words of the text, in every pass over it, in nats.
     """
 
-    seed: int
-    oracle: str
-    tagset: str
     digest: str
     sentences: int
     lifted: int

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.contexts import Contexts
-from deptree_cli.core.hpyp.corpus import Corpus
+from deptree_cli.core.hpyp.corpus import Corpus, Text
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.resuming import check_resumable, check_seated
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Trained
-from deptree_cli.core.hpyp.unlabelled import Reader, Text
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Settings, Trained
+from deptree_cli.core.hpyp.unlabelled import Reader
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.kernels.hpyp.hyperparameters import resample_levels
 from deptree_cli.kernels.hpyp.model import WORDS
@@ -24,21 +24,6 @@ from deptree_cli.kernels.hpyp.model import WORDS
 # Discounts and strengths are drawn anew after every iteration but the first; where derivations are drawn too, which
 # need time to settle, after every fifth.
 EVERY = 5
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train.
-
-    Attributes:
-        seed: of all random numbers.
-        oracle: one of `ORACLES`.
-        tagset: the column that tags came from, `upos` or `xpos`.
-    """
-
-    seed: int
-    oracle: str = STATIC
-    tagset: str = "upos"
 
 
 class Training:
@@ -96,8 +81,10 @@ class Training:
         symbols = Symbols.of(treebank, contexts, text)
         corpus, read = Corpus.of(treebank, symbols), Text.of(text, symbols) if text else None
         progress = Progress(
-            *(settings.seed, settings.oracle, settings.tagset),
-            *(corpus.digest, corpus.size, corpus.lifted),
+            **vars(settings),
+            digest=corpus.digest,
+            sentences=corpus.size,
+            lifted=corpus.lifted,
             text_digest=read.digest if read else "",
             text_sentences=len(text),
         )

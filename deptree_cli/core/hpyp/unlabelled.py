@@ -6,16 +6,13 @@ Their words are then seated in the contexts that these readings give them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.hpyp.annotated import Annotated
+from deptree_cli.core.dtypes import Int
+from deptree_cli.core.hpyp.corpus import Text
 from deptree_cli.core.hpyp.derivations import check_derivations, recorded
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.symbols import Symbols
@@ -27,35 +24,6 @@ from deptree_cli.kernels.hpyp.search import search
 
 # Particles that a sentence is read with.
 PARTICLES = 100
-
-
-@dataclass(frozen=True, eq=False)
-class Text:
-    """Sentences of which only the words count.
-
-    Attributes:
-        cuts: (sentences + 1,), where each sentence's words begin.
-        words: (words,) int32, numbers of symbols.
-    """
-
-    cuts: Int
-    words: Heads
-
-    @classmethod
-    def of(cls, sentences: Sequence[Annotated], symbols: Symbols) -> Text:
-        """The numbers of sentences; there is one at least."""
-        lengths = [sentence.n for sentence in sentences]
-        return cls(np.cumsum([0, *lengths]), np.concatenate([symbols.words_of(sentence) for sentence in sentences]))
-
-    @property
-    def size(self) -> int:
-        """How many sentences there are."""
-        return len(self.cuts) - 1
-
-    @property
-    def digest(self) -> str:
-        """A name for exactly these numbers: training can go on with no others."""
-        return blake2b(self.cuts.tobytes() + self.words.tobytes(), digest_size=8).hexdigest()
 
 
 class Reader:

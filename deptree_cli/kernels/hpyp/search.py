@@ -121,6 +121,8 @@ def share_among_tags(records, used, index, word, weights, best, top, particles, 
         if number > 0:
             total = put(shifted, total, used, number, weight + np.log(weights[tag]))
             used = shift(records, used, top, index, tag, word)
+        if taken == particles:
+            break
     return total, used
 
 
