@@ -70,7 +70,7 @@ def _treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
 def _trained(setup: Setup) -> tuple[Trained, float]:
     """A parser, and the processor time of an iteration once all is compiled."""
     treebank = _treebank("train", setup.tagset)[: setup.size]
-    training = Training.of(treebank, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
+    training = Training(treebank, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
     spent = []
     for _ in range(setup.iterations):
         start = time.process_time()

@@ -93,7 +93,7 @@ class Parser:
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
         _check(found, text, contexts, iterations)
         settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
-        trainee = Training.of(_complete(found, tags), contexts, settings, text)
+        trainee = Training(_complete(found, tags), contexts, settings, text)
         _run(trainee, iterations, passes if text else 0, on_iteration)
         return cls(trainee.trained(), _signature(trainee.progress))
 

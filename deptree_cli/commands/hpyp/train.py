@@ -141,7 +141,7 @@ def _train(options: Options) -> int:
 
     before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
-    training = Training.of(treebank, contexts, settings, text, before)
+    training = Training(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
     if not (options.resume or options.force):

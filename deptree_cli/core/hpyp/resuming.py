@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,9 +45,7 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
 
 def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
     """Whether a parser was trained on this data: the same words, tags, trees and text, in the same order."""
-    had = trained.progress
-    same = (had.tagset, had.digest, had.text_digest) == (wanted.tagset, wanted.digest, wanted.text_digest)
-    return same and _same(trained.symbols, symbols)
+    return _data(trained.symbols, trained.progress) == _data(symbols, wanted)
 
 
 def check_targets(progress: Progress, iterations: int, passes: int) -> None:
@@ -64,8 +63,9 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
         raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
 
 
-def _same(one: Symbols, other: Symbols) -> bool:
-    return (one.lexicon.vocabulary, one.tags, one.labels) == (other.lexicon.vocabulary, other.tags, other.labels)
+def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:
+    numbered = symbols.lexicon.vocabulary, symbols.tags, symbols.labels
+    return progress.tagset, progress.digest, progress.text_digest, numbered
 
 
 def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:

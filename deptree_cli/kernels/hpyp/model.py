@@ -8,7 +8,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.configurations import NULL_SYMBOL, ROOT_SYMBOL, context_of
-from deptree_cli.kernels.hpyp.predictions import predict_dish, predict_dishes
+from deptree_cli.kernels.hpyp.predictions import path_of, predict_below, predict_dish, predict_dishes
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS
 
 # The processes of a parser, by number.
@@ -24,8 +24,7 @@ class Model(NamedTuple):
     Attributes:
         tables: the `Predictions` of the three processes.
         roots: (3,) int64, the root of each in the tables; that of words is NONE where words are not generated.
-        codes: (3, longest) int64, the elements of each one's contexts (`columns.py`).
-        lengths: (3,) int64, how many elements each has.
+        codes: three arrays, the elements of each one's contexts (`columns.py`).
         labels: the number of labels.
         tags: the number of tag symbols, null and the root's included.
     """
@@ -33,7 +32,6 @@ class Model(NamedTuple):
     tables: Any
     roots: Any
     codes: Any
-    lengths: Any
     labels: Any
     tags: Any
 
@@ -61,9 +59,9 @@ def new_workspace(model):
 @kernel
 def context_for(model, process, records, top, next_tag, workspace):
     """Return the context of a configuration for one of the processes, written into workspace.context."""
-    length = model.lengths[process]
-    context = workspace.context[:length]
-    context_of(records, top, model.codes[process, :length], next_tag, context)
+    codes = model.codes[process]
+    context = workspace.context[: codes.shape[0]]
+    context_of(records, top, codes, next_tag, context)
     return context
 
 
@@ -90,9 +88,11 @@ def weigh_tags(model, records, top, tag, word, workspace):
         workspace.tags[tag] = predict_dish(model.tables, model.roots[TAGS], context, workspace.path, tag)
     workspace.tags[NULL_SYMBOL] = 0.0
     root, total = model.roots[WORDS], 0.0
+    everywhere = model.tables.full[model.tables.rows[root] + word] if root >= 0 else 0.0
     for each in range(first, stop):
         if root >= 0:
             context = context_for(model, WORDS, records, top, each, workspace)
-            workspace.tags[each] *= predict_dish(model.tables, root, context, workspace.path, word)
+            deepest = path_of(model.tables, root, context, workspace.path)
+            workspace.tags[each] *= predict_below(model.tables, workspace.path, deepest, word, everywhere)
         total += workspace.tags[each]
     return first, stop, total

@@ -119,9 +119,8 @@ def replay(model, words, tags, actions, log_probs):
     words, tags: (n,) symbols; actions: (2 n,), a derivation of a tree. Words that are not generated add nothing. What
     impossible actions would have had is not shared out among the others.
     """
-    codes = model.codes[0, : model.lengths[0]], model.codes[1, : model.lengths[1]], model.codes[2, : model.lengths[2]]
-    contexts, dishes = new_contexts(codes, words.shape[0]), (actions, tags, words)
-    record_events(words, tags, model.labels, actions, codes, contexts)
+    contexts, dishes = new_contexts(model.codes, words.shape[0]), (actions, tags, words)
+    record_events(words, tags, model.labels, actions, model.codes, contexts)
     path = np.empty(MOST_LEVELS, np.int64)
     for process in range(3):
         root = model.roots[process]

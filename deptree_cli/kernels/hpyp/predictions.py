@@ -73,8 +73,14 @@ def predict_dishes(tables, root, context, path, probs):
 @kernel
 def predict_dish(tables, root, context, path, dish):
     """Return the probability of one dish in a context."""
-    prob = tables.full[tables.rows[root] + dish]
-    for level in range(1, path_of(tables, root, context, path) + 1):
+    deepest = path_of(tables, root, context, path)
+    return predict_below(tables, path, deepest, dish, tables.full[tables.rows[root] + dish])
+
+
+@kernel
+def predict_below(tables, path, deepest, dish, prob):
+    """Return the probability of a dish at path[deepest], given that at path[0]."""
+    for level in range(1, deepest + 1):
         node = path[level]
         prob *= tables.factors[node]
         entry = find(tables.served, node, dish)

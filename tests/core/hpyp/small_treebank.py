@@ -46,7 +46,7 @@ def begun(
     seed: int = 3,
 ) -> Training:
     """Training on the small treebank."""
-    return Training.of(TREEBANK, contexts, Settings(seed, oracle, "upos"), text or [], trained)
+    return Training(TREEBANK, contexts, Settings(seed, oracle, "upos"), text or [], trained)
 
 
 def run(training: Training, iterations: int, passes: int = 0) -> Trained:

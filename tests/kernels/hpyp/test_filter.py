@@ -168,7 +168,7 @@ def test_weights_below_the_range_of_floats(state) -> None:
         paths = process.index(np.empty((len(dishes), 0), dtype=np.int32), dishes)
         process.sweep(paths, np.array([0, len(dishes)]), np.zeros(1, dtype=np.int64), False, state)
     tables, roots = predictions([process.at_rest() for process in processes], (3, 3))
-    model = Model(tables, np.append(roots, NONE), np.zeros((3, 1), np.int64), np.zeros(3, np.int64), 1, 3)
+    model = Model(tables, np.append(roots, NONE), (np.empty(0, np.int64),) * 3, 1, 3)
     log_evidence = np.empty(301)
     words, tags = np.zeros(300, dtype=np.int32), np.full(300, 2, dtype=np.int32)
     weights = filter_trees(model, words, tags, 10, 1, state, log_evidence)[2]
