@@ -69,11 +69,6 @@ class Filtered:
         return found
 
     @property
-    def surprisals(self) -> Float:
-        """(n + 1,), in bits: of each word given those before, and of the end."""
-        return -self.log_evidence / BIT
-
-    @property
     def effective_size(self) -> float:
         """How many trees of equal weight would vary as much as these, 1 / sum w^2 over distinct trees."""
         trees, index = np.unique(self.heads, axis=0, return_inverse=True)
