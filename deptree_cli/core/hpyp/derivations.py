@@ -12,7 +12,7 @@ from deptree_cli.core.hpyp.corpus import Corpus
 from deptree_cli.core.hpyp.process import Events32, Paths, Process
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.kernels.hpyp.latent import are_derivations, resample_derivations
-from deptree_cli.kernels.hpyp.oracle import derive_all, record_all_events
+from deptree_cli.kernels.hpyp.oracle import derive_all, new_contexts, record_all_events
 
 # Particles that a derivation is drawn with (Buys and Blunsom 2015, section 5.1).
 PARTICLES = 100
@@ -89,10 +89,7 @@ class Derivations:
 
 def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: Heads) -> tuple[Events32, ...]:
     """The contexts of the events of derivations, (events, length) of actions, tags and words."""
-    contexts = tuple(
-        np.empty((events, len(codes)), dtype=np.int32)
-        for events, codes in zip((len(actions), len(words), len(words)), symbols.codes, strict=True)
-    )
+    contexts: tuple[Events32, ...] = new_contexts(symbols.codes, len(words))
     record_all_events(cuts, words, tags, len(symbols.labels), actions, symbols.codes, contexts)
     return contexts
 

@@ -127,12 +127,7 @@ def filtered(
     from deptree_cli.kernels.hpyp.filter import filter_trees
 
     words, tags = _numbers(trained, sentence, predicts_tags)
-    log_evidence = np.empty(sentence.n + 1)
-    state = kernel_state(rng)
-    heads, found_tags, weights, drawn, deprels = filter_trees(
-        trained.model, words, tags, particles, draws, state, log_evidence
-    )
-    return Filtered(heads, found_tags, weights, drawn, deprels, log_evidence)
+    return Filtered(*filter_trees(trained.model, words, tags, particles, draws, kernel_state(rng)))
 
 
 def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tuple[Heads, Heads]:

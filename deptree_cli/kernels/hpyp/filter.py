@@ -31,14 +31,15 @@ from deptree_cli.kernels.xoshiro import uniform
 
 
 @kernel
-def run_filter(model, words, tags, size, state, log_evidence):
-    """Filter a sentence; return the records, the items at the end of it, and how many there are.
+def run_filter(model, words, tags, size, state):
+    """Filter a sentence; return the records, the items at the end of it, how many there are, and the log-evidence.
 
-    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. log_evidence:
-    (n + 1,), written: the logarithm of the mean weight of each word given those before, and of the end. The items carry
-    the weights of the end; between words their weights are logarithms.
+    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. The log-evidence,
+    (n + 1,), is the logarithm of the mean weight of each word given those before, and of the end. The items carry the
+    weights of the end; between words their weights are logarithms.
     """
     n = words.shape[0]
+    log_evidence = np.empty(n + 1)
     workspace = new_workspace(model)
     records, used = begin(EACH * (n + 1))
     items, after, waiting = new_items(size), new_items(size), new_items(size)
@@ -66,7 +67,7 @@ def run_filter(model, words, tags, size, state, log_evidence):
         log_evidence[index - 1] = from_logs(after, done) + np.log(total_weight(after, done) / size)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
-    return records, items, count
+    return records, items, count, log_evidence
 
 
 @kernel
@@ -118,20 +119,19 @@ def draw_reading(model, words, size, state):
 
     Labels are in no context, and are all the first.
     """
-    log_evidence = np.empty(words.shape[0] + 1)
-    records, items, count = run_filter(model, words, np.zeros_like(words), size, state, log_evidence)
+    records, items, count, _ = run_filter(model, words, np.zeros_like(words), size, state)
     return records, drawn(items, count, state)
 
 
 @kernel
-def filter_trees(model, words, tags, size, draws, state, log_evidence):
+def filter_trees(model, words, tags, size, draws, state):
     """Filter a sentence (`run_filter`), and draw some of its trees by weight, with labels.
 
     Returns the heads and tags of all trees (trees, n) and their weights, whose sum is 1; which trees were drawn,
-    (draws,), and their labels (draws, n), from 0.
+    (draws,), and their labels (draws, n), from 0; and the log-evidence.
     """
     n = words.shape[0]
-    records, items, count = run_filter(model, words, tags, size, state, log_evidence)
+    records, items, count, log_evidence = run_filter(model, words, tags, size, state)
     heads, found_tags, weights = np.empty((count, n), np.int32), np.empty((count, n), np.int32), np.empty(count)
     total = total_weight(items, count)
     for i in range(count):
@@ -141,7 +141,7 @@ def filter_trees(model, words, tags, size, draws, state, log_evidence):
     for i in range(draws):
         numbers[i] = draw_categorical(weights, 0, count, 1.0, state)
         draw_labels(model, records, items.tops[numbers[i]], workspace, state, deprels[i])
-    return heads, found_tags, weights, numbers, deprels
+    return heads, found_tags, weights, numbers, deprels, log_evidence
 
 
 @kernel

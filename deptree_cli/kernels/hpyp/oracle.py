@@ -77,15 +77,13 @@ def record_events(words, tags, labels, actions, codes, contexts):
     and words (n events); contexts (events, L) int32. Events come in the order of the derivation.
     """
     records, used = begin(2 * words.shape[0] + 2)
-    action_codes, tag_codes, word_codes = codes
-    action_contexts, tag_contexts, word_contexts = contexts
     index = 0
     for step in range(actions.shape[0]):
         top = used - 1
-        context_of(records, top, action_codes, 0, action_contexts[step])
+        context_of(records, top, codes[0], 0, contexts[0][step])
         if actions[step] == SHIFT:
-            context_of(records, top, tag_codes, 0, tag_contexts[index])
-            context_of(records, top, word_codes, tags[index], word_contexts[index])
+            context_of(records, top, codes[1], 0, contexts[1][index])
+            context_of(records, top, codes[2], tags[index], contexts[2][index])
             used = shift(records, used, top, index + 1, tags[index], words[index])
             index += 1
         else:
@@ -105,10 +103,9 @@ def new_contexts(codes, n):
 @kernel
 def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
     """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
-    action_contexts, tag_contexts, word_contexts = contexts
     for sentence in range(cuts.shape[0] - 1):
         first, last = cuts[sentence], cuts[sentence + 1]
-        own = (action_contexts[2 * first : 2 * last], tag_contexts[first:last], word_contexts[first:last])
+        own = contexts[0][2 * first : 2 * last], contexts[1][first:last], contexts[2][first:last]
         record_events(words[first:last], tags[first:last], labels, actions[2 * first : 2 * last], codes, own)
 
 
