@@ -59,27 +59,15 @@ class Derivations:
         Args:
             paths: of the events of each process, overwritten.
         """
-        corpus, labels = self._corpus, len(self._symbols.labels)
+        corpus, codes, labels = self._corpus, self._symbols.codes, len(self._symbols.labels)
         treebank = corpus.words, corpus.tags, corpus.heads, corpus.deprels
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        done = 0
+        where, done = (self.cuts, treebank, all_paths, order), 0
         while done < len(order):
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
-            done = resample_derivations(
-                restaurants,
-                len(processes),
-                self._symbols.codes,
-                labels,
-                self.cuts,
-                treebank,
-                all_paths,
-                order,
-                done,
-                PARTICLES,
-                self.actions,
-                state,
-            )
+            grammar = restaurants, len(processes), codes, labels
+            done = resample_derivations(*grammar, *where, done, PARTICLES, self.actions, state)
             if done < len(order):
                 events = 2 * int(corpus.cuts[order[done] + 1] - corpus.cuts[order[done]])
                 for process in processes:
