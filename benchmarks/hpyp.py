@@ -22,8 +22,8 @@ from deptree_cli.core.hpyp.accuracy import ALL, WORDS_ONLY, Accuracy
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.parsing import filtered, parse
-from deptree_cli.core.hpyp.trained import Trained
-from deptree_cli.core.hpyp.training import SAMPLED, STATIC, Settings, Training
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Settings, Trained
+from deptree_cli.core.hpyp.training import Training
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 
@@ -70,7 +70,7 @@ def _treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
 def _trained(setup: Setup) -> tuple[Trained, float]:
     """A parser, and the processor time of an iteration once all is compiled."""
     treebank = _treebank("train", setup.tagset)[: setup.size]
-    training = Training.of(treebank, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
+    training = Training(treebank, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
     spent = []
     for _ in range(setup.iterations):
         start = time.process_time()

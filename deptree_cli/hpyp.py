@@ -86,14 +86,14 @@ class Parser:
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
-        from deptree_cli.core.hpyp import training  # loads kernels: when there is work
+        from deptree_cli.core.hpyp.trained import Settings  # these load kernels: when there is work
+        from deptree_cli.core.hpyp.training import Training
 
         found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
         _check(found, text, contexts, iterations)
-        sentences = _complete(found, tags)
-        settings = training.Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
-        trainee = training.Training.of(sentences, contexts, settings, text)
+        settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
+        trainee = Training(_complete(found, tags), contexts, settings, text)
         _run(trainee, iterations, passes if text else 0, on_iteration)
         return cls(trainee.trained(), _signature(trainee.progress))
 

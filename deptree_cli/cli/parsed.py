@@ -104,11 +104,10 @@ class ParseSentence:
 
     def _best(self, sentence: Sentence) -> Trees:
         """The best tree that is found."""
-        from deptree_cli.core.hpyp.parsing import parse, parse_by_beam
+        from deptree_cli.core.hpyp.parsing import parse
 
         task, symbols = self.task, self.trained.symbols
-        search = parse_by_beam if task.beam else parse
-        best = search(self.trained, sentence.annotated, task.beam or task.particles, task.predicts_tags)
+        best = parse(self.trained, sentence.annotated, task.particles, task.predicts_tags, task.beam)
         labels = np.array([[symbols.label_numbers[label] for label in best.deprels]], dtype=np.int32)
         tags = self._tags(np.array([[symbols.tags.id(tag) for tag in best.tags]], dtype=np.int32))
         notes = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.kernels.numbers.precise import Precise, precise_exp, precise_floats, precise_scaled, precise_zeros
+from deptree_cli.kernels.numbers.precise import precise_exp, precise_floats, precise_scaled, precise_zeros
 from deptree_cli.kernels.numbers.wide import SAFE_LOG, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
@@ -19,7 +19,7 @@ __all__ = ["PRECISE", "REAL", "SAFE_LOG", "WIDE", "Kind"]
 
 @dataclass(frozen=True)
 class Kind:
-    """How to make arrays of one kind of numbers, and to apply something to the parts that they consist of.
+    """How to make arrays of one kind of numbers.
 
     Attributes:
         exp: log-values, what they have rounded off (0 if left out) -> numbers.
@@ -35,10 +35,11 @@ class Kind:
     floats: Callable[[Any], Float]
 
     def each(self, function: Callable[[Any], Any], array: Any) -> Any:
-        """The array with the function applied to each of its parts."""
-        if isinstance(array, Precise):
-            return Precise(*map(function, array))
-        return tuple(map(function, array)) if isinstance(array, tuple) else function(array)
+        """Return an array of numbers with the function applied to each of the arrays that it consists of."""
+        if not isinstance(array, tuple):
+            return function(array)
+        parts = [self.each(function, part) for part in array]
+        return type(array)(*parts) if hasattr(array, "_fields") else tuple(parts)
 
 
 def _real_exp(log_values: Float, rest: Float | float = 0.0) -> Float:

@@ -16,7 +16,12 @@ def draw_categorical(weights, start, stop, total, state):
     total: the sum of these weights. An index of weight 0 is never drawn: what rounding leaves over goes to the last
     index of positive weight.
     """
-    rest = scale(total, uniform(state))
+    return pick(weights, start, stop, scale(total, uniform(state)))
+
+
+@kernel
+def pick(weights, start, stop, rest):
+    """Return the index at which the sum of weights first exceeds `rest`; the others as in `draw_categorical`."""
     last = NONE
     for i in range(start, stop):
         x = get(weights, i)

@@ -16,9 +16,6 @@ from deptree_cli.cli.sections import command, writing_option
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.trained import Trained
 
-# Of a process and a level; tables of one process leave out the first two.
-LEVEL = ("process", "level", "context", "restaurants", "customers", "tables", "entries", "discount", "strength")
-
 
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
 @model_argument
@@ -38,19 +35,20 @@ def describe(model: str, row_format: RowFormat, output: str | None) -> int:
     trained, made_by = read_model(model)
     fmt, run = row_format.form(output, single=True), RunOptions(output)
     summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
+    columns = tuple(rows[0])
     if fmt == TABLE:
         talk(made_by)
         table(model, ("what", "value"), ((name, _shown(value)) for name, value in summary.items()), sys.stdout)
         for process in trained.symbols.names:
-            own = ([row[name] for name in LEVEL[2:]] for row in rows if row["process"] == process)
-            table(process, LEVEL[2:], own, sys.stdout)
+            own = ([row[name] for name in columns[2:]] for row in rows if row["process"] == process)
+            table(process, columns[2:], own, sys.stdout)
     elif fmt == JSON:
         contexts = asdict(trained.symbols.contexts)
         write_rows(
             [{"signature": made_by, **summary, "contexts": contexts, "levels": rows}], (), fmt, made_by, None, run
         )
     else:
-        write_rows(rows, LEVEL, fmt, made_by, None, run)
+        write_rows(rows, columns, fmt, made_by, None, run)
     return 0
 
 

@@ -16,7 +16,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import choose_format, write_chunks
 from deptree_cli.core.hpyp.defaults import LONGEST
-from deptree_cli.io.hpyp.written import to_conllu
+from deptree_cli.io.hpyp.trees import to_conllu
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.signature import signature
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,18 +138,21 @@ def _train(options: TrainOptions) -> int:
 
     start_quickly()
     from deptree_cli.core.hpyp.resuming import check_targets
-    from deptree_cli.core.hpyp.training import Settings, Training  # loads kernels: when there is work
+    from deptree_cli.core.hpyp.trained import Settings  # these load kernels: when there is work
+    from deptree_cli.core.hpyp.training import Training
 
     before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
-    training = Training.of(treebank, contexts, settings, text, before)
+    training = Training(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0)
     check_targets(training.progress, targets.iterations, targets.passes)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
     if complete.line and not options.quiet:
         talk(complete.line)
-    run_training(training, targets, options.model, Signature(contexts, options), Talk(options.quiet, options.verbose))
+    run_training(
+        training, targets, options.model, partial(_signature, contexts, options), Talk(options.quiet, options.verbose)
+    )
     if skipped:
         talk(f"{counted(len(skipped), 'sentence')} skipped")
     return 1 if skipped else 0
@@ -214,28 +218,17 @@ def _seed(options: TrainOptions, before: Trained | None) -> int:
     return before.progress.seed if before else secrets.randbits(32)
 
 
-@dataclass(frozen=True)
-class Signature:
-    """How a model was made that has come so far."""
-
-    contexts: Contexts
-    options: TrainOptions
-
-    def __call__(self, progress: Progress) -> str:
-        """The signature."""
-        return signature(
-            "hpyp train",
-            {
-                "tags": progress.tagset,
-                "words": "yes" if self.contexts.word else "no",
-                "contexts": self._contexts(),
-                "iterations": progress.iterations,
-                "oracle": progress.oracle,
-                "passes": progress.passes or None,
-                "seed": progress.seed,
-            },
-        )
-
-    def _contexts(self) -> str | None:
-        """Those of a file, without spaces."""
-        return " ".join(self.contexts.to_toml().replace(" ", "").split()) if self.options.contexts else None
+def _signature(contexts: Contexts, options: TrainOptions, progress: Progress) -> str:
+    """How a model was made that has come so far; contexts of a file are there without spaces."""
+    return signature(
+        "hpyp train",
+        {
+            "tags": progress.tagset,
+            "words": "yes" if contexts.word else "no",
+            "contexts": " ".join(contexts.to_toml().replace(" ", "").split()) if options.contexts else None,
+            "iterations": progress.iterations,
+            "oracle": progress.oracle,
+            "passes": progress.passes or None,
+            "seed": progress.seed,
+        },
+    )

@@ -20,10 +20,9 @@ from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.itg.best_links import follow
+from deptree_cli.kernels.itg.alignments import follow, sample_links
 from deptree_cli.kernels.itg.chart import TABLES, Weights, inside, outside
 from deptree_cli.kernels.itg.masks import new_ranges
-from deptree_cli.kernels.itg.sampler import sample_links
 from deptree_cli.kernels.itg.spans import spans_of
 from deptree_cli.kernels.numbers.tropical import Tropical
 

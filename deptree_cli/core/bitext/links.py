@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,7 @@ class LinkCounts:
         return cls(1, len(found), len(known.sure), len(found & known.sure), len(found & known.possible))
 
     def __add__(self, other: LinkCounts) -> LinkCounts:
-        return LinkCounts(
-            self.pairs + other.pairs,
-            self.found + other.found,
-            self.sure + other.sure,
-            self.found_sure + other.found_sure,
-            self.found_possible + other.found_possible,
-        )
+        return LinkCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -63,14 +63,7 @@ class Accuracy:
         )
 
     def __add__(self, other: Accuracy) -> Accuracy:
-        return Accuracy(
-            self.words + other.words,
-            self.heads + other.heads,
-            self.labelled + other.labelled,
-            self.labels + other.labels,
-            self.tagged + other.tagged,
-            self.tags + other.tags,
-        )
+        return Accuracy(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     def attachment(self, which: int = ALL) -> dict[str, Any]:
         """The number of words, and the shares with the right head (uas) and also the right label (las).

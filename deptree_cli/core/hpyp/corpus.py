@@ -1,4 +1,4 @@
-"""A treebank as numbers, sentences laid end to end."""
+"""Sentences as numbers, laid end to end: a text, or a treebank with its trees."""
 
 from __future__ import annotations
 
@@ -15,41 +15,22 @@ from deptree_cli.kernels.hpyp.projectivise import projectivise
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
-    """Sentences as numbers.
+class Text:
+    """Sentences of which only the words count.
 
     Attributes:
         cuts: (sentences + 1,), where each sentence's words begin.
-        words, tags: (words,) int32, numbers of symbols.
-        heads: (words,) int32, within each sentence, 0 = ROOT; projective.
-        deprels: (words,) int32, labels from 0.
-        lifted: how many sentences were made projective.
+        words: (words,) int32, numbers of symbols.
     """
 
     cuts: Int
     words: Heads
-    tags: Heads
-    heads: Heads
-    deprels: Heads
-    lifted: int = 0
 
     @classmethod
-    def of(cls, treebank: Sequence[Annotated], symbols: Symbols) -> Corpus:
-        """The numbers of a treebank of complete sentences that were checked (`Annotated.check_trainable`).
-
-        Arcs that cross others are lifted (`kernels/hpyp/projectivise.py`).
-        """
-        trees = [sentence.heads.astype(np.int32) for sentence in treebank]
-        lifted = sum(projectivise(heads) > 0 for heads in trees)
-        numbers = symbols.label_numbers
-        return cls(
-            np.cumsum([0, *(sentence.n for sentence in treebank)]),
-            np.concatenate([symbols.words_of(sentence) for sentence in treebank]),
-            np.concatenate([symbols.tags_of(sentence) for sentence in treebank]),
-            np.concatenate(trees),
-            np.array([numbers[label] for sentence in treebank for label in sentence.deprels], dtype=np.int32),
-            lifted,
-        )
+    def of(cls, sentences: Sequence[Annotated], symbols: Symbols) -> Text:
+        """The numbers of sentences; there is one at least."""
+        lengths = [sentence.n for sentence in sentences]
+        return cls(np.cumsum([0, *lengths]), np.concatenate([symbols.words_of(sentence) for sentence in sentences]))
 
     @property
     def size(self) -> int:
@@ -60,6 +41,43 @@ class Corpus:
     def digest(self) -> str:
         """A name for exactly these numbers: training can go on with no others."""
         found = blake2b(digest_size=8)
-        for array in (self.cuts, self.words, self.tags, self.heads, self.deprels):
-            found.update(np.ascontiguousarray(array).tobytes())
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                found.update(np.ascontiguousarray(value).tobytes())
         return found.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus(Text):
+    """Sentences with their trees.
+
+    Attributes:
+        tags: (words,) int32, numbers of symbols.
+        heads: (words,) int32, within each sentence, 0 = ROOT; projective.
+        deprels: (words,) int32, labels from 0.
+        lifted: how many sentences were made projective.
+    """
+
+    tags: Heads
+    heads: Heads
+    deprels: Heads
+    lifted: int
+
+    @classmethod
+    def of(cls, sentences: Sequence[Annotated], symbols: Symbols) -> Corpus:
+        """The numbers of a treebank of complete sentences that were checked (`Annotated.check_trainable`).
+
+        Arcs that cross others are lifted (`kernels/hpyp/projectivise.py`).
+        """
+        text = Text.of(sentences, symbols)
+        trees = [sentence.heads.astype(np.int32) for sentence in sentences]
+        lifted = sum(projectivise(heads) > 0 for heads in trees)
+        numbers = symbols.label_numbers
+        return cls(
+            text.cuts,
+            text.words,
+            np.concatenate([symbols.tags_of(sentence) for sentence in sentences]),
+            np.concatenate(trees),
+            np.array([numbers[label] for sentence in sentences for label in sentence.deprels], dtype=np.int32),
+            lifted,
+        )

@@ -12,7 +12,7 @@ from deptree_cli.core.hpyp.corpus import Corpus
 from deptree_cli.core.hpyp.process import Events32, Paths, Process
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.kernels.hpyp.latent import are_derivations, resample_derivations
-from deptree_cli.kernels.hpyp.oracle import derive_all, record_all_events
+from deptree_cli.kernels.hpyp.oracle import derive_all, new_contexts, record_all_events
 
 # Particles that a derivation is drawn with (Buys and Blunsom 2015, section 5.1).
 PARTICLES = 100
@@ -59,26 +59,15 @@ class Derivations:
         Args:
             paths: of the events of each process, overwritten.
         """
-        corpus, labels = self._corpus, len(self._symbols.labels)
-        treebank = corpus.cuts, corpus.words, corpus.tags, corpus.heads, corpus.deprels
+        corpus, codes, labels = self._corpus, self._symbols.codes, len(self._symbols.labels)
+        treebank = corpus.words, corpus.tags, corpus.heads, corpus.deprels
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        done = 0
+        where, done = (self.cuts, treebank, all_paths, order), 0
         while done < len(order):
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
-            done = resample_derivations(
-                restaurants,
-                len(processes),
-                self._symbols.codes,
-                labels,
-                treebank,
-                all_paths,
-                order,
-                done,
-                PARTICLES,
-                self.actions,
-                state,
-            )
+            grammar = restaurants, len(processes), codes, labels
+            done = resample_derivations(*grammar, *where, done, PARTICLES, self.actions, state)
             if done < len(order):
                 events = 2 * int(corpus.cuts[order[done] + 1] - corpus.cuts[order[done]])
                 for process in processes:
@@ -88,10 +77,7 @@ class Derivations:
 
 def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: Heads) -> tuple[Events32, ...]:
     """The contexts of the events of derivations, (events, length) of actions, tags and words."""
-    contexts = tuple(
-        np.empty((events, len(codes)), dtype=np.int32)
-        for events, codes in zip((len(actions), len(words), len(words)), symbols.codes, strict=True)
-    )
+    contexts: tuple[Events32, ...] = new_contexts(symbols.codes, len(words))
     record_all_events(cuts, words, tags, len(symbols.labels), actions, symbols.codes, contexts)
     return contexts
 

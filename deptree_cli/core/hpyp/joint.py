@@ -9,6 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
+from deptree_cli.core.hpyp.corpus import Corpus
 from deptree_cli.core.hpyp.parsing import BIT
 from deptree_cli.core.hpyp.trained import Trained
 
@@ -33,9 +34,8 @@ Unscored = Literal["no_tree", "unseen_label", "unknown_tag"]
 
 def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
     """The bits of a sentence with its tags and its tree, by the derivation that makes every arc as soon as it can."""
-    from deptree_cli.kernels.hpyp.oracle import derive  # loads kernels: when there is work
-    from deptree_cli.kernels.hpyp.projectivise import projectivise
-    from deptree_cli.kernels.hpyp.replay import replay
+    from deptree_cli.core.hpyp.derivations import Derivations  # these load kernels: when there is work
+    from deptree_cli.kernels.hpyp.oracle import replay
 
     try:
         sentence.check_tree()
@@ -44,16 +44,11 @@ def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
     if UNKNOWN in sentence.deprels:
         return "no_tree"
     symbols = trained.symbols
-    numbers, tags = symbols.label_numbers, symbols.tags_of(sentence)
-    if not numbers.keys() >= set(sentence.deprels):
+    if symbols.unseen_labels(sentence):
         return "unseen_label"
-    if not tags.all():
+    corpus = Corpus.of([sentence], symbols)
+    if not corpus.tags.all():
         return "unknown_tag"
-    heads = sentence.heads.astype(np.int32)
-    lifts = projectivise(heads)
-    labels = np.array([numbers[label] for label in sentence.deprels], dtype=np.int32)
-    actions = np.empty(2 * sentence.n, dtype=np.int32)
-    derive(heads, labels, len(numbers), actions)
     log_probs = np.zeros(3)
-    replay(trained.model, symbols.words_of(sentence), tags, actions, log_probs)
-    return Joint(-log_probs / BIT, lifts > 0)
+    replay(trained.model, corpus.words, corpus.tags, Derivations(symbols, corpus).actions, log_probs)
+    return Joint(-log_probs / BIT, corpus.lifted > 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,45 +69,37 @@ class Filtered:
         return found
 
     @property
-    def surprisals(self) -> Float:
-        """(n + 1,), in bits: of each word given those before, and of the end."""
-        return -self.log_evidence / BIT
-
-    @property
     def effective_size(self) -> float:
         """How many trees of equal weight would vary as much as these, 1 / sum w^2 over distinct trees."""
         trees, index = np.unique(self.heads, axis=0, return_inverse=True)
         return float(1.0 / np.square(np.bincount(index.ravel(), self.weights, len(trees))).sum())
 
 
-def parse(trained: Trained, sentence: Annotated, particles: int = PARTICLES, predicts_tags: bool = False) -> Parse:
+def parse(
+    trained: Trained,
+    sentence: Annotated,
+    particles: int = PARTICLES,
+    predicts_tags: bool = False,
+    beam: int | None = None,
+) -> Parse:
     """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
 
-    Raises:
-        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
-    """
-    from deptree_cli.kernels.hpyp.search import find_tree  # loads kernels: when there is work
-
-    return _found(find_tree, trained, sentence, particles, predicts_tags)
-
-
-def parse_by_beam(trained: Trained, sentence: Annotated, size: int, predicts_tags: bool = False) -> Parse:
-    """The most probable derivation that is found with a beam of fixed size (`kernels/hpyp/beam.py`).
+    Args:
+        beam: the size of a beam that finds it instead (`kernels/hpyp/beam.py`).
 
     Raises:
         DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
-    from deptree_cli.kernels.hpyp.beam import find_tree_by_beam
+    from deptree_cli.kernels.hpyp.beam import beam_search  # these load kernels: when there is work
+    from deptree_cli.kernels.hpyp.configurations import read_tree
+    from deptree_cli.kernels.hpyp.search import search
 
-    return _found(find_tree_by_beam, trained, sentence, size, predicts_tags)
-
-
-def _found(find: Callable[..., float], trained: Trained, sentence: Annotated, size: int, predicts_tags: bool) -> Parse:
-    """What a kernel finds with so many particles, or a beam of this size."""
     words, tags = _numbers(trained, sentence, predicts_tags)
+    find, size = (beam_search, beam) if beam else (search, particles)
+    records, last, log_prob = find(trained.model, words, tags, size)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
-    log_prob = find(trained.model, words, tags, size, heads, deprels, found_tags)
     symbols = trained.symbols
+    read_tree(records, last, len(symbols.labels), heads, deprels, found_tags)
     return Parse(
         heads,
         tuple(symbols.labels[label] for label in deprels.tolist()),
@@ -136,12 +127,7 @@ def filtered(
     from deptree_cli.kernels.hpyp.filter import filter_trees
 
     words, tags = _numbers(trained, sentence, predicts_tags)
-    log_evidence = np.empty(sentence.n + 1)
-    state = kernel_state(rng)
-    heads, found_tags, weights, drawn, deprels = filter_trees(
-        trained.model, words, tags, particles, draws, state, log_evidence
-    )
-    return Filtered(heads, found_tags, weights, drawn, deprels, log_evidence)
+    return Filtered(*filter_trees(trained.model, words, tags, particles, draws, kernel_state(rng)))
 
 
 def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tuple[Heads, Heads]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Float, Int
-from deptree_cli.core.hpyp.snapshot import Snapshot
+from deptree_cli.core.hpyp.snapshot import Snapshot, keys_of
 from deptree_cli.core.hpyp.tables import table_of
 from deptree_cli.kernels.hpyp.configurations import ROOT_SYMBOL
 from deptree_cli.kernels.hpyp.predictions import Predictions, write_out
-from deptree_cli.kernels.hpyp.restaurants import BITS, NONE
+from deptree_cli.kernels.hpyp.restaurants import NONE
 
 # Restaurants with so many dishes have the probabilities of all written out, as long as these are not too many numbers.
 MANY = 8
@@ -37,8 +37,8 @@ def predictions(processes: Sequence[Snapshot], dishes: Sequence[int]) -> tuple[P
     nodes = np.flatnonzero(occupied & (parents >= 0))
     rows, full = _rows(roots, chosen, dishes)
     found = Predictions(
-        children=table_of((parents[nodes].astype(np.int64) << BITS) | symbols[nodes], nodes),
-        served=table_of((places[order].astype(np.int64) << BITS) | served[order], np.arange(len(order))),
+        children=table_of(keys_of(parents[nodes], symbols[nodes]), nodes),
+        served=table_of(keys_of(places[order], served[order]), np.arange(len(order))),
         factors=factors,
         starts=_starts(sizes).astype(np.int32),
         dishes=served[order],

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.hpyp.snapshot import Snapshot, parts_of
-from deptree_cli.core.hpyp.tables import empty_table, larger_table, table_of
-from deptree_cli.kernels.hpyp.hashing import keys_in
+from deptree_cli.core.hpyp.tables import empty_table, entries_of, larger_table, table_of
 from deptree_cli.kernels.hpyp.restaurants import (
     BINS,
     CUSTOMERS,
@@ -24,9 +23,10 @@ from deptree_cli.kernels.hpyp.restaurants import (
     SERVED,
     TABLES,
     Restaurants,
+    link,
+    write_bins,
 )
-from deptree_cli.kernels.hpyp.resting import link, write_bins
-from deptree_cli.kernels.hpyp.seating import index, sweep
+from deptree_cli.kernels.hpyp.seating import NOBODY, index, sweep
 
 Events32 = NDArray[np.int32]
 
@@ -90,8 +90,9 @@ class Process:
         now = self.restaurants
         nodes, entries = int(now.used[NODES]), int(now.used[ENTRIES])
         node_keys, entry_keys = np.full(nodes, -1, dtype=np.int64), np.empty(entries, dtype=np.int64)
-        keys_in(now.children, node_keys)
-        keys_in(now.served, entry_keys)
+        for table, keys in (now.children, node_keys), (now.served, entry_keys):
+            found, numbers = entries_of(table)
+            keys[numbers] = found
         none = np.empty(0, dtype=np.int32)
         sizes, counts = np.empty((2, write_bins(now, none, none)), dtype=np.int32)
         write_bins(now, sizes, counts)
@@ -142,12 +143,26 @@ class Process:
             done = index(self.restaurants, contexts, dishes, order, done, paths.nodes, paths.entries)
         return paths
 
-    def sweep(self, paths: Paths, cuts: Int, order: Int, seated: bool, state: NDArray[np.uint64]) -> float:
-        """Seat the events of sentences anew, in this order (see the kernel); return their log-probability."""
+    def sweep(
+        self,
+        paths: Paths,
+        cuts: Int,
+        order: Int,
+        seated: bool,
+        state: NDArray[np.uint64],
+        old: Paths | None = None,
+    ) -> float:
+        """Seat the events of sentences anew, in this order (see the kernel); return their log-probability.
+
+        Args:
+            seated: whether they are seated already.
+            old: other events of these sentences, which leave.
+        """
         done, log_prob = 0, 0.0
+        leaving = (old.nodes, old.entries) if old else NOBODY
         while done < len(order):
             where = paths.nodes, paths.entries, cuts, order, done
-            done, log_prob = sweep(self.restaurants, *where, seated, log_prob, state)
+            done, log_prob = sweep(self.restaurants, *where, seated, leaving, log_prob, state)
             if done < len(order):
                 self.make_room(bins=2 * self.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
         return log_prob

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.process import Paths
-from deptree_cli.core.hpyp.snapshot import Snapshot
+from deptree_cli.core.hpyp.snapshot import Snapshot, keys_of
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Progress, Trained
-from deptree_cli.kernels.hpyp.restaurants import BITS
 
 _ANEW = "or train anew without `resume`"
 
@@ -45,9 +45,7 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
 
 def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
     """Whether a parser was trained on this data: the same words, tags, trees and text, in the same order."""
-    had = trained.progress
-    same = (had.tagset, had.digest, had.text_digest) == (wanted.tagset, wanted.digest, wanted.text_digest)
-    return same and _same(trained.symbols, symbols)
+    return _data(trained.symbols, trained.progress) == _data(symbols, wanted)
 
 
 def check_targets(progress: Progress, iterations: int, passes: int) -> None:
@@ -65,8 +63,9 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
         raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
 
 
-def _same(one: Symbols, other: Symbols) -> bool:
-    return (one.lexicon.vocabulary, one.tags, one.labels) == (other.lexicon.vocabulary, other.tags, other.labels)
+def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:
+    numbered = symbols.lexicon.vocabulary, symbols.tags, symbols.labels
+    return progress.tagset, progress.digest, progress.text_digest, numbered
 
 
 def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
@@ -81,7 +80,7 @@ def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
         deepest = paths.entries[:, -1]
         expected += np.bincount(deepest, minlength=size)[:size] if deepest.max() < size else np.nan
     below = np.flatnonzero(process.places > 0)
-    above = (process.parents[process.places[below]].astype(np.int64) << BITS) | process.dishes[below]
+    above = keys_of(process.parents[process.places[below]], process.dishes[below])
     order = np.argsort(process.entry_keys)
     keys = process.entry_keys[order]
     places = np.minimum(np.searchsorted(keys, above), size - 1)

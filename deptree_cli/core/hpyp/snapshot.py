@@ -41,11 +41,6 @@ class Snapshot:
     strengths: Float
     choices: int
 
-    @property
-    def base(self) -> float:
-        """The probability of every dish before there are customers."""
-        return 1.0 / self.choices
-
     @cached_property
     def levels(self) -> Int:
         """The level of every node, the root's being 0; of nodes that are too deep, the number of levels."""
@@ -69,12 +64,12 @@ class Snapshot:
     @property
     def node_keys(self) -> Int:
         """The keys of nodes but the root in hash tables."""
-        return _keys(self.parents[1:], self.symbols[1:])
+        return keys_of(self.parents[1:], self.symbols[1:])
 
     @property
     def entry_keys(self) -> Int:
         """The keys of entries in hash tables."""
-        return _keys(self.places, self.dishes)
+        return keys_of(self.places, self.dishes)
 
     def _by_node(self, counts: Int32) -> Int:
         return np.bincount(self.places, counts, len(self.parents)).astype(np.int64)
@@ -150,7 +145,8 @@ def _are_distinct(keys: Int) -> bool:
     return bool((keys[1:] != keys[:-1]).all())
 
 
-def _keys(numbers: Int32, symbols: Int32) -> Int:
+def keys_of(numbers: Int32, symbols: Int32) -> Int:
+    """The keys of numbers of nodes with symbols in hash tables."""
     return (numbers.astype(np.int64) << BITS) | symbols
 
 

@@ -13,7 +13,7 @@ from deptree_cli.core.hpyp.predicting import predictions
 from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.kernels.hpyp.model import WORDS, Model
-from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, NONE
+from deptree_cli.kernels.hpyp.restaurants import NONE
 
 # What derivations of trees are made by: always the same, or drawn anew in every iteration but the first.
 STATIC, SAMPLED = "static", "sampled"
@@ -21,13 +21,25 @@ ORACLES = STATIC, SAMPLED
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far training has come, and how.
+class Settings:
+    """How to train.
 
     Attributes:
         seed: of all random numbers.
         oracle: one of `ORACLES`.
         tagset: the column that tags came from, `upos` or `xpos`.
+    """
+
+    seed: int
+    oracle: str
+    tagset: str
+
+
+@dataclass(frozen=True)
+class Progress(Settings):
+    """How far training has come.
+
+    Attributes:
         digest: of the treebank, which is needed again to go on (`Corpus.digest`).
         sentences, lifted: of the treebank; how many had crossing arcs, which were lifted.
         log_likelihoods: of every iteration, in nats.
@@ -35,9 +47,6 @@ class Progress:
         text_log_likelihoods: of the words of the text, in every pass over it, in nats.
     """
 
-    seed: int
-    oracle: str
-    tagset: str
     digest: str
     sentences: int
     lifted: int
@@ -87,17 +96,8 @@ class Trained:
     def model(self) -> Model:
         """What kernels need to parse."""
         tables, roots = predictions(self.processes, self.symbols.dishes)
-        codes = np.zeros((WORDS + 1, MOST_LEVELS), dtype=np.int64)
-        for row, elements in zip(codes, self.symbols.codes, strict=True):
-            row[: len(elements)] = elements
-        return Model(
-            tables,
-            np.append(roots, [NONE] * (WORDS + 1 - len(roots))).astype(np.int64),
-            codes,
-            np.array([len(elements) for elements in self.symbols.codes], dtype=np.int64),
-            len(self.symbols.labels),
-            self.symbols.tags.size,
-        )
+        roots = np.append(roots, [NONE] * (WORDS + 1 - len(roots))).astype(np.int64)
+        return Model(tables, roots, self.symbols.codes, len(self.symbols.labels), self.symbols.tags.size)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the tables, which are made in less time than they travel."""

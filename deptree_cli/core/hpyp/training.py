@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.contexts import Contexts
-from deptree_cli.core.hpyp.corpus import Corpus
+from deptree_cli.core.hpyp.corpus import Corpus, Text
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.resuming import check_resumable, check_seated
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Trained
-from deptree_cli.core.hpyp.unlabelled import Reader, Text
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Settings, Trained
+from deptree_cli.core.hpyp.unlabelled import Reader
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.kernels.hpyp.hyperparameters import resample_levels
 from deptree_cli.kernels.hpyp.model import WORDS
@@ -26,85 +26,52 @@ from deptree_cli.kernels.hpyp.model import WORDS
 EVERY = 5
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to train.
-
-    Attributes:
-        seed: of all random numbers.
-        oracle: one of `ORACLES`.
-        tagset: the column that tags came from, `upos` or `xpos`.
-    """
-
-    seed: int
-    oracle: str = STATIC
-    tagset: str = "upos"
-
-
 class Training:
     """A treebank on its way to a parser, iteration by iteration; then, if there is any, text without trees.
 
     Args:
+        treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
+        text: sentences of which only the words count.
+        trained: a parser to go on from (`core/hpyp/resuming.py`).
+
+    Attributes:
         symbols: of the treebank and the text.
-        corpus: the treebank.
-        progress: the seed, the oracle, ...; and how many iterations there were, if training goes on.
-        trained: where it goes on from (`core/hpyp/resuming.py`).
-        text: sentences without trees.
+        progress: how far it has come.
 
     Raises:
-        DeptreeError: `trained` does not hold what its progress says.
+        DeptreeError: `trained` was trained with other settings or on other data, or is damaged.
     """
 
     def __init__(
         self,
-        symbols: Symbols,
-        corpus: Corpus,
-        progress: Progress,
-        trained: Trained | None = None,
-        text: Text | None = None,
-    ) -> None:
-        self._symbols, self._corpus, self._progress, self._text = symbols, corpus, progress, text
-        if trained is None:
-            sizes = zip(symbols.codes, symbols.choices, strict=False)
-            self._processes = [Process(len(codes), choices) for codes, choices in sizes]
-        else:
-            self._processes = [Process.restored(snapshot) for snapshot in trained.processes]
-        try:
-            self._index(trained)
-        except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
-
-    @classmethod
-    def of(
-        cls,
         treebank: Sequence[Annotated],
         contexts: Contexts,
         settings: Settings,
         text: Sequence[Annotated] = (),
         trained: Trained | None = None,
-    ) -> Training:
-        """Begin, or go on from a parser.
-
-        Args:
-            treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
-            text: sentences of which only the words count.
-            trained: where to go on from.
-
-        Raises:
-            DeptreeError: `trained` was trained with other settings or on other data, or is damaged.
-        """
-        symbols = Symbols.of(treebank, contexts, text)
-        corpus, read = Corpus.of(treebank, symbols), Text.of(text, symbols) if text else None
-        progress = Progress(
-            *(settings.seed, settings.oracle, settings.tagset),
-            *(corpus.digest, corpus.size, corpus.lifted),
-            text_digest=read.digest if read else "",
+    ) -> None:
+        self.symbols = symbols = Symbols.of(treebank, contexts, text)
+        self._corpus = corpus = Corpus.of(treebank, symbols)
+        self._text = Text.of(text, symbols) if text else None
+        self.progress = Progress(
+            **vars(settings),
+            digest=corpus.digest,
+            sentences=corpus.size,
+            lifted=corpus.lifted,
+            text_digest=self._text.digest if self._text else "",
             text_sentences=len(text),
         )
         if trained is None:
-            return cls(symbols, corpus, progress, text=read)
-        check_resumable(trained, symbols, progress)
-        return cls(symbols, corpus, trained.progress, trained, read)
+            sizes = zip(symbols.codes, symbols.choices, strict=False)
+            self._processes = [Process(len(codes), choices) for codes, choices in sizes]
+        else:
+            check_resumable(trained, symbols, self.progress)
+            self.progress = trained.progress
+            self._processes = [Process.restored(snapshot) for snapshot in trained.processes]
+        try:
+            self._index(trained)
+        except ValueError as error:
+            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
 
     def _index(self, trained: Trained | None) -> None:
         """Look up all events; they are seated already if `trained` is not None.
@@ -113,29 +80,19 @@ class Training:
             ValueError: they are not.
         """
         processes = self._processes
-        self._derivations = Derivations(self._symbols, self._corpus, trained.derivations if trained else None)
+        self._derivations = Derivations(self.symbols, self._corpus, trained.derivations if trained else None)
         events = self._derivations.events()[: len(processes)]
         self._paths = [process.index(*each) for process, each in zip(processes, events, strict=True)]
         self._reader = None
         if self._text is not None:
             readings = trained.readings if trained else None
-            self._reader = Reader(self._symbols, self._text, processes[WORDS], readings)
+            self._reader = Reader(self.symbols, self._text, processes[WORDS], readings)
         if trained is not None and trained.progress.iterations:
             seated: list[Sequence[Paths]] = [[each] for each in self._paths]
             if self._reader and self._reader.paths:
                 seated[WORDS] = [*seated[WORDS], self._reader.paths]
             for snapshot, paths in zip(trained.processes, seated, strict=True):
                 check_seated(snapshot, paths)
-
-    @property
-    def progress(self) -> Progress:
-        """How far it has come."""
-        return self._progress
-
-    @property
-    def symbols(self) -> Symbols:
-        """What its numbers mean."""
-        return self._symbols
 
     @property
     def words(self) -> int:
@@ -147,12 +104,12 @@ class Training:
 
         With sampled derivations these are drawn first, after the first iteration.
         """
-        done = self._progress.iterations
-        if done > 0 and self._progress.oracle == SAMPLED:
+        done = self.progress.iterations
+        if done > 0 and self.progress.oracle == SAMPLED:
             self._draw_derivations(done)
         log_likelihood = self._sweep(done)
-        so_far = self._progress.log_likelihoods
-        self._progress = replace(self._progress, log_likelihoods=(*so_far, log_likelihood))
+        so_far = self.progress.log_likelihoods
+        self.progress = replace(self.progress, log_likelihoods=(*so_far, log_likelihood))
         return log_likelihood
 
     def _draw_derivations(self, done: int) -> None:
@@ -162,7 +119,7 @@ class Training:
 
     def _sweep(self, done: int) -> float:
         """Seat the events of the derivations, given these."""
-        settled = done > 0 and (self._progress.oracle == STATIC or done % EVERY == 0)
+        settled = done > 0 and (self.progress.oracle == STATIC or done % EVERY == 0)
         log_likelihood = 0.0
         for number, (process, paths) in enumerate(zip(self._processes, self._paths, strict=True)):
             rng = self._stream(f"iteration {done} of process {number}")
@@ -181,20 +138,20 @@ class Training:
         """
         if self._reader is None:
             raise ValueError("there is no text to read")
-        so_far = self._progress.text_log_likelihoods
+        so_far = self.progress.text_log_likelihoods
         rng = self._stream(f"pass {len(so_far)}")
         order = rng.permutation(self._text.size if self._text else 0)
         log_likelihood = self._reader.read(self.trained(), order, kernel_state(rng))
         resample_levels(self._processes[WORDS].restaurants, kernel_state(rng))
-        self._progress = replace(self._progress, text_log_likelihoods=(*so_far, log_likelihood))
+        self.progress = replace(self.progress, text_log_likelihoods=(*so_far, log_likelihood))
         return log_likelihood
 
     def _stream(self, name: str) -> np.random.Generator:
-        return sentence_stream(self._progress.seed, name)
+        return sentence_stream(self.progress.seed, name)
 
     def trained(self) -> Trained:
         """The parser as it is now."""
         at_rest = tuple(process.at_rest() for process in self._processes)
-        derivations = self._derivations.actions.copy() if self._progress.oracle == SAMPLED else None
+        derivations = self._derivations.actions.copy() if self.progress.oracle == SAMPLED else None
         readings = self._reader.readings if self._reader else None
-        return Trained(self._symbols, at_rest, self._progress, derivations, readings)
+        return Trained(self.symbols, at_rest, self.progress, derivations, readings)

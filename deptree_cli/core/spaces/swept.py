@@ -53,8 +53,8 @@ class Swept(Factorisation):
         """See `Factorisation`; 20 to 80 times as slow."""
         z, marginals = self._sweep(PRECISE.exp(self.shifted.high, self.shifted.low, exponent), PRECISE.zeros)
         total = z()
-        log_z = pair_log((float(total.high), float(total.low)))
-        return PreciseSums(log_z, float(total.exponent), pairs_of(marginals))
+        log_z = pair_log(tuple(map(float, total[0])))
+        return PreciseSums(log_z, float(total[1]), pairs_of(marginals))
 
     def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
         """See `Factorisation`; 0 for forbidden arcs, whose values, finite as all are, do not count. O(n^3).

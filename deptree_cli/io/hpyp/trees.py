@@ -1,4 +1,4 @@
-"""Trees of the generative parser as output: numbers of labels and tags by their names."""
+"""Trees of the generative parser as output: labels and tags by their names; sentences that were read from no file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.core.hpyp.symbols import Symbols
+from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Tags
+from deptree_cli.io.hpyp.treebank import Tags as Column
+from deptree_cli.kernels.text.columns import NO_HEAD
 
 # The label of ROOT's dependent in Universal Dependencies, and that of words of which nothing else is known.
 ROOT, DEP = "root", "dep"
@@ -35,3 +39,15 @@ def deprels_by_name(symbols: Symbols, heads: Heads, labels: Heads) -> Deprels:
 def tags_by_name(symbols: Symbols, column: str, tags: Heads | Sequence[Sequence[int]]) -> Tags:
     """The tags of k trees, (k, n) numbers, which go into this column."""
     return Tags(column, tuple(map(symbols.tags.symbol, range(symbols.tags.size))), np.asarray(tags, dtype=np.int32))
+
+
+def to_conllu(sentence: Annotated, tags: Column) -> bytes:
+    """The sentence with an empty line behind it.
+
+    tags: the column in which its tags stand.
+    """
+    heads = [UNKNOWN if head == NO_HEAD else str(head) for head in sentence.heads.tolist()]
+    block = block_of(sentence.sent_id, sentence.forms)
+    for name, values in ((tags, sentence.tags), ("head", heads), ("deprel", sentence.deprels)):
+        block = block.with_column(name, values)
+    return block.raw

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.batches.elimination import fill_tangents, sentence
 from deptree_cli.kernels.charts.eisner import TABLES, inside, outside
 from deptree_cli.kernels.elimination.marginals import CLOSE
 from deptree_cli.kernels.flags import kernel
@@ -23,7 +24,7 @@ def log_partitions(weights, lengths, offsets, single_root, log_z):
     """Fill log_z (B,) from packed weights."""
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = weights[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+        W = sentence(weights, offsets[b], n)
         log_z[b] = np.log(inside(W, single_root, new_chart(n)))
 
 
@@ -35,13 +36,11 @@ def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
     """
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = weights[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-        chart, found = new_chart(n), np.zeros((n + 1, n + 1))
+        W = sentence(weights, offsets[b], n)
+        chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
         log_z[b] = np.log(inside(W, single_root, chart))
         outside(W, single_root, chart, new_chart(n), found)
-        for i in range(n + 1):
-            for j in range(1, n + 1):
-                marginals[b, i, j] = found[i, j]
+        marginals[b, : n + 1, 1 : n + 1] = found[:, 1:]
         for j in range(1, n + 1):
             sound[b] = sound[b] and abs(found[:, j].sum() - 1.0) < CLOSE
 
@@ -54,18 +53,12 @@ def covariances(weights, lengths, offsets, values, single_root, log_z, out, soun
     """
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = weights[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-        tangents = np.zeros((n + 1, n + 1))
-        for i in range(n + 1):
-            for j in range(1, n + 1):
-                if W[i, j] > 0.0:
-                    tangents[i, j] = W[i, j] * values[b, i, j]
-        D, found = Dual(W, tangents), Dual(np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)))
+        W = sentence(weights, offsets[b], n)
+        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), out[b])
+        fill_tangents(D, values[b])
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
         log_z[b] = np.log(inside(D, single_root, chart).value)
         outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
-            for i in range(n + 1):
-                out[b, i, j] = found.tangent[i, j]
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
             sound[b] = sound[b] and abs(total - 1.0) < CLOSE and math.isfinite(slope)

@@ -72,7 +72,7 @@ def best_projective_trees(scores, single_root, size):
     count, derivation = 0, top if derivations.score[top] > -math.inf else NONE
     while count < size and derivation != NONE:
         if count == heads.shape[0]:
-            heads = enlarged_rows(heads)
+            heads = enlarged(heads)
         fill_heads(derivations, derivation, todo, heads[count])
         count += 1
         if count < size:
@@ -143,7 +143,7 @@ def extend(scores, single_root, derivations, agenda, used, top, wanted):
         item = wanted[depth - 1]
         last, to_do = agenda.last[item], agenda.to_do[item]
         if used + nodes + 2 > derivations.score.shape[0]:
-            derivations = enlarged(derivations)
+            derivations = with_room(derivations)
         if to_do == SPLITS:
             used = add_splits(scores, single_root, derivations, agenda, used, item)
             agenda.to_do[item] = SECOND
@@ -226,28 +226,18 @@ def merged(derivations, a, b):
 
 
 @kernel
-def enlarged(derivations):
+def with_room(derivations):
     """Return the derivations in arrays with room for four times as many."""
-    used = derivations.score.shape[0]
-    more = 4 * used
-    score, item = np.empty(more), np.empty(more, np.int64)
-    split, following = np.empty(more, np.int64), np.empty(more, np.int64)
-    parts, below = np.empty((more, 2), np.int64), np.empty((more, 2), np.int64)
-    for number in range(used):
-        score[number], item[number] = derivations.score[number], derivations.item[number]
-        split[number], following[number] = derivations.split[number], derivations.following[number]
-        for side in range(2):
-            parts[number, side], below[number, side] = derivations.parts[number, side], derivations.below[number, side]
-    return Derivations(score, item, split, parts, following, below)
+    score, item, split, parts, following, below = derivations
+    parts, below = enlarged(parts), enlarged(below)
+    return Derivations(enlarged(score), enlarged(item), enlarged(split), parts, enlarged(following), below)
 
 
 @kernel
-def enlarged_rows(heads):
-    """Return heads (k, n) with room for four times as many trees."""
-    longer = np.empty((4 * heads.shape[0], heads.shape[1]), np.int32)
-    for t in range(heads.shape[0]):
-        for word in range(heads.shape[1]):
-            longer[t, word] = heads[t, word]
+def enlarged(array):
+    """Return an array with room for four times as much."""
+    longer = np.empty((4 * array.shape[0], *array.shape[1:]), array.dtype)
+    longer[: array.shape[0]] = array
     return longer
 
 

@@ -45,10 +45,6 @@ from deptree_cli.kernels.xoshiro import U64
 RIGHT, LEFT, BETWEEN, ARC = range(4)
 TABLES = 4
 
-# Of RIGHT, LEFT and BETWEEN: the tables whose rows i and j are multiplied.
-X = ARC, LEFT, RIGHT
-Y = RIGHT, ARC, LEFT
-
 
 class Eisner(NamedTuple):
     """The grammar of projective trees (`walker.py`): whether ROOT has one arc only, and a chart. Places are nodes k."""
@@ -101,10 +97,18 @@ def nodes_between(single_root, kind, i, j):
 
 
 @kernel(forceinline=True)
+def factors(kind):
+    """Return the tables of which row i and row j are multiplied. (Indices into constants would be slower.)"""
+    if kind == RIGHT:
+        return ARC, RIGHT
+    return (LEFT, ARC) if kind == LEFT else (RIGHT, LEFT)
+
+
+@kernel(forceinline=True)
 def sum_of_parts(single_root, chart, kind, i, j):
     """Return what an item sums, from those that it is split into."""
-    first, stop = nodes_between(single_root, kind, i, j)
-    return inner(part(row(chart, (X[kind], i)), first, stop), part(row(chart, (Y[kind], j)), first, stop))
+    (first, stop), (x, y) = nodes_between(single_root, kind, i, j), factors(kind)
+    return inner(part(row(chart, (x, i)), first, stop), part(row(chart, (y, j)), first, stop))
 
 
 @kernel
@@ -151,10 +155,9 @@ def arc_backward(weights, chart, adjoints, head, dependent, marginals):
 @kernel(forceinline=True)
 def parts_backward(single_root, chart, adjoints, kind, i, j, adjoint):
     """Add to the adjoints of what an item was summed from, given its own."""
-    first, stop = nodes_between(single_root, kind, i, j)
-    x, of_x = row(chart, (X[kind], i)), row(adjoints, (X[kind], i))
-    y, of_y = row(chart, (Y[kind], j)), row(adjoints, (Y[kind], j))
-    products_backward(adjoint, x, of_x, y, of_y, first, stop)
+    (first, stop), (x, y) = nodes_between(single_root, kind, i, j), factors(kind)
+    of_x, of_y = row(adjoints, (x, i)), row(adjoints, (y, j))
+    products_backward(adjoint, row(chart, (x, i)), of_x, row(chart, (y, j)), of_y, first, stop)
 
 
 @kernel
@@ -170,23 +173,6 @@ def products_backward(adjoint, x, of_x, y, of_y, first, stop):
 
 
 # What the walker asks.
-
-
-@kernel(forceinline=True)
-def factors(kind, i, j):
-    """Return the tables and rows whose numbers are multiplied where an item is split."""
-    if kind == RIGHT:
-        return ARC, i, RIGHT, j
-    if kind == LEFT:
-        return LEFT, i, ARC, j
-    return RIGHT, i, LEFT, j
-
-
-@kernel(forceinline=True)
-def product(chart, at, k):
-    """Return the part of an item's sum that is split at k; at: its `factors`."""
-    x_table, i, y_table, j = at
-    return multiply(get(chart, (x_table, i, k)), get(chart, (y_table, j, k)))
 
 
 @kernel(forceinline=True)
@@ -206,13 +192,14 @@ def _total(grammar, item):
 
 @walker.places.register(Eisner)
 def _places(grammar, item, row):
-    first, stop = nodes_between(grammar.single_root, item[0], item[1], item[2])
-    return first, stop, factors(item[0], item[1], item[2])
+    (first, stop), (x, y) = nodes_between(grammar.single_root, item[0], item[1], item[2]), factors(item[0])
+    return first, stop, (x, item[1], y, item[2])
 
 
 @walker.part.register(Eisner)
 def _part(grammar, at, place):
-    return product(grammar.chart, at, place)
+    x, i, y, j = at
+    return multiply(get(grammar.chart, (x, i, place)), get(grammar.chart, (y, j, place)))
 
 
 @walker.split.register(Eisner)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.categorical import draw_categorical, pick
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_distribution import take_logarithms
 from deptree_cli.kernels.elimination.head_path import (
@@ -25,7 +25,7 @@ from deptree_cli.kernels.elimination.head_path import (
     start_path,
 )
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, one, reaches, row
+from deptree_cli.kernels.numbers.operations import one, reaches, row, scale
 
 
 @kernel
@@ -41,16 +41,9 @@ def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, pro
         depth = next_heads(path, weights, root, tables, probs)
         if not is_exact(weights, path, depth):
             return False
-        rest, last, found = uniforms[x], np.int64(-1), False
-        for h in range(nodes):
-            p = get(probs, h)
-            if is_positive(p) and not found:
-                last = h
-                found = rest < as_float(p)
-                rest -= as_float(p)
         take_logarithms(probs, out[x])
-        chosen[x] = last
-        set_head(path, last)
+        chosen[x] = pick(probs, 0, nodes, scale(one(probs), uniforms[x]))
+        set_head(path, chosen[x])
     return True
 
 

@@ -11,20 +11,10 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ROOT
-from deptree_cli.kernels.hpyp.configurations import (
-    NULL_SYMBOL,
-    SHIFT,
-    begin,
-    grown,
-    legal,
-    read_tree,
-    reduce,
-    shift,
-    tidied,
-)
+from deptree_cli.kernels.hpyp.configurations import EACH, SHIFT, begin, grown, legal, reduce, shift, tidied
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
-from deptree_cli.kernels.hpyp.search import TRIED, best_of, heaviest_completed, heaviest_tag
+from deptree_cli.kernels.hpyp.model import TRIED, new_workspace, predict_actions, weigh_tags
+from deptree_cli.kernels.hpyp.search import best_of, best_tags, heaviest_completed
 
 
 @kernel
@@ -34,8 +24,8 @@ def beam_search(model, words, tags, size):
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
-    workspace, records = new_workspace(model), new_records(n)
-    used = begin(records)
+    workspace = new_workspace(model)
+    records, used = begin(EACH * (n + 1))
     items, reduced, shifted = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, 1, 0.0)
     for index in range(1, n + 1):
@@ -60,14 +50,6 @@ def beam_search(model, words, tags, size):
 
 
 @kernel
-def find_tree_by_beam(model, words, tags, size, heads, deprels, found_tags):
-    """Write the tree of a `beam_search`, as `search.find_tree` does; return its log-probability."""
-    records, last, log_prob = beam_search(model, words, tags, size)
-    read_tree(records, last, model.labels, heads, deprels, found_tags)
-    return log_prob
-
-
-@kernel
 def reduce_both(model, records, used, top, weight, workspace, reduced, count):
     """Offer a configuration's best left-arc and right-arc a place; return the numbers of records and of reduced items.
 
@@ -79,9 +61,8 @@ def reduce_both(model, records, used, top, weight, workspace, reduced, count):
             action, _ = best_of(workspace.actions, first, first + model.labels)
             after = weight + np.log(workspace.actions[action])
             if has_place(reduced, count, after):
-                reduce(records, used, top, action, model.labels)
                 count = keep(reduced, count, used, after)
-                used += 1
+                used = reduce(records, used, top, action, model.labels)
     return used, count
 
 
@@ -94,20 +75,13 @@ def shift_best(model, records, used, index, word, tag, workspace, top, weight, s
     weight += np.log(workspace.actions[SHIFT])
     if not has_place(shifted, count, weight):
         return used, count
-    best = np.empty(TRIED if tag == NULL_SYMBOL else 1, np.int64)
-    best[0] = tag
-    if tag == NULL_SYMBOL:
-        tags_with_word(model, records, top, word, workspace)
-        for place in range(TRIED):
-            best[place] = heaviest_tag(workspace.tags, best[:place])
-    else:
-        workspace.tags[tag] = tag_and_word(model, records, top, tag, word, workspace)
-    for each in best:
+    first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
+    best_tags(workspace.tags, first, stop, workspace.best)
+    for each in workspace.best:
         after = weight + np.log(workspace.tags[each])
         if workspace.tags[each] > 0.0 and has_place(shifted, count, after):
-            shift(records, used, top, index, each, word)
             count = keep(shifted, count, used, after)
-            used += 1
+            used = shift(records, used, top, index, each, word)
     return used, count
 
 

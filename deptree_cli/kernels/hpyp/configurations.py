@@ -31,29 +31,37 @@ SHIFT = 0
 # root node, as a word and as a tag.
 NULL_SYMBOL, ROOT_SYMBOL = 0, 1
 
+# Records for each word and the root that a search begins with.
+EACH = 64
+
 
 @kernel
-def begin(records):
-    """Write the bottom of all stacks and the stack of the root alone; return the number of records."""
+def begin(size):
+    """Return room for so many records, with the bottom of all stacks and the stack of the root alone; their number."""
+    records = np.empty((size, RECORD), np.int32)
     for column in range(RECORD):
         records[BOTTOM, column] = records[ROOT, column] = 0
     records[BOTTOM, INDEX] = -1
     records[ROOT, TAG] = records[ROOT, WORD] = ROOT_SYMBOL
-    return 2
+    return records, 2
 
 
 @kernel(forceinline=True)
 def shift(records, new, top, index, tag, word):
-    """Write record `new`: the next word, of this position and these symbols, on top of a stack."""
+    """Write record `new`: the next word, of this position and these symbols, on top of a stack; return what follows."""
     records[new, BELOW], records[new, INDEX] = top, index
     records[new, TAG], records[new, WORD] = tag, word
     records[new, LEFT], records[new, RIGHT] = 0, 0
     records[new, PREVIOUS], records[new, ACTION] = top, SHIFT
+    return new + 1
 
 
 @kernel(forceinline=True)
 def reduce(records, new, top, action, labels):
-    """Write record `new`: the stack after a left-arc or right-arc, numbered among 2 * labels of them."""
+    """Write record `new`: the stack after a left-arc or right-arc, numbered among 2 * labels of them.
+
+    Returns the number of the record that follows.
+    """
     second = records[top, BELOW]
     is_left = action <= labels
     head, dependent, column = (top, second, LEFT) if is_left else (second, top, RIGHT)
@@ -62,6 +70,7 @@ def reduce(records, new, top, action, labels):
     records[new, column] = records[dependent, TAG]
     records[new, BELOW] = records[second, BELOW]
     records[new, PREVIOUS], records[new, ACTION] = top, action
+    return new + 1
 
 
 @kernel(forceinline=True)
@@ -116,12 +125,14 @@ def read_tree(records, last, labels, heads, deprels, tags):
 
 
 @kernel
-def read_actions(records, last, actions):
-    """Read a derivation backwards from its last record: its actions in order, into actions (steps,)."""
+def read_actions(records, last, actions, tags):
+    """Read a derivation backwards from its last record: its actions in order (steps,), and the tags of its words."""
     at, step = last, actions.shape[0]
     while at > ROOT:
         step -= 1
         actions[step] = records[at, ACTION]
+        if actions[step] == SHIFT:
+            tags[records[at, INDEX] - 1] = records[at, TAG]
         at = records[at, PREVIOUS]
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
 from deptree_cli.kernels.hpyp.configurations import (
+    EACH,
     NULL_SYMBOL,
     SHIFT,
     begin,
@@ -23,29 +25,23 @@ from deptree_cli.kernels.hpyp.configurations import (
     shift,
     tidied,
 )
-from deptree_cli.kernels.hpyp.items import from_logs, new_items, put, resample, systematic_count, total_weight
-from deptree_cli.kernels.hpyp.model import (
-    draw,
-    new_records,
-    new_workspace,
-    predict_actions,
-    tag_and_word,
-    tags_with_word,
-)
+from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, systematic_count, total_weight
+from deptree_cli.kernels.hpyp.model import new_workspace, predict_actions, weigh_tags
 from deptree_cli.kernels.xoshiro import uniform
 
 
 @kernel
-def run_filter(model, words, tags, size, state, log_evidence):
-    """Filter a sentence; return the records, the items at the end of it, and how many there are.
+def run_filter(model, words, tags, size, state):
+    """Filter a sentence; return the records, the items at the end of it, how many there are, and the log-evidence.
 
-    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. log_evidence:
-    (n + 1,), written: the logarithm of the mean weight of each word given those before, and of the end. The items carry
-    the weights of the end; between words their weights are logarithms.
+    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. The log-evidence,
+    (n + 1,), is the logarithm of the mean weight of each word given those before, and of the end. The items carry the
+    weights of the end; between words their weights are logarithms.
     """
     n = words.shape[0]
-    workspace, records = new_workspace(model), new_records(n)
-    used = begin(records)
+    log_evidence = np.empty(n + 1)
+    workspace = new_workspace(model)
+    records, used = begin(EACH * (n + 1))
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     for index in range(1, n + 2):
@@ -65,19 +61,13 @@ def run_filter(model, words, tags, size, state, log_evidence):
                 )
                 if staying > 0:
                     word, tag = words[index - 1], tags[index - 1]
-                    if tag == NULL_SYMBOL:
-                        done, used = split_tags(
-                            model, records, used, index, word, workspace, top, staying, weight, after, done, state
-                        )
-                    else:
-                        shift(records, used, top, index, tag, word)
-                        weight += np.log(tag_and_word(model, records, top, tag, word, workspace))
-                        done = put(after, done, used, staying, weight)
-                        used += 1
+                    done, used = split_tags(
+                        model, records, used, index, word, tag, workspace, top, staying, weight, after, done, state
+                    )
         log_evidence[index - 1] = from_logs(after, done) + np.log(total_weight(after, done) / size)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
-    return records, items, count
+    return records, items, count, log_evidence
 
 
 @kernel
@@ -91,8 +81,8 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     predict_actions(model, records, top, workspace)
     may_shift, may_left, may_right = legal(records, top, words_left)
     to_shift = workspace.actions[SHIFT] if may_shift else 0.0
-    to_left = total_of(workspace.actions, 1, model.labels + 1) if may_left else 0.0
-    to_right = total_of(workspace.actions, model.labels + 1, 2 * model.labels + 1) if may_right else 0.0
+    to_left = workspace.actions[1 : model.labels + 1].sum() if may_left else 0.0
+    to_right = workspace.actions[model.labels + 1 :].sum() if may_right else 0.0
     mass = to_shift + to_left + to_right
     weight += np.log(mass)
     offset = uniform(state)
@@ -100,60 +90,58 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     lefts = systematic_count(to_shift + to_left, mass, particles, offset) - staying
     rights = particles - staying - lefts
     if lefts > 0:
-        reduce(records, used, top, 1, model.labels)
         waits = put(waiting, waits, used, lefts, weight)
-        used += 1
+        used = reduce(records, used, top, 1, model.labels)
     if rights > 0:
-        reduce(records, used, top, model.labels + 1, model.labels)
         waits = put(waiting, waits, used, rights, weight)
-        used += 1
+        used = reduce(records, used, top, model.labels + 1, model.labels)
     return waits, used, staying, weight
 
 
 @kernel
-def total_of(probs, start, stop):
-    """Return the sum of probs[start:stop]."""
-    total = 0.0
-    for i in range(start, stop):
-        total += probs[i]
-    return total
-
-
-@kernel
-def split_tags(model, records, used, index, word, workspace, top, particles, weight, after, done, state):
-    """Shift a word with its tags, particles split among them; return how many items are done, and records."""
-    mass = tags_with_word(model, records, top, word, workspace)
-    reach, taken, offset = 0.0, 0, uniform(state)
-    for tag in range(workspace.tags.shape[0]):
-        reach += workspace.tags[tag]
+def split_tags(model, records, used, index, word, tag, workspace, top, particles, weight, after, done, state):
+    """Shift a word with its tag, or particles split among all; return how many items are done, and records."""
+    first, stop, mass = weigh_tags(model, records, top, tag, word, workspace)
+    reach, taken, offset = 0.0, 0, uniform(state) if tag == NULL_SYMBOL else 0.0
+    for each in range(first, stop):
+        reach += workspace.tags[each]
         number = systematic_count(reach, mass, particles, offset) - taken
         if number > 0:
             taken += number
-            shift(records, used, top, index, tag, word)
             done = put(after, done, used, number, weight + np.log(mass))
-            used += 1
+            used = shift(records, used, top, index, each, word)
     return done, used
 
 
 @kernel
-def filter_trees(model, words, tags, size, draws, state, log_evidence):
+def draw_reading(model, words, size, state):
+    """Filter words without tags; return records, and the last one of a derivation drawn by weight.
+
+    Labels are in no context, and are all the first.
+    """
+    records, items, count, _ = run_filter(model, words, np.zeros_like(words), size, state)
+    return records, drawn(items, count, state)
+
+
+@kernel
+def filter_trees(model, words, tags, size, draws, state):
     """Filter a sentence (`run_filter`), and draw some of its trees by weight, with labels.
 
     Returns the heads and tags of all trees (trees, n) and their weights, whose sum is 1; which trees were drawn,
-    (draws,), and their labels (draws, n), from 0.
+    (draws,), and their labels (draws, n), from 0; and the log-evidence.
     """
     n = words.shape[0]
-    records, items, count = run_filter(model, words, tags, size, state, log_evidence)
+    records, items, count, log_evidence = run_filter(model, words, tags, size, state)
     heads, found_tags, weights = np.empty((count, n), np.int32), np.empty((count, n), np.int32), np.empty(count)
     total = total_weight(items, count)
     for i in range(count):
         read_tree(records, items.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
         weights[i] = items.particles[i] * items.weights[i] / total
-    drawn, deprels, workspace = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_workspace(model)
+    numbers, deprels, workspace = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_workspace(model)
     for i in range(draws):
-        drawn[i] = draw(weights, 1.0, state)
-        draw_labels(model, records, items.tops[drawn[i]], workspace, state, deprels[i])
-    return heads, found_tags, weights, drawn, deprels
+        numbers[i] = draw_categorical(weights, 0, count, 1.0, state)
+        draw_labels(model, records, items.tops[numbers[i]], workspace, state, deprels[i])
+    return heads, found_tags, weights, numbers, deprels, log_evidence
 
 
 @kernel
@@ -167,5 +155,5 @@ def draw_labels(model, records, last, workspace, state, deprels):
             is_left = action <= labels
             probs = workspace.actions[1 : labels + 1] if is_left else workspace.actions[labels + 1 :]
             dependent = records[before, BELOW] if is_left else before
-            deprels[records[dependent, INDEX] - 1] = draw(probs, probs.sum(), state)
+            deprels[records[dependent, INDEX] - 1] = draw_categorical(probs, 0, labels, probs.sum(), state)
         at = before

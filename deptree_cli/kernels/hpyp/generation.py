@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, RECORD, ROOT
+from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
 from deptree_cli.kernels.hpyp.configurations import ROOT_SYMBOL, SHIFT, begin, read_tree, reduce, shift
-from deptree_cli.kernels.hpyp.model import (
-    TAGS,
-    WORDS,
-    context_for,
-    draw,
-    new_workspace,
-    predict_actions,
-)
+from deptree_cli.kernels.hpyp.model import TAGS, WORDS, context_for, new_workspace, predict_actions
 from deptree_cli.kernels.hpyp.predictions import predict_dishes
 
 
@@ -27,8 +21,8 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
     """
     workspace = new_workspace(model)
     weights = np.empty(words_known)
-    records = np.empty((2 * longest + 3, RECORD), np.int32)
-    used, index = begin(records), 0
+    records, used = begin(2 * longest + 3)
+    index = 0
     while True:
         top = used - 1
         second = records[top, BELOW]
@@ -38,7 +32,7 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
         predict_actions(model, records, top, workspace)
         action = draw_action(model, workspace.actions, top == ROOT, records[second, BELOW] == BOTTOM, state)
         if action != SHIFT:
-            reduce(records, used, top, action, model.labels)
+            used = reduce(records, used, top, action, model.labels)
         elif index == longest:
             return 0
         else:
@@ -48,8 +42,7 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
                 word = draw_symbol(model, WORDS, records, top, tag, workspace, weights, state)
             words[index] = word
             index += 1
-            shift(records, used, top, index, tag, word)
-        used += 1
+            used = shift(records, used, top, index, tag, word)
 
 
 @kernel
@@ -60,7 +53,7 @@ def draw_action(model, probs, is_alone, is_under_root, state):
     if is_under_root:
         for action in range(1, model.labels + 1):
             probs[action] = 0.0
-    return draw(probs, probs.sum(), state)
+    return draw_categorical(probs, 0, probs.shape[0], probs.sum(), state)
 
 
 @kernel
@@ -70,4 +63,4 @@ def draw_symbol(model, process, records, top, tag, workspace, weights, state):
     predict_dishes(model.tables, model.roots[process], context, workspace.path, weights)
     for symbol in range(ROOT_SYMBOL + 1):
         weights[symbol] = 0.0
-    return draw(weights, weights.sum(), state)
+    return draw_categorical(weights, 0, weights.shape[0], weights.sum(), state)

@@ -33,28 +33,9 @@ def slot_of(table, key):
 
 
 @kernel
-def move(table, larger):
-    """Put all that a table holds into a larger, empty one."""
-    for i in range(table.shape[0]):
-        key = table[i, 0]
-        if key != EMPTY:
-            slot = slot_of(larger, key)
-            larger[slot, 0] = key
-            larger[slot, 1] = table[i, 1]
-
-
-@kernel
 def fill(table, keys, values):
     """Put keys with their values into a table."""
     for i in range(keys.shape[0]):
         slot = slot_of(table, keys[i])
         table[slot, 0] = keys[i]
         table[slot, 1] = values[i]
-
-
-@kernel
-def keys_in(table, keys):
-    """Write the keys of a table into keys, each at the place that is its value."""
-    for i in range(table.shape[0]):
-        if table[i, 0] != EMPTY:
-            keys[table[i, 1]] = table[i, 0]

@@ -84,9 +84,8 @@ def log_likelihood(discount, strength, customers, tables, sizes):
 def likelihood_at(which, value, discount, strength, counts):
     """Return the log-likelihood with another discount (which = 0) or strength (which = 1)."""
     customers, tables, sizes = counts
-    if which == 0:
-        return log_likelihood(value, strength, customers, tables, sizes)
-    return log_likelihood(discount, value, customers, tables, sizes)
+    discount, strength = (value, strength) if which == 0 else (discount, value)
+    return log_likelihood(discount, strength, customers, tables, sizes)
 
 
 @kernel
@@ -126,15 +125,9 @@ def resample_level(restaurants, level, counts, state):
 @kernel
 def pairs_of(counts):
     """Return the values that occur in a histogram and how often they do, (distinct values, 2)."""
-    distinct = 0
-    for value in range(counts.shape[0]):
-        distinct += counts[value] > 0
-    pairs = np.empty((distinct, 2))
-    distinct = 0
-    for value in range(counts.shape[0]):
-        if counts[value] > 0:
-            pairs[distinct, 0], pairs[distinct, 1] = value, counts[value]
-            distinct += 1
+    values = np.flatnonzero(counts)
+    pairs = np.empty((values.shape[0], 2))
+    pairs[:, 0], pairs[:, 1] = values, counts[values]
     return pairs
 
 

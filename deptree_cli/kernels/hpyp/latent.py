@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.hpyp.columns import BELOW, INDEX, RECORD, ROOT
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, grown, read_actions, reduce, shift
+from deptree_cli.kernels.hpyp.columns import ROOT
+from deptree_cli.kernels.hpyp.configurations import EACH, SHIFT, begin, context_of, grown, read_actions, reduce, shift
 from deptree_cli.kernels.hpyp.items import drawn, from_logs, new_items, put, resample, systematic_count
 from deptree_cli.kernels.hpyp.model import ACTIONS, TAGS, WORDS
-from deptree_cli.kernels.hpyp.oracle import allowed, record_events, rightmost_dependents
+from deptree_cli.kernels.hpyp.oracle import choices, new_contexts, record_events, rightmost_dependents
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS, predict
 from deptree_cli.kernels.hpyp.seating import has_room, remove
 from deptree_cli.kernels.hpyp.seating import index as look_up
@@ -30,8 +30,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     n = words.shape[0]
     rightmost = np.empty(n + 1, np.int32)
     rightmost_dependents(heads, rightmost)
-    records = np.empty((64 * (n + 1), RECORD), np.int32)
-    used = begin(records)
+    records, used = begin(EACH * (n + 1))
     workspace = np.empty(MOST_LEVELS, np.int32)
     items, after, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
@@ -54,31 +53,19 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
                 weight += np.log(mass)
                 staying = systematic_count(to_shift, mass, particles, uniform(state))
                 if staying < particles:
-                    reduce(records, used, top, reduction, labels)
                     waits = put(waiting, waits, used, particles - staying, weight)
-                    used += 1
+                    used = reduce(records, used, top, reduction, labels)
                 if staying > 0:
                     tag, word = tags[index - 1], words[index - 1]
                     weight += np.log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, workspace))
                     if codes[WORDS].shape[0]:
                         weight += np.log(prob_of(restaurants, codes, WORDS, records, top, tag, word, workspace))
-                    shift(records, used, top, index, tag, word)
                     done = put(after, done, used, staying, weight)
-                    used += 1
+                    used = shift(records, used, top, index, tag, word)
         from_logs(after, done)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
-    read_actions(records, drawn(items, count, state), actions)
-
-
-@kernel
-def choices(records, top, shifted, heads, deprels, labels, rightmost):
-    """Return whether a derivation of a tree may shift, and the reduction it may make, SHIFT if there is none."""
-    head, other = records[top, INDEX], records[records[top, BELOW], INDEX]
-    may_shift, may_left, may_right = allowed(head, other, shifted, heads, rightmost)
-    if may_left:
-        return may_shift, 1 + deprels[other - 1]
-    return may_shift, 1 + labels + deprels[head - 1] if may_right else SHIFT
+    read_actions(records, drawn(items, count, state), actions, np.empty_like(tags))
 
 
 @kernel
@@ -90,61 +77,39 @@ def prob_of(restaurants, codes, process, records, top, next_tag, dish, workspace
 
 
 @kernel
-def resample_derivations(processes, count, codes, labels, treebank, paths, order, start, size, actions, state):
+def resample_derivations(processes, count, codes, labels, cuts, treebank, paths, order, start, size, actions, state):
     """Draw the derivations of sentences in this order anew, from place `start` on, each given all other sentences.
 
     An approximation: all events of a sentence leave, restaurants stay as they then are while its particles move, and
     what they propose is seated without a Metropolis-Hastings step that might refuse it.
 
     processes, codes: the restaurants of actions, tags and words, of which the first `count` are there; labels: how many
-    there are; treebank: cuts, words, tags, heads, deprels, sentences end to end; paths: nodes and entries of the events
-    of each process, overwritten, as are the actions (2 words,). Returns the place up to which there was room.
+    there are; cuts: where the events of each sentence begin, for each process; treebank: words, tags, heads, deprels,
+    sentences end to end; paths: nodes and entries of the events of each process, overwritten, as are the actions
+    (2 words,). Returns the place up to which there was room.
     """
-    cuts, words, tags, heads, deprels = treebank
     for place in range(start, order.shape[0]):
-        first, last = cuts[order[place]], cuts[order[place] + 1]
+        sentence = order[place]
         for number in range(count):
-            events = 2 * (last - first) if number == 0 else last - first
-            rows = events * paths[number][0].shape[1]
+            rows = (cuts[number][sentence + 1] - cuts[number][sentence]) * paths[number][0].shape[1]
             if not has_room(processes[number], rows, 2 * rows):
                 return place
         for number in range(count):
             nodes, entries = paths[number]
-            begin, end = events_of(number, first, last)
-            for event in range(begin, end):
+            for event in range(cuts[number][sentence], cuts[number][sentence + 1]):
                 remove(processes[number], nodes[event], entries[event], state)
-        own = words[first:last], tags[first:last]
-        derivation = actions[2 * first : 2 * last]
-        draw_derivation(
-            processes, codes, own[0], own[1], heads[first:last], deprels[first:last], labels, size, state, derivation
-        )
-        contexts = (
-            np.empty((2 * (last - first), codes[0].shape[0]), np.int32),
-            np.empty((last - first, codes[1].shape[0]), np.int32),
-            np.empty((last - first, codes[2].shape[0]), np.int32),
-        )
-        record_events(own[0], own[1], labels, derivation, codes, contexts)
-        dishes = derivation, own[1], own[0]
+        own = slice(cuts[WORDS][sentence], cuts[WORDS][sentence + 1])
+        words, tags, heads, deprels = treebank[0][own], treebank[1][own], treebank[2][own], treebank[3][own]
+        derivation = actions[2 * own.start : 2 * own.stop]
+        draw_derivation(processes, codes, words, tags, heads, deprels, labels, size, state, derivation)
+        contexts, dishes = new_contexts(codes, words.shape[0]), (derivation, tags, words)
+        record_events(words, tags, labels, derivation, codes, contexts)
         for number in range(count):
-            nodes, entries = paths[number]
-            begin, end = events_of(number, first, last)
-            look_up(
-                processes[number],
-                contexts[number],
-                dishes[number],
-                np.arange(end - begin),
-                0,
-                nodes[begin:end],
-                entries[begin:end],
-            )
-            seat(processes[number], nodes, entries, begin, end, False, state)
+            begins, ends = cuts[number][sentence], cuts[number][sentence + 1]
+            nodes, entries = paths[number][0][begins:ends], paths[number][1][begins:ends]
+            look_up(processes[number], contexts[number], dishes[number], np.arange(ends - begins), 0, nodes, entries)
+            seat(processes[number], nodes, entries, 0, ends - begins, False, state)
     return order.shape[0]
-
-
-@kernel
-def events_of(number, first, last):
-    """Return where the events of the words first..last-1 begin and end: two actions, a tag and a word each."""
-    return (2 * first, 2 * last) if number == 0 else (first, last)
 
 
 @kernel

@@ -1,12 +1,14 @@
-"""Derivations of projective trees, and the events that they consist of."""
+"""Derivations of projective trees, and the events that they consist of, with their probability."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.hpyp.columns import RECORD
-from deptree_cli.kernels.hpyp.configurations import SHIFT, begin, context_of, reduce, shift
+from deptree_cli.kernels.hpyp.columns import BELOW, INDEX
+from deptree_cli.kernels.hpyp.configurations import NULL_SYMBOL, SHIFT, begin, context_of, reduce, shift
+from deptree_cli.kernels.hpyp.predictions import predict_dish
+from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS
 
 
 @kernel
@@ -19,19 +21,20 @@ def rightmost_dependents(heads, rightmost):
 
 
 @kernel(forceinline=True)
-def allowed(top, second, shifted, heads, rightmost):
-    """Return whether a derivation of a projective tree may go on with a shift, a left-arc, a right-arc.
+def choices(records, top, shifted, heads, deprels, labels, rightmost):
+    """Return whether a derivation of a projective tree may shift, and the reduction it may make, else SHIFT.
 
-    top, second: the positions of the words on top of the stack, -1 for none; shifted: how many words are. A left-arc
-    may wait while its head lacks dependents on the right; a right-arc may not (Buys and Blunsom 2015, section 2). So
-    the second word lacks none on the left, and none on the right once the last of them is shifted and not the top.
+    shifted: how many words are. A left-arc may wait while its head lacks dependents on the right; a right-arc may not
+    (Buys and Blunsom 2015, section 2). So the second word lacks none on the left, and none on the right once the last
+    of them is shifted and not the top.
     """
-    if second > 0 and heads[second - 1] == top:
+    first, second = records[top, INDEX], records[records[top, BELOW], INDEX]  # the second is -1 if ROOT is alone
+    if second > 0 and heads[second - 1] == first:
         if rightmost[second] <= shifted:
-            return rightmost[top] > shifted, True, False
-    elif second >= 0 and heads[top - 1] == second and rightmost[top] <= shifted:
-        return False, False, True
-    return shifted < heads.shape[0], False, False
+            return rightmost[first] > shifted, 1 + deprels[second - 1]
+    elif second >= 0 and heads[first - 1] == second and rightmost[first] <= shifted:
+        return False, 1 + labels + deprels[first - 1]
+    return shifted < heads.shape[0], SHIFT
 
 
 @kernel
@@ -42,25 +45,17 @@ def derive(heads, deprels, labels, actions):
     with ROOT alone on the stack, so n words are shifted and n arcs made. Returns whether the tree has a derivation.
     """
     n = heads.shape[0]
-    stack = np.full(n + 2, -1, dtype=np.int32)  # with a place that stays empty at the bottom
     rightmost = np.empty(n + 1, dtype=np.int32)
     rightmost_dependents(heads, rightmost)
-    stack[1], at, index = 0, 1, 0
+    records, used = begin(2 * n + 2)
+    index = 0
     for step in range(2 * n):
-        top, second = stack[at], stack[at - 1]
-        may_shift, may_left, may_right = allowed(top, second, index, heads, rightmost)
-        if may_left:
-            actions[step] = 1 + deprels[second - 1]
-            at -= 1
-            stack[at] = top
-        elif may_right:
-            actions[step] = 1 + labels + deprels[top - 1]
-            at -= 1
+        may_shift, actions[step] = choices(records, used - 1, index, heads, deprels, labels, rightmost)
+        if actions[step] != SHIFT:
+            used = reduce(records, used, used - 1, actions[step], labels)
         elif may_shift:
-            actions[step] = SHIFT
             index += 1
-            at += 1
-            stack[at] = index
+            used = shift(records, used, used - 1, index, NULL_SYMBOL, NULL_SYMBOL)
         else:
             return False
     return True
@@ -81,29 +76,51 @@ def record_events(words, tags, labels, actions, codes, contexts):
     words, tags: (n,) symbols; actions: (2 n,). codes and contexts: three arrays each, for actions (2 n events), tags
     and words (n events); contexts (events, L) int32. Events come in the order of the derivation.
     """
-    records = np.empty((2 * words.shape[0] + 2, RECORD), dtype=np.int32)
-    used = begin(records)
-    action_codes, tag_codes, word_codes = codes
-    action_contexts, tag_contexts, word_contexts = contexts
+    records, used = begin(2 * words.shape[0] + 2)
     index = 0
     for step in range(actions.shape[0]):
         top = used - 1
-        context_of(records, top, action_codes, 0, action_contexts[step])
+        context_of(records, top, codes[0], 0, contexts[0][step])
         if actions[step] == SHIFT:
-            context_of(records, top, tag_codes, 0, tag_contexts[index])
-            context_of(records, top, word_codes, tags[index], word_contexts[index])
-            shift(records, used, top, index + 1, tags[index], words[index])
+            context_of(records, top, codes[1], 0, contexts[1][index])
+            context_of(records, top, codes[2], tags[index], contexts[2][index])
+            used = shift(records, used, top, index + 1, tags[index], words[index])
             index += 1
         else:
-            reduce(records, used, top, actions[step], labels)
-        used += 1
+            used = reduce(records, used, top, actions[step], labels)
+
+
+@kernel
+def new_contexts(codes, n):
+    """Return room for the contexts of the events of n words (`record_events`)."""
+    return (
+        np.empty((2 * n, codes[0].shape[0]), np.int32),
+        np.empty((n, codes[1].shape[0]), np.int32),
+        np.empty((n, codes[2].shape[0]), np.int32),
+    )
 
 
 @kernel
 def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
     """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
-    action_contexts, tag_contexts, word_contexts = contexts
     for sentence in range(cuts.shape[0] - 1):
         first, last = cuts[sentence], cuts[sentence + 1]
-        own = (action_contexts[2 * first : 2 * last], tag_contexts[first:last], word_contexts[first:last])
+        own = contexts[0][2 * first : 2 * last], contexts[1][first:last], contexts[2][first:last]
         record_events(words[first:last], tags[first:last], labels, actions[2 * first : 2 * last], codes, own)
+
+
+@kernel
+def replay(model, words, tags, actions, log_probs):
+    """Add the log-probabilities of a derivation's actions, tags and words to log_probs (3,), in nats.
+
+    words, tags: (n,) symbols; actions: (2 n,), a derivation of a tree. Words that are not generated add nothing. What
+    impossible actions would have had is not shared out among the others.
+    """
+    contexts, dishes = new_contexts(model.codes, words.shape[0]), (actions, tags, words)
+    record_events(words, tags, model.labels, actions, model.codes, contexts)
+    path = np.empty(MOST_LEVELS, np.int64)
+    for process in range(3):
+        root = model.roots[process]
+        for event in range(dishes[process].shape[0] if root >= 0 else 0):
+            prob = predict_dish(model.tables, root, contexts[process][event], path, dishes[process][event])
+            log_probs[process] += np.log(prob)

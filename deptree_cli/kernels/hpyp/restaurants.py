@@ -1,7 +1,8 @@
 """Hierarchical Pitman-Yor processes as a trie of restaurants (Teh 2006), and what they predict.
 
 The restaurant of a context is reached from the trie's root (node 0) by the symbols of the context, the most important
-first. Who sits where is `seating.py`; here are the arrays, and the probabilities of dishes given all that is seated:
+first. Who comes and goes is `seating.py`; here are the arrays, their bins laid end to end and linked again, and the
+probabilities of dishes given all that is seated:
 
     p_l(k) = (c - d t + (theta + d T) p_{l-1}(k)) / (theta + C),    p_{-1} = 1 / V,
 
@@ -119,3 +120,45 @@ def predict(restaurants, context, dish):
         if level < context.shape[0]:
             node = find(restaurants.children, node, context[level])
     return prob
+
+
+@kernel
+def write_bins(restaurants, sizes, counts):
+    """Write the bins of all entries, in the order of entries and of each one's list; return how many there are.
+
+    Without arrays to write to (of length 0) they are counted only.
+    """
+    entries, bins = restaurants.entries, restaurants.bins
+    written = 0
+    for entry in range(restaurants.used[ENTRIES]):
+        at = entries[entry, BIN] if entries[entry, SERVED] > 1 else NONE
+        while at != NONE:
+            if sizes.shape[0]:
+                sizes[written], counts[written] = bins[at, SIZE], bins[at, COUNT]
+            written += 1
+            at = bins[at, NEXT_BIN]
+    return written
+
+
+@kernel
+def link(places, dishes, sizes, counts, nodes, entries, bins):
+    """Link entries to their nodes, newest first as they were made, and bins, (B, 3), written, to their entries.
+
+    entries (M, 5): customers and tables are there already.
+    """
+    taken = 0
+    for entry in range(places.shape[0]):
+        entries[entry, DISH], entries[entry, BIN] = dishes[entry], NONE
+        entries[entry, NEXT] = nodes[places[entry], FIRST]
+        nodes[places[entry], FIRST] = entry
+        left = entries[entry, SERVED]
+        last = NONE
+        while left > 0 and entries[entry, SERVED] > 1:
+            bins[taken, SIZE], bins[taken, COUNT], bins[taken, NEXT_BIN] = sizes[taken], counts[taken], NONE
+            if last == NONE:
+                entries[entry, BIN] = taken
+            else:
+                bins[last, NEXT_BIN] = taken
+            left -= counts[taken]
+            last = taken
+            taken += 1

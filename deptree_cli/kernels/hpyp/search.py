@@ -11,25 +11,22 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
 from deptree_cli.kernels.hpyp.configurations import (
+    EACH,
     NULL_SYMBOL,
     SHIFT,
     begin,
     grown,
     legal,
-    read_tree,
     reduce,
     shift,
     tidied,
 )
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_records, new_workspace, predict_actions, tag_and_word, tags_with_word
+from deptree_cli.kernels.hpyp.model import TRIED, new_workspace, predict_actions, weigh_tags
 
 # The share of a particle that an item may have lost for good: one that would get less of it is not followed any
 # longer. The last particle of a deep stack would else reduce it to the bottom after every word.
 NEGLIGIBLE = 1e-6
-
-# The most tags of a word that are tried, where tags are predicted.
-TRIED = 3
 
 
 @kernel
@@ -39,8 +36,8 @@ def search(model, words, tags, size):
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
     n = words.shape[0]
-    workspace, records = new_workspace(model), new_records(n)
-    used = begin(records)
+    workspace = new_workspace(model)
+    records, used = begin(EACH * (n + 1))
     items, shifted, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
     negligible = np.log(NEGLIGIBLE / size)
@@ -54,19 +51,9 @@ def search(model, words, tags, size):
                 if share_of(waiting, waits) < heaviest + negligible:
                     continue
                 records = grown(records, used, 2 + TRIED)
-                before = total
+                before, word, tag = total, words[index - 1], tags[index - 1]
                 waits, total, used = expand(
-                    model,
-                    records,
-                    used,
-                    index,
-                    words[index - 1],
-                    tags[index - 1],
-                    workspace,
-                    waiting,
-                    waits,
-                    shifted,
-                    total,
+                    model, records, used, index, word, tag, workspace, waiting, waits, shifted, total
                 )
                 for new in range(before, total):
                     heaviest = max(heaviest, share_of(shifted, new))
@@ -82,14 +69,6 @@ def share_of(items, place):
 
 
 @kernel
-def find_tree(model, words, tags, size, heads, deprels, found_tags):
-    """Write the tree of a `search`: heads, deprels (labels from 0) and tags, (n,) int32; return its log-probability."""
-    records, last, log_prob = search(model, words, tags, size)
-    read_tree(records, last, model.labels, heads, deprels, found_tags)
-    return log_prob
-
-
-@kernel
 def expand(model, records, used, index, word, tag, workspace, waiting, waits, shifted, total):
     """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
@@ -102,25 +81,18 @@ def expand(model, records, used, index, word, tag, workspace, waiting, waits, sh
         going = particles - staying
         to_left = np.int64(np.rint(going * left_mass / (left_mass + right_mass)))
         if to_left > 0:
-            reduce(records, used, top, left, model.labels)
             waits = put(waiting, waits, used, to_left, weight + np.log(workspace.actions[left]))
-            used += 1
+            used = reduce(records, used, top, left, model.labels)
         if going > to_left:
-            reduce(records, used, top, right, model.labels)
             waits = put(waiting, waits, used, going - to_left, weight + np.log(workspace.actions[right]))
-            used += 1
+            used = reduce(records, used, top, right, model.labels)
     if staying > 0:
         weight += np.log(workspace.actions[SHIFT])
-        if tag == NULL_SYMBOL:
-            tags_with_word(model, records, top, word, workspace)
-            total, used = shift_with_tags(
-                records, used, index, word, workspace.tags, top, staying, weight, shifted, total
-            )
-        else:
-            weight += np.log(tag_and_word(model, records, top, tag, word, workspace))
-            shift(records, used, top, index, tag, word)
-            total = put(shifted, total, used, staying, weight)
-            used += 1
+        first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
+        best_tags(workspace.tags, first, stop, workspace.best)
+        total, used = share_among_tags(
+            records, used, index, word, workspace.tags, workspace.best, top, staying, weight, shifted, total
+        )
     return waits, total, used
 
 
@@ -136,37 +108,36 @@ def best_of(probs, start, stop):
 
 
 @kernel
-def shift_with_tags(records, used, index, word, weights, top, particles, weight, shifted, total):
+def share_among_tags(records, used, index, word, weights, best, top, particles, weight, shifted, total):
     """Shift a word with each of its best tags, particles shared in proportion; return how many shifted, and records."""
-    best = np.empty(TRIED, np.int64)
     mass = 0.0
-    for place in range(TRIED):
-        best[place] = heaviest_tag(weights, best[:place])
-        mass += weights[best[place]]
+    for tag in best:
+        mass += weights[tag]
     reach, taken = 0.0, 0
     for tag in best:
         reach += weights[tag]
         number = min(np.int64(np.ceil(particles * reach / mass)), particles) - taken  # rounded in favour of the better
         taken += number
         if number > 0:
-            shift(records, used, top, index, tag, word)
             total = put(shifted, total, used, number, weight + np.log(weights[tag]))
-            used += 1
+            used = shift(records, used, top, index, tag, word)
+        if taken == particles:
+            break
     return total, used
 
 
 @kernel
-def heaviest_tag(weights, others):
-    """Return the tag of the largest weight that is none of the others, null if there is none."""
-    heaviest = 0
-    for tag in range(weights.shape[0]):
-        if weights[tag] > weights[heaviest]:
-            known = False
-            for other in others:
-                known = known or other == tag
-            if not known:
-                heaviest = tag
-    return heaviest
+def best_tags(weights, first, stop, best):
+    """Write the tags of the largest among weights[first:stop], the largest first; null where there are no more."""
+    best[:] = NULL_SYMBOL
+    for tag in range(first, stop):
+        place = TRIED
+        while place > 0 and weights[tag] > weights[best[place - 1]]:
+            place -= 1
+            if place + 1 < TRIED:
+                best[place + 1] = best[place]
+        if place < TRIED:
+            best[place] = tag
 
 
 @kernel
@@ -203,9 +174,7 @@ def complete(model, records, used, top, weight, best_weight, workspace):
         _, may_left, _ = legal(records, top, False)
         action, _ = best_of(workspace.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
         weight += np.log(workspace.actions[action])
-        reduce(records, used, top, action, model.labels)
-        top = used
-        used += 1
+        top, used = used, reduce(records, used, top, action, model.labels)
     return top, weight, used
 
 

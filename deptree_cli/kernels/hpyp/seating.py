@@ -30,6 +30,9 @@ from deptree_cli.kernels.hpyp.restaurants import (
 )
 from deptree_cli.kernels.xoshiro import uniform
 
+# The nodes and entries of no events.
+NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0), np.int32)
+
 
 @kernel
 def has_room(restaurants, rows, bins):
@@ -220,15 +223,18 @@ def resample(restaurants, nodes, entries, start, stop, seated, state):
 
 
 @kernel
-def sweep(restaurants, nodes, entries, cuts, order, start, seated, log_prob, state):
+def sweep(restaurants, nodes, entries, cuts, order, start, seated, old, log_prob, state):
     """Resample the events of sentences in this order, one by one, from place `start` on.
 
-    cuts: (sentences + 1,), where each sentence's events begin. Returns the place up to which there was room for the
-    sizes of tables, and log_prob with those of the events added.
+    cuts: (sentences + 1,), where each sentence's events begin; old: the nodes and entries of as many other events, or
+    `NOBODY`: of each sentence these customers leave before those of the new events are seated. Returns the place up to
+    which there was room for the sizes of tables, and log_prob with those of the events added.
     """
     for place in range(start, order.shape[0]):
         first, last = cuts[order[place]], cuts[order[place] + 1]
         if not has_room(restaurants, 0, 2 * (last - first) * nodes.shape[1]):
             return place, log_prob
+        for event in range(first, min(last, old[0].shape[0])):
+            remove(restaurants, old[0][event], old[1][event], state)
         log_prob += resample(restaurants, nodes, entries, first, last, seated, state)
     return order.shape[0], log_prob

@@ -9,18 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.operations import (
-    add,
-    divide,
-    get,
-    inner,
-    multiply,
-    multiply_add,
-    put,
-    scale,
-    subtract,
-    zero,
-)
+from deptree_cli.kernels.numbers.operations import add, divide, inner, multiply, multiply_add, scale, subtract, zero
 
 
 class Dual(NamedTuple):
@@ -30,25 +19,7 @@ class Dual(NamedTuple):
     tangent: object
 
 
-@ops.get.register(Dual)
-def _get(array, index):
-    return Dual(get(array.value, index), get(array.tangent, index))
-
-
-@ops.put.register(Dual)
-def _put(array, index, x):
-    put(array.value, index, x.value)
-    put(array.tangent, index, x.tangent)
-
-
-@ops.row.register(Dual)
-def _row(array, i):
-    return Dual(ops.row(array.value, i), ops.row(array.tangent, i))
-
-
-@ops.part.register(Dual)
-def _part(array, start, stop):
-    return Dual(ops.part(array.value, start, stop), ops.part(array.tangent, start, stop))
+ops.treat_parts_alike(Dual, Dual)
 
 
 @ops.inner.register(Dual)
@@ -127,11 +98,6 @@ def _as_float(x):
 @ops.from_wide.register(Dual)
 def _from_wide(array, x):
     return Dual(ops.from_wide(array.value, x), zero(array.value))
-
-
-@ops.length.register(Dual)
-def _length(array):
-    return ops.length(array.value)
 
 
 @ops.reaches.register(Dual)

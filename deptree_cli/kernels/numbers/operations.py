@@ -174,6 +174,12 @@ def scale(x, factor):
 
 
 @operation
+def rescale(x, power):
+    """Return x times a power of 2, or its negative: nothing is rounded."""
+    return x * power
+
+
+@operation
 def is_positive(x):
     """Return whether x > 0."""
     return x > 0.0
@@ -219,3 +225,31 @@ def length(array):
 def reaches(array, log_value):
     """Return whether sums and products of an array's kind of numbers are sound down to e^log_value."""
     return log_value > SAFE_LOG
+
+
+def treat_parts_alike(kind: Any, make: Any) -> None:
+    """Register the bodies of a kind of two parts that do the same with both; `make` makes a number or an array of them.
+
+    A part is a number or an array of another kind.
+    """
+
+    @get.register(kind)
+    def _get(array, index):
+        return make(get(array[0], index), get(array[1], index))
+
+    @put.register(kind)
+    def _put(array, index, x):
+        put(array[0], index, x[0])
+        put(array[1], index, x[1])
+
+    @row.register(kind)
+    def _row(array, i):
+        return make(row(array[0], i), row(array[1], i))
+
+    @part.register(kind)
+    def _part(array, start, stop):
+        return make(part(array[0], start, stop), part(array[1], start, stop))
+
+    @length.register(kind)
+    def _length(array):
+        return length(array[0])

@@ -1,6 +1,7 @@
-"""Scores as pairs of float64 (`pairs.py`), for sums of masks: what float64 rounds off decides between trees.
+"""Numbers as pairs of float64 (`pairs.py`): scores, where what float64 rounds off decides between trees.
 
-A number of this kind is a score, of any sign, or ``-inf``; it is added, subtracted and compared.
+A score is of any sign, or ``-inf``; it is added, subtracted and compared. The finite numbers that precise ones
+(`precise.py`) are made of are multiplied and divided too.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.pairs import pair_add, pair_multiply
+from deptree_cli.kernels.numbers.pairs import pair_add, pair_divide, pair_multiply
 
 
 class Paired(NamedTuple):
-    """A score or an array of them: high + low, low being what high rounds off, 0 beside ``-inf``."""
+    """A number or an array of them: high + low, low being what high rounds off, 0 beside ``-inf``."""
 
     high: Any
     low: Any
@@ -58,29 +59,10 @@ def fill_sums(x, y, out):
 def fill_products(x, y, out):
     """Fill a flat array with products."""
     for i in range(ops.length(x)):
-        high, low = pair_multiply((x.high[i], x.low[i]), (y.high[i], y.low[i]))
-        ops.put(out, i, Paired(high, low))
+        ops.put(out, i, ops.multiply(ops.get(x, i), ops.get(y, i)))
 
 
-@ops.get.register(Paired)
-def _get(array, index):
-    return Paired(array.high[index], array.low[index])
-
-
-@ops.put.register(Paired)
-def _put(array, index, x):
-    array.high[index] = x.high
-    array.low[index] = x.low
-
-
-@ops.row.register(Paired)
-def _row(array, i):
-    return Paired(array.high[i], array.low[i])
-
-
-@ops.part.register(Paired)
-def _part(array, start, stop):
-    return Paired(array.high[start:stop], array.low[start:stop])
+ops.treat_parts_alike(Paired, Paired)
 
 
 @ops.copy.register(Paired)
@@ -88,14 +70,14 @@ def _copy(array):
     return Paired(array.high.copy(), array.low.copy())
 
 
-@ops.length.register(Paired)
-def _length(array):
-    return array.high.shape[0]
-
-
 @ops.zero.register(Paired)
 def _zero(array):
     return Paired(0.0, 0.0)
+
+
+@ops.one.register(Paired)
+def _one(array):
+    return Paired(1.0, 0.0)
 
 
 @ops.lowest.register(Paired)
@@ -112,16 +94,29 @@ def _all_lowest(array, shape):
 def _add(x, y):
     if x.high == -math.inf or y.high == -math.inf:
         return Paired(-math.inf, 0.0)
-    high, low = pair_add((x.high, x.low), (y.high, y.low))
-    return Paired(high, low)
+    return Paired(*pair_add(x, y))
 
 
 @ops.subtract.register(Paired)
 def _subtract(x, y):
     if x.high == -math.inf:
         return x
-    high, low = pair_add((x.high, x.low), (-y.high, -y.low))
-    return Paired(high, low)
+    return Paired(*pair_add(x, (-y.high, -y.low)))
+
+
+@ops.multiply.register(Paired)
+def _multiply(x, y):
+    return Paired(*pair_multiply(x, y))
+
+
+@ops.divide.register(Paired)
+def _divide(x, y):
+    return Paired(*pair_divide(x, y))
+
+
+@ops.scale.register(Paired)
+def _scale(x, factor):
+    return Paired(*pair_multiply(x, (factor, 0.0)))
 
 
 @ops.largest_sum.register(Paired)
@@ -133,6 +128,31 @@ def _largest_sum(x, y):
     return best
 
 
+@ops.rescale.register(Paired)
+def _rescale(x, power):
+    return Paired(x.high * power, x.low * power)
+
+
+@ops.is_positive.register(Paired)
+def _is_positive(x):
+    return x.high > 0.0
+
+
+@ops.is_negative.register(Paired)
+def _is_negative(x):
+    return x.high < 0.0
+
+
 @ops.is_less.register(Paired)
 def _is_less(x, y):
     return x.high < y.high or (x.high == y.high and x.low < y.low)
+
+
+@ops.logarithm.register(Paired)
+def _logarithm(x):
+    return np.log(x.high) + x.low / x.high
+
+
+@ops.as_float.register(Paired)
+def _as_float(x):
+    return x.high

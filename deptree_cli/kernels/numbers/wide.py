@@ -73,63 +73,52 @@ def wide_floats(x: Wide) -> FloatArray:
         return np.ldexp(x[0], 512 * np.clip(x[1], -4, 4))
 
 
+# What follows is for mantissas of any kind: float64, or the pairs of precise numbers (`precise.py`). What has an
+# exponent is recognised as a tuple.
+
+
 @kernel
 def normal(m, e):
-    """Return the wide number m * 2**(512 e) with its mantissa brought back into range; m is finite."""
-    if m == 0.0:
-        return 0.0, ZERO
-    while abs(m) >= HALF:
-        m *= SMALL
+    """Return the number m * 2**(512 e) with its mantissa brought back into range; m is finite."""
+    if ops.as_float(m) == 0.0:
+        return ops.zero(m), ZERO
+    while abs(ops.as_float(m)) >= HALF:
+        m = ops.rescale(m, SMALL)
         e += 1
-    while abs(m) < 1.0 / HALF:
-        m *= RADIX
+    while abs(ops.as_float(m)) < 1.0 / HALF:
+        m = ops.rescale(m, RADIX)
         e -= 1
     return m, e
 
 
 @kernel
 def wide_add(x, y):
-    """Return x + y for wide numbers of any sign.
+    """Return x + y for numbers of any sign.
 
     An addend below 2^-512 of the other is lost, as one below 2^-53 is in float64.
     """
     if x[1] < y[1]:
         x, y = y, x
     gap = x[1] - y[1]
-    if gap == 0:
-        return normal(x[0] + y[0], x[1])
-    if gap == 1:
-        return normal(x[0] + y[0] * SMALL, x[1])
-    return x
+    if gap > 1:
+        return x
+    return normal(ops.add(x[0], ops.rescale(y[0], 1.0 if gap == 0 else SMALL)), x[1])
 
 
-# The operations' bodies: a wide number or array is recognised as a tuple.
-@ops.get.register(tuple)
-def _get(array, index):
-    return array[0][index], array[1][index]
+@kernel
+def with_exponent(m, e):
+    """Return the number, or the array, of a mantissa and an exponent."""
+    return m, e
 
 
-@ops.put.register(tuple)
-def _put(array, index, x):
-    array[0][index] = x[0]
-    array[1][index] = x[1]
-
-
-@ops.row.register(tuple)
-def _row(array, i):
-    return array[0][i], array[1][i]
-
-
-@ops.part.register(tuple)
-def _part(array, start, stop):
-    return array[0][start:stop], array[1][start:stop]
+ops.treat_parts_alike(tuple, with_exponent)
 
 
 @ops.inner.register(tuple)
 def _inner(x, y):
-    total = (0.0, ZERO)
-    for j in range(x[0].shape[0]):
-        total = wide_add(total, normal(x[0][j] * y[0][j], x[1][j] + y[1][j]))
+    total = ops.zero(x)
+    for j in range(ops.length(x)):
+        total = wide_add(total, ops.multiply(ops.get(x, j), ops.get(y, j)))
     return total
 
 
@@ -140,12 +129,12 @@ def _multiply_add(total, x, y):
 
 @ops.zero.register(tuple)
 def _zero(array):
-    return 0.0, ZERO
+    return ops.zero(array[0]), ZERO
 
 
 @ops.one.register(tuple)
 def _one(array):
-    return 1.0, 0
+    return ops.one(array[0]), 0
 
 
 @ops.add.register(tuple)
@@ -155,57 +144,52 @@ def _add(x, y):
 
 @ops.subtract.register(tuple)
 def _subtract(x, y):
-    return wide_add(x, (-y[0], y[1]))
+    return wide_add(x, (ops.rescale(y[0], -1.0), y[1]))
 
 
 @ops.multiply.register(tuple)
 def _multiply(x, y):
-    return normal(x[0] * y[0], x[1] + y[1])
+    return normal(ops.multiply(x[0], y[0]), x[1] + y[1])
 
 
 @ops.divide.register(tuple)
 def _divide(x, y):
-    return normal(x[0] / y[0], x[1] - y[1])
+    return normal(ops.divide(x[0], y[0]), x[1] - y[1])
 
 
 @ops.scale.register(tuple)
 def _scale(x, factor):
-    return normal(x[0] * factor, x[1])
+    return normal(ops.scale(x[0], factor), x[1])
 
 
 @ops.is_positive.register(tuple)
 def _is_positive(x):
-    return x[0] > 0.0
+    return ops.is_positive(x[0])
 
 
 @ops.is_negative.register(tuple)
 def _is_negative(x):
-    return x[0] < 0.0
+    return ops.is_negative(x[0])
 
 
 @ops.is_less.register(tuple)
 def _is_less(x, y):
-    return x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
+    return x[1] < y[1] or (x[1] == y[1] and ops.is_less(x[0], y[0]))
 
 
 @ops.logarithm.register(tuple)
 def _logarithm(x):
-    return math.log(x[0]) + x[1] * LOG_RADIX
+    return ops.logarithm(x[0]) + x[1] * LOG_RADIX
 
 
 @ops.as_float.register(tuple)
 def _as_float(x):
-    return np.ldexp(x[0], 512 * min(max(x[1], -4), 4))
+    return np.ldexp(ops.as_float(x[0]), 512 * min(max(x[1], -4), 4))
 
 
 @ops.from_wide.register(tuple)
 def _from_wide(array, x):
     return x
-
-
-@ops.length.register(tuple)
-def _length(array):
-    return array[0].shape[0]
 
 
 @ops.reaches.register(tuple)

@@ -5,35 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.text.columns import (
-    AFTER_EMPTY,
-    BAD_COLUMNS,
-    BAD_HEAD,
-    BAD_ID,
-    BAD_NUMBER,
-    BEGUN,
-    DASH,
-    DEPREL_END,
-    DEPREL_START,
-    DEPS_END,
-    DOT,
-    EMPTY,
-    EMPTY_NODE,
-    FINE,
-    HASH,
-    HEAD,
-    HEAD_START,
-    KEEPS,
-    LINE,
-    LINE_FEED,
-    LINE_START,
-    NINE,
-    NO_HEAD,
-    TAB,
-    UNDERSCORE,
-    WORD,
-    ZERO,
-)
+from deptree_cli.kernels.text import columns as c
 
 _LONGEST_HEAD = 9
 _TABS = 9
@@ -54,17 +26,17 @@ def sentence_ends(buffer, start, state, ends):
     count = 0
     for at in range(start, buffer.shape[0]):
         byte = buffer[at]
-        if byte == LINE_FEED:
-            state[AFTER_EMPTY] = state[EMPTY] and state[BEGUN]
-            state[EMPTY] = 1
-            state[LINE_START] = at + 1
-        elif state[EMPTY] and not is_space(byte):
-            if state[AFTER_EMPTY]:
-                ends[count] = state[LINE_START]
+        if byte == c.LINE_FEED:
+            state[c.AFTER_EMPTY] = state[c.EMPTY] and state[c.BEGUN]
+            state[c.EMPTY] = 1
+            state[c.LINE_START] = at + 1
+        elif state[c.EMPTY] and not is_space(byte):
+            if state[c.AFTER_EMPTY]:
+                ends[count] = state[c.LINE_START]
                 count += 1
-            state[EMPTY] = 0
-            state[AFTER_EMPTY] = 0
-            state[BEGUN] = 1
+            state[c.EMPTY] = 0
+            state[c.AFTER_EMPTY] = 0
+            state[c.BEGUN] = 1
     return count
 
 
@@ -72,7 +44,7 @@ def sentence_ends(buffer, start, state, ends):
 def line_end(data, start):
     """Return the position behind the newline of the line that begins at start, or the end of the data."""
     for at in range(start, data.shape[0]):
-        if data[at] == LINE_FEED:
+        if data[at] == c.LINE_FEED:
             return at + 1
     return data.shape[0]
 
@@ -93,9 +65,9 @@ def number_at(data, start, end):
         return -1
     number = 0
     for at in range(start, end):
-        if not ZERO <= data[at] <= NINE:
+        if not c.ZERO <= data[at] <= c.NINE:
             return -1
-        number = 10 * number + np.int64(data[at]) - ZERO
+        number = 10 * number + np.int64(data[at]) - c.ZERO
     return number
 
 
@@ -108,7 +80,7 @@ def is_between(data, start, end, sign):
             signs += 1
             if at == start or at == end - 1:
                 return False
-        elif not ZERO <= data[at] <= NINE:
+        elif not c.ZERO <= data[at] <= c.NINE:
             return False
     return signs == 1
 
@@ -117,7 +89,7 @@ def is_between(data, start, end, sign):
 def may_keep(data, start, end):
     """Return whether a DEPREL, the bytes start..end-1, stays true while the word keeps its head: not _ and not root."""
     size = end - start
-    if size == 1 and data[start] == UNDERSCORE:
+    if size == 1 and data[start] == c.UNDERSCORE:
         return False
     if size != 4:
         return True
@@ -143,26 +115,26 @@ def scan(data, start, rows):
         line, at = line + 1, end
         end = line_end(data, at)
     comments = at
-    while at < size and data[at] == HASH:
+    while at < size and data[at] == c.HASH:
         line, at = line + 1, end
         end = line_end(data, at)
     first = at
     n = empty_nodes = 0
     while at < size and not is_empty(data, at, end):
         wrong, from_, to, columns = scan_row(data, at, end, n + 1, rows[n], rows[rows.shape[0] - 1 - empty_nodes])
-        if wrong == EMPTY_NODE:
+        if wrong == c.EMPTY_NODE:
             empty_nodes += 1
-        elif wrong == WORD:
-            rows[n, LINE] = line
+        elif wrong == c.WORD:
+            rows[n, c.LINE] = line
             n += 1
-        elif wrong != FINE:
+        elif wrong != c.FINE:
             return wrong, line, from_, to, n, columns
         line, at = line + 1, end
         end = line_end(data, at)
     for word in range(n):
-        if rows[word, HEAD] > n:
-            return BAD_HEAD, rows[word, LINE], rows[word, HEAD_START], rows[word, DEPREL_START] - 1, n, 10
-    return FINE, comments, first, at, n, empty_nodes
+        if rows[word, c.HEAD] > n:
+            return c.BAD_HEAD, rows[word, c.LINE], rows[word, c.HEAD_START], rows[word, c.DEPREL_START] - 1, n, 10
+    return c.FINE, comments, first, at, n, empty_nodes
 
 
 @kernel
@@ -175,7 +147,7 @@ def scan_row(data, start, end, due, word, empty_node):
     tabs = 0
     id_end = head_start = deprel_start = deps_start = deps_end = start
     for at in range(start, end):
-        if data[at] == TAB:
+        if data[at] == c.TAB:
             tabs += 1
             if tabs == 1:
                 id_end = at
@@ -188,20 +160,20 @@ def scan_row(data, start, end, due, word, empty_node):
             elif tabs == 9:
                 deps_end = at
     if tabs != _TABS:
-        return BAD_COLUMNS, start, end, tabs + 1
-    if data[start] == ZERO or number_at(data, start, id_end) != due:
-        if is_between(data, start, id_end, DASH):
-            return FINE, start, end, 10
-        if is_between(data, start, id_end, DOT):
+        return c.BAD_COLUMNS, start, end, tabs + 1
+    if data[start] == c.ZERO or number_at(data, start, id_end) != due:
+        if is_between(data, start, id_end, c.DASH):
+            return c.FINE, start, end, 10
+        if is_between(data, start, id_end, c.DOT):
             empty_node[0], empty_node[1] = start, end
-            return EMPTY_NODE, start, end, 10
-        return BAD_ID, start, id_end, 10
-    missing = deprel_start - head_start == 2 and data[head_start] == UNDERSCORE
-    head = NO_HEAD if missing else number_at(data, head_start, deprel_start - 1)
+            return c.EMPTY_NODE, start, end, 10
+        return c.BAD_ID, start, id_end, 10
+    missing = deprel_start - head_start == 2 and data[head_start] == c.UNDERSCORE
+    head = c.NO_HEAD if missing else number_at(data, head_start, deprel_start - 1)
     if head < 0 and not missing:
-        return BAD_NUMBER, head_start, deprel_start - 1, 10
-    word[HEAD_START], word[DEPREL_START] = head_start, deprel_start
-    word[DEPREL_END], word[DEPS_END] = deps_start - 1, deps_end
-    word[HEAD] = head
-    word[KEEPS] = head > 0 and may_keep(data, deprel_start, deps_start - 1)
-    return WORD, start, end, 10
+        return c.BAD_NUMBER, head_start, deprel_start - 1, 10
+    word[c.HEAD_START], word[c.DEPREL_START] = head_start, deprel_start
+    word[c.DEPREL_END], word[c.DEPS_END] = deps_start - 1, deps_end
+    word[c.HEAD] = head
+    word[c.KEEPS] = head > 0 and may_keep(data, deprel_start, deps_start - 1)
+    return c.WORD, start, end, 10

@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.text.columns import (
-    DEP,
-    DEPREL_END,
-    DEPS_END,
-    DROP,
-    HEAD,
-    HEAD_START,
-    KEEP,
-    KEEPS,
-    ROOT,
-    TAB,
-    UNDERSCORE,
-    ZERO,
-)
+from deptree_cli.kernels.text import columns as c
 
 COLON = 58
 
@@ -48,12 +35,12 @@ def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
         at = copy(data, id_span[1], rows_start, out, at)
         at = copy(notes_pool, notes_cuts[2 * tree + 1], notes_cuts[2 * tree + 2], out, at)
         start = rows_start
-        empty = empty_nodes.shape[0] if deps == KEEP else 0
+        empty = empty_nodes.shape[0] if deps == c.KEEP else 0
         for word in range(n):
-            at, empty = copy_rows(data, start, words[word, HEAD_START], empty_nodes, empty, out, at)
+            at, empty = copy_rows(data, start, words[word, c.HEAD_START], empty_nodes, empty, out, at)
             label = labels[tree, word] if labels.shape[0] else -1
             at = write_arc(data, words[word], heads[tree, word], label, names_pool, names_cuts, deps, out, at)
-            start = words[word, DEPS_END]
+            start = words[word, c.DEPS_END]
         at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
         if tree < k - 1:
             at = copy(gap, 0, gap.shape[0], out, at)
@@ -91,19 +78,19 @@ def write_arc(data, word, head, label, names_pool, names_cuts, deps, out, at):
     head, and becomes `root` or `dep` if not.
     """
     start = at
-    kept = label < 0 and head == word[HEAD] and word[KEEPS]
+    kept = label < 0 and head == word[c.HEAD] and word[c.KEEPS]
     if kept:
-        at = copy(data, word[HEAD_START], word[DEPREL_END], out, at)
+        at = copy(data, word[c.HEAD_START], word[c.DEPREL_END], out, at)
     else:
         at = write_number(head, out, at)
-        out[at] = TAB
-        name = DEP + label + 1 if label >= 0 else (DEP if head else ROOT)
+        out[at] = c.TAB
+        name = c.DEP + label + 1 if label >= 0 else (c.DEP if head else c.ROOT)
         at = copy(names_pool, names_cuts[name], names_cuts[name + 1], out, at + 1)
-    if deps == KEEP:
-        return copy(data, word[DEPREL_END], word[DEPS_END], out, at)
-    out[at] = TAB
-    if deps == DROP:
-        out[at + 1] = UNDERSCORE
+    if deps == c.KEEP:
+        return copy(data, word[c.DEPREL_END], word[c.DEPS_END], out, at)
+    out[at] = c.TAB
+    if deps == c.DROP:
+        out[at + 1] = c.UNDERSCORE
         return at + 2
     return write_dependency(out, start, at)
 
@@ -115,7 +102,7 @@ def write_number(number, out, at):
     while power * 10 <= number:
         power *= 10
     while power:
-        out[at] = ZERO + number // power % 10
+        out[at] = c.ZERO + number // power % 10
         at += 1
         power //= 10
     return at
@@ -129,7 +116,7 @@ def write_dependency(out, start, end):
     """
     at = copy(out, start, end, out, end + 1)
     for i in range(end + 1, at):
-        if out[i] == TAB:
+        if out[i] == c.TAB:
             out[i] = COLON
             break
     return at

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from deptree_cli.core.hpyp.parsing import filtered, parse, parse_by_beam
+from deptree_cli.core.hpyp.parsing import filtered, parse
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
 from tests.commands.hpyp.texts import RAW, blocks_of
@@ -34,7 +34,7 @@ def test_best_trees(parsed, parser: Parser, sentences, tmp_path, tags: str, beam
     assert blank(out) == blank(RAW.read_bytes())
     for block, row, sentence in zip(blocks_of(out), rows, sentences, strict=True):
         trained = parser.trained
-        best = parse_by_beam(trained, sentence, beam, predicts) if beam else parse(trained, sentence, 50, predicts)
+        best = parse(trained, sentence, 50, predicts, beam)
         assert block.heads == row["heads"] == best.heads.tolist()
         assert tuple(block.deprels) == tuple(row["deprels"]) == best.deprels
         assert tuple(block.column("upos")) == best.tags

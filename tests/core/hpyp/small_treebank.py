@@ -6,8 +6,8 @@ import numpy as np
 
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.contexts import LEXICALISED, Contexts
-from deptree_cli.core.hpyp.trained import Trained
-from deptree_cli.core.hpyp.training import STATIC, Settings, Training
+from deptree_cli.core.hpyp.trained import STATIC, Settings, Trained
+from deptree_cli.core.hpyp.training import Training
 
 TREES = [
     "the/DET:det:2 dog/NOUN:nsubj:3 sleeps/VERB:root:0",
@@ -46,7 +46,7 @@ def begun(
     seed: int = 3,
 ) -> Training:
     """Training on the small treebank."""
-    return Training.of(TREEBANK, contexts, Settings(seed, oracle), text or [], trained)
+    return Training(TREEBANK, contexts, Settings(seed, oracle, "upos"), text or [], trained)
 
 
 def run(training: Training, iterations: int, passes: int = 0) -> Trained:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.hpyp import predicting
 from deptree_cli.core.hpyp.process import Paths, Process
-from deptree_cli.kernels.hpyp.predictions import Predictions, path_of, predict_below, predict_dish, predict_dishes
+from deptree_cli.kernels.hpyp.predictions import Predictions, predict_dish, predict_dishes
 from tests.core.hpyp.reference_hpyp import Event, Franchise
 from tests.kernels.hpyp.processes import prefixes_of, random_events, seating_of
 
@@ -91,8 +91,6 @@ def check_predictions(found: Predictions, root: int, franchise: Franchise) -> No
         expected = [franchise.prob(context, dish) for dish in range(CHOICES)]
         np.testing.assert_allclose(probs, expected, rtol=1e-11)
         assert [predict_dish(found, root, symbols, path, dish) for dish in range(CHOICES)] == pytest.approx(expected)
-        deepest = path_of(found, root, symbols, path)
-        assert predict_below(found, path, deepest, 3, franchise.prob((), 3)) == pytest.approx(expected[3])
 
 
 @pytest.mark.parametrize(("many", "most"), [(1, 1 << 21), (8, 1 << 21), (1, 600), (2, 40)])

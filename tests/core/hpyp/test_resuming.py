@@ -11,8 +11,8 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.core.hpyp.resuming import check_targets
-from deptree_cli.core.hpyp.trained import Progress
-from deptree_cli.core.hpyp.training import SAMPLED, STATIC, Settings, Training
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Settings
+from deptree_cli.core.hpyp.training import Training
 from tests.core.hpyp.small_treebank import TREEBANK, UNLABELLED, begun, run, same
 
 
@@ -50,12 +50,12 @@ def test_going_on_with_something_else() -> None:
     refused(lambda: begun(contexts=UNLEXICALISED, trained=half), "other contexts")
     refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
     refused(
-        lambda: Training.of(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
+        lambda: Training(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
         "trained with `tags=upos`",
     )
-    refused(lambda: Training.of(TREEBANK[1:], LEXICALISED, Settings(3), trained=half), "other data")
+    refused(lambda: Training(TREEBANK[1:], LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
     renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]
-    refused(lambda: Training.of(renamed, LEXICALISED, Settings(3), trained=half), "other data")
+    refused(lambda: Training(renamed, LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
     read = run(begun(text=UNLABELLED), 2, 1)
     refused(lambda: begun(text=UNLABELLED[:-1], trained=read), "other data")
     refused(lambda: begun(trained=read), "trained with `unlabelled`")

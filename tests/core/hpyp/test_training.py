@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
+from deptree_cli.core.hpyp.corpus import Text
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.parsing import parse
 from deptree_cli.core.hpyp.process import Process
 from deptree_cli.core.hpyp.snapshot import Snapshot
-from deptree_cli.core.hpyp.trained import Trained
-from deptree_cli.core.hpyp.training import SAMPLED, STATIC, Settings, Training
-from deptree_cli.core.hpyp.unlabelled import Text
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Settings, Trained
+from deptree_cli.core.hpyp.training import Training
 from deptree_cli.kernels.hpyp.model import WORDS
 from tests.core.hpyp.reference_hpyp import Event, Posterior, counts
 from tests.core.hpyp.reference_parser import Configuration, oracle_derivations
@@ -110,7 +110,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monke
     one derivation, so that the sampled oracle draws nothing else.
     """
     monkeypatch.setattr("deptree_cli.core.hpyp.training.resample_levels", lambda *_: None)
-    training, found = Training.of(CHAIN, SHORT, Settings(1, oracle)), Counter[object]()
+    training, found = Training(CHAIN, SHORT, Settings(1, oracle, "upos")), Counter[object]()
     process = training._processes[WORDS]
     process.restaurants.discounts[:], process.restaurants.strengths[:] = HYPER
     contexts, dishes = (array.tolist() for array in training._derivations.events()[WORDS])
@@ -237,6 +237,6 @@ def test_there_is_text_to_read_or_not() -> None:
 @pytest.mark.parametrize("contexts", [LEXICALISED, UNLEXICALISED], ids=["lexicalised", "unlexicalised"])
 def test_a_treebank_of_one_word(oracle: str, contexts: Contexts) -> None:
     one = [annotated("sleep/VERB:root:0", 1)]
-    training = Training.of(one, contexts, Settings(1, oracle), one if contexts.word else [])
+    training = Training(one, contexts, Settings(1, oracle, "upos"), one if contexts.word else [])
     trained = run(training, 6, 2 if contexts.word else 0)
     assert parse(trained, one[0]).heads.tolist() == [0]

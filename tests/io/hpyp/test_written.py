@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.io.hpyp.treebank import read_treebank
-from deptree_cli.io.hpyp.written import to_conllu
+from deptree_cli.io.hpyp.trees import to_conllu
 
 HEADS = np.array([2, 0, -1], dtype=np.int32)
 SENTENCE = Annotated("ž-1", "", ("Žena", "spí", "."), ("NOUN", "_", "PUNCT"), HEADS, ("nsubj", "root", "_"))

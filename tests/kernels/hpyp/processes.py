@@ -124,7 +124,7 @@ class Process:
         """Resample the customers so many times, as training does: all are events of the same sentence."""
         order = np.zeros(times, dtype=np.int64)
         arguments = self.restaurants, self.nodes, self.entries, np.array([0, len(self.events)]), order, 0
-        assert seating.sweep(*arguments, True, 0.0, state)[0] == times
+        assert seating.sweep(*arguments, True, seating.NOBODY, 0.0, state)[0] == times
 
     def bins_in_use(self) -> int:
         """How many bins hold tables, over all entries."""

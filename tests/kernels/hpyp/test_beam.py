@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.hpyp.beam import find_tree_by_beam, has_place, keep
+from deptree_cli.kernels.hpyp.beam import beam_search, has_place, keep
 from deptree_cli.kernels.hpyp.items import new_items
-from tests.core.hpyp.reference_parser import SHIFT, Configuration, Tree
+from tests.core.hpyp.reference_parser import SHIFT, Configuration
 from tests.kernels.hpyp.test_search import CASES, case, enumerated, is_greedy_at_the_end
-from tests.kernels.hpyp.toy_models import Known, Toy, as_arrays
+from tests.kernels.hpyp.test_search import found_by as found_by_search
+from tests.kernels.hpyp.toy_models import Known, Toy
 
-
-def found_by(toy: Toy, words: list[int], tags: list[int], size: int) -> tuple[float, Tree, list[int]]:
-    """The log-probability, the tree and the tags that the kernel finds."""
-    heads, deprels, found_tags = np.full((3, len(words)), 77, dtype=np.int32)
-    log_prob = find_tree_by_beam(toy.model, *as_arrays(words, tags), size, heads, deprels, found_tags)
-    return log_prob, tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True)), found_tags.tolist()
+found_by = partial(found_by_search, find=beam_search)
 
 
 class Item(NamedTuple):

@@ -33,8 +33,7 @@ class Walk:
 
     def __init__(self, n: int, labels: int) -> None:
         self.labels = labels
-        self.records = np.full((20_000, RECORD), 77, dtype=np.int32)
-        self.used = begin(self.records)
+        self.records, self.used = begin(20_000)
         self.start = Configuration(n, labels)
 
     def steps(
@@ -45,12 +44,11 @@ class Walk:
         yield configuration, top, actions
         for action in configuration.legal():
             new = self.used
-            self.used += 1
             if action == SHIFT:
                 word = configuration.shifted
-                shift(self.records, new, top, word + 1, TAGS[word], WORDS[word])
+                self.used = shift(self.records, new, top, word + 1, TAGS[word], WORDS[word])
             else:
-                reduce(self.records, new, top, action, self.labels)
+                self.used = reduce(self.records, new, top, action, self.labels)
             yield from self.steps(configuration.after(action), new, (*actions, action))
 
 
@@ -92,9 +90,10 @@ def test_derivations_are_read_backwards(n: int, labels: int) -> None:
     """The tree, the tags and the actions of complete derivations, after all others have been written too."""
     walk = Walk(n, labels)
     for configuration, top, actions in list(walk.steps()):
-        found_actions = np.full(len(actions), 77)
-        read_actions(walk.records, top, found_actions)
+        found_actions, found_tags = np.full(len(actions), 77), np.full(configuration.shifted, 77)
+        read_actions(walk.records, top, found_actions, found_tags)
         assert found_actions.tolist() == list(actions)
+        assert found_tags.tolist() == TAGS[: configuration.shifted]
         if not configuration.legal():
             heads, deprels, tags = np.full((3, n), 77)
             read_tree(walk.records, top, labels, heads, deprels, tags)
@@ -122,7 +121,7 @@ def test_tidied_records_keep_the_derivations_under_way(n: int, labels: int) -> N
     assert len(records) >= 3 * used
     for top, stack, (_, actions) in zip(tops.tolist(), stacks, kept, strict=True):
         found = np.empty(len(actions), dtype=np.int32)
-        read_actions(records, top, found)
+        read_actions(records, top, found, np.empty(n, dtype=np.int32))
         assert tuple(found.tolist()) == actions
         assert stack_of(records, top) == stack
 

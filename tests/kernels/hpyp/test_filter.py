@@ -48,15 +48,15 @@ def case(seed: int, lexicalised: bool, known: Known) -> Case:
 
 
 class Run(NamedTuple):
-    """What a filter finds: log-evidences (n + 1,), trees (trees, n) with their weights, and which of them were drawn
-    (draws,), with labels from 0 (draws, n)."""
+    """What a filter finds: trees (trees, n) with their weights, and which of them were drawn (draws,), with labels from
+    0 (draws, n); log-evidences (n + 1,)."""
 
-    log_evidence: Float
     heads: Numbers
     tags: Numbers
     weights: Float
     drawn: Numbers
     deprels: Numbers
+    log_evidence: Float
 
     def marginals(self) -> Float:
         """The weights of trees with an arc, (n + 1, n + 1)."""
@@ -77,9 +77,7 @@ class Run(NamedTuple):
 
 def run(of: Case, size: int, state: NDArray[np.uint64], draws: int = 10) -> Run:
     """Filter the sentence of a case."""
-    log_evidence = np.full(len(of.words) + 1, np.nan)
-    words, tags = as_arrays(of.words, of.tags)
-    return Run(log_evidence, *filter_trees(of.toy.model, words, tags, size, draws, state, log_evidence))
+    return Run(*filter_trees(of.toy.model, *as_arrays(of.words, of.tags), size, draws, state))
 
 
 def check_unbiased(samples: list[Float], expected: Float) -> None:
@@ -147,10 +145,8 @@ def test_long_sentences(known: Known, size: int, draws: int, state) -> None:
     """Records move to larger arrays; trees have a single root, evidence is finite."""
     toy = Toy(1)
     words, tags = toy.sentence(120 if draws > 1000 else 15, known)
-    log_evidence = np.full(len(words) + 1, np.nan)
-    heads, found_tags, weights, drawn, deprels = filter_trees(
-        toy.model, *as_arrays(words, tags), size, 5, state, log_evidence
-    )
+    found = filter_trees(toy.model, *as_arrays(words, tags), size, 5, state)
+    heads, found_tags, weights, drawn, deprels, log_evidence = found
     assert np.isfinite(log_evidence).all()
     assert ((heads == 0).sum(axis=1) == 1).all()
     assert ((drawn >= 0) & (drawn < len(heads))).all()
@@ -168,9 +164,8 @@ def test_weights_below_the_range_of_floats(state) -> None:
         paths = process.index(np.empty((len(dishes), 0), dtype=np.int32), dishes)
         process.sweep(paths, np.array([0, len(dishes)]), np.zeros(1, dtype=np.int64), False, state)
     tables, roots = predictions([process.at_rest() for process in processes], (3, 3))
-    model = Model(tables, np.append(roots, NONE), np.zeros((3, 1), np.int64), np.zeros(3, np.int64), 1, 3)
-    log_evidence = np.empty(301)
+    model = Model(tables, np.append(roots, NONE), (np.empty(0, np.int64),) * 3, 1, 3)
     words, tags = np.zeros(300, dtype=np.int32), np.full(300, 2, dtype=np.int32)
-    weights = filter_trees(model, words, tags, 10, 1, state, log_evidence)[2]
+    _, _, weights, _, _, log_evidence = filter_trees(model, words, tags, 10, 1, state)
     assert np.log(np.finfo(float).tiny) > log_evidence[-1] > -np.inf
     assert weights.sum() == pytest.approx(1, abs=1e-12)

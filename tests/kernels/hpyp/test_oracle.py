@@ -10,8 +10,10 @@ import pytest
 from deptree_cli.core.hpyp.contexts import LEXICALISED
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
+from deptree_cli.kernels.hpyp.columns import ROOT
+from deptree_cli.kernels.hpyp.configurations import begin, reduce, shift
 from deptree_cli.kernels.hpyp.oracle import (
-    allowed,
+    choices,
     derive,
     derive_all,
     record_all_events,
@@ -55,20 +57,25 @@ def test_several_roots_have_a_derivation_and_crossing_arcs_have_none(n: int) -> 
 
 
 def allowed_derivations(tree: Tree) -> set[tuple[int, ...]]:
-    """Every derivation that `allowed` lets pass, labels being 1."""
-    heads = np.array([head for head, _ in tree], dtype=np.int32)
-    rightmost = np.empty(len(tree) + 1, dtype=np.int32)
+    """Every derivation that `choices` lets pass, labels being 1."""
+    n = len(tree)
+    heads, rightmost = np.array([head for head, _ in tree], dtype=np.int32), np.empty(n + 1, dtype=np.int32)
     rightmost_dependents(heads, rightmost)
-    found, waiting = set(), [(Configuration(len(tree), 1), ())]
+    records, used = begin(10_000)
+    found, waiting = set(), [(ROOT, 0, ())]
     while waiting:
-        configuration, actions = waiting.pop()
-        if not configuration.legal():
+        top, shifted, actions = waiting.pop()
+        if len(actions) == 2 * n:
             found.add(actions)
             continue
-        second, top = (-1, *configuration.stack)[-2:]
-        kinds = allowed(top, second, configuration.shifted, heads, rightmost)
-        assert any(kinds)
-        waiting += [(configuration.after(action), (*actions, action)) for action in range(3) if kinds[action]]
+        may_shift, reduction = choices(records, top, shifted, heads, np.zeros(n, dtype=np.int32), 1, rightmost)
+        assert may_shift or reduction != SHIFT
+        if may_shift:
+            waiting.append((used, shifted + 1, (*actions, SHIFT)))
+            used = shift(records, used, top, shifted + 1, 0, 0)
+        if reduction != SHIFT:
+            waiting.append((used, shifted, (*actions, int(reduction))))
+            used = reduce(records, used, top, reduction, 1)
     return found
 
 

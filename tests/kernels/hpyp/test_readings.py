@@ -1,4 +1,4 @@
-"""Readings of sentences without trees: those that are drawn have their posterior, and words move from old to new."""
+"""Readings of sentences without trees, found by a search or drawn: tags and derivations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
+from deptree_cli.kernels.hpyp.configurations import read_actions, read_tree
+from deptree_cli.kernels.hpyp.filter import draw_reading
 from deptree_cli.kernels.hpyp.latent import are_derivations
-from deptree_cli.kernels.hpyp.readings import exchange, read_best, read_sampled
-from deptree_cli.kernels.hpyp.search import find_tree
+from deptree_cli.kernels.hpyp.search import search
 from tests.core.hpyp.reference_parser import Configuration, Enumeration
-from tests.kernels.hpyp.processes import Process, random_events
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
 from tests.pearson import chi_square
 
@@ -27,7 +27,7 @@ def read(toy: Toy, words: list[int], size: int, state) -> Reading:
     """The tags and the derivation of a reading that is drawn."""
     (numbers,) = as_arrays(words)
     tags, actions = np.full(len(words), 77, np.int32), np.full(2 * len(words), 77, np.int32)
-    read_sampled(toy.model, numbers, size, state, tags, actions)
+    read_actions(*draw_reading(toy.model, numbers, size, state), actions, tags)
     assert are_derivations(np.array([0, len(words)]), toy.labels, actions)
     return tuple(tags.tolist()), unlabelled(actions.tolist(), toy.labels)
 
@@ -61,23 +61,12 @@ def test_the_best_reading_is_that_of_the_search(n: int) -> None:
     toy = Toy(7)
     (words,) = as_arrays(toy.sentence(n)[0])
     tags, actions = np.full(n, 77, np.int32), np.full(2 * n, 77, np.int32)
-    read_best(toy.model, words, 50, tags, actions)
+    records, last, _ = search(toy.model, words, np.zeros(n, np.int32), 50)
+    read_actions(records, last, actions, tags)
     heads, deprels, expected = np.empty((3, n), np.int32)
-    find_tree(toy.model, words, np.zeros(n, np.int32), 50, heads, deprels, expected)
+    read_tree(records, last, toy.labels, heads, deprels, expected)
     configuration = Configuration(n, toy.labels)
     for action in actions.tolist():
         configuration = configuration.after(action)
     assert configuration.tree() == tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True))
     assert tags.tolist() == expected.tolist()
-
-
-def test_words_move_from_old_readings_to_new_ones(state) -> None:
-    """Six sentences of ten events each: of the old ones none is left, of the new ones all are seated."""
-    events = random_events(120, 4, 3, 6, seed=3)
-    process = Process(6, [0.5] * 4, [0.3] * 4, events)
-    for event in range(60):
-        process.add(event, state)
-    old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
-    cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
-    assert exchange(process.restaurants, *old, *new, cuts, order, 0, state) == 6
-    process.franchise(range(60, 120))

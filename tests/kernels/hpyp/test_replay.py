@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.kernels.hpyp.replay import replay
+from deptree_cli.kernels.hpyp.oracle import replay
 from tests.core.hpyp.reference_parser import SHIFT, Configuration, static_oracle
 from tests.kernels.hpyp.toy_models import Toy, as_arrays
 

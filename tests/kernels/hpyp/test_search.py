@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.kernels.hpyp.columns import ACTION, ROOT
-from deptree_cli.kernels.hpyp.configurations import begin, shift
+from deptree_cli.kernels.hpyp.configurations import begin, read_tree, shift
 from deptree_cli.kernels.hpyp.items import new_items, put
-from deptree_cli.kernels.hpyp.model import new_records, new_workspace
-from deptree_cli.kernels.hpyp.search import expand, find_tree, shift_with_tags
+from deptree_cli.kernels.hpyp.model import TRIED, new_workspace
+from deptree_cli.kernels.hpyp.search import best_tags, expand, search, share_among_tags
 from tests.core.hpyp.reference_parser import Configuration, Derivation, Enumeration, Tree
 from tests.kernels.hpyp.toy_models import Known, Toy, as_arrays
 
 MANY = 200_000  # particles: as many as none of the derivations of a toy's sentence ends without one
 
 
-def found_by(toy: Toy, words: list[int], tags: list[int], size: int) -> tuple[float, Tree, list[int]]:
-    """The log-probability, the tree and the tags that the kernel finds."""
+def found_by(
+    toy: Toy, words: list[int], tags: list[int], size: int, find: Callable[..., Any] = search
+) -> tuple[float, Tree, list[int]]:
+    """The log-probability, the tree and the tags that a kernel finds."""
     heads, deprels, found_tags = np.full((3, len(words)), 77, dtype=np.int32)
-    log_prob = find_tree(toy.model, *as_arrays(words, tags), size, heads, deprels, found_tags)
+    records, last, log_prob = find(toy.model, *as_arrays(words, tags), size)
+    read_tree(records, last, toy.labels, heads, deprels, found_tags)
     tree = tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True))
     return log_prob, tree, found_tags.tolist()
 
@@ -104,8 +109,7 @@ def test_particles_are_shared_out_by_probability(seed: int) -> None:
     """Of a stack of ROOT and two words: to shift its share, the rest to left-arc and right-arc by their masses."""
     toy, size = Toy(seed), 1000
     words, tags = toy.sentence(3)
-    records, workspace = new_records(3), new_workspace(toy.model)
-    begin(records)
+    workspace, (records, _) = new_workspace(toy.model), begin(9)
     shift(records, 2, ROOT, 1, tags[0], words[0])
     shift(records, 3, 2, 2, tags[1], words[1])
     waiting, shifted = new_items(size), new_items(size)
@@ -133,9 +137,9 @@ def test_particles_are_shared_out_by_probability(seed: int) -> None:
     ],
 )
 def test_no_worse_tag_gets_more_particles(weights: tuple[float, ...], particles: int, expected: list[int]) -> None:
-    records, shifted = new_records(1), new_items(10)
-    begin(records)
+    (records, _), shifted, best = begin(9), new_items(10), np.empty(TRIED, dtype=np.int64)
     by_tag = np.array([0.0, 0.0, *weights])
-    count, used = shift_with_tags(records, 2, 1, 5, by_tag, ROOT, particles, 0.0, shifted, 0)
+    best_tags(by_tag, 2, len(by_tag), best)
+    count, used = share_among_tags(records, 2, 1, 5, by_tag, best, ROOT, particles, 0.0, shifted, 0)
     assert shifted.particles[:count].tolist() == expected
     assert used == 2 + count

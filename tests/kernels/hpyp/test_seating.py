@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.kernels.hpyp.restaurants import BINS, FREE, NONE
-from deptree_cli.kernels.hpyp.seating import resample, sweep
+from deptree_cli.kernels.hpyp.seating import NOBODY, resample, sweep
 from tests.core.hpyp.reference_hpyp import Event, Posterior, Seating
 from tests.kernels.hpyp.processes import Process, random_events
 from tests.pearson import chi_square
@@ -85,12 +85,12 @@ def test_events_leave_and_return_one_by_one(state) -> None:
     arguments = process.restaurants, process.nodes, process.entries, cuts, order, 0
     copy = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     same_state = state.copy()
-    done, log_prob = sweep(*arguments, False, 0.0, state)
+    done, log_prob = sweep(*arguments, False, NOBODY, 0.0, state)
     expected = sum(np.log(copy.add(event, same_state)) for event in [*range(21, 50), *range(20), 20])
     assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
     assert process.seating() == copy.seating()
     for _ in range(20):
-        done, log_prob = sweep(*arguments, True, 0.0, state)
+        done, log_prob = sweep(*arguments, True, NOBODY, 0.0, state)
         expected = 0.0
         for event in [*range(21, 50), *range(20), 20]:
             copy.remove(event, same_state)
@@ -105,10 +105,10 @@ def test_a_sweep_stops_where_there_is_no_room(state) -> None:
     process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     cuts, order = np.array([0, 20, 50]), np.array([0, 1])
     small = process.restaurants._replace(bins=process.restaurants.bins[: 2 * 20 * 3])
-    done, _ = sweep(small, process.nodes, process.entries, cuts, order, 0, False, 0.0, state)
+    done, _ = sweep(small, process.nodes, process.entries, cuts, order, 0, False, NOBODY, 0.0, state)
     assert done == 1
     process.franchise(range(20))
-    done, _ = sweep(process.restaurants, process.nodes, process.entries, cuts, order, 1, False, 0.0, state)
+    done, _ = sweep(process.restaurants, process.nodes, process.entries, cuts, order, 1, False, NOBODY, 0.0, state)
     assert done == 2
     process.franchise()
 
@@ -122,3 +122,14 @@ def test_paths_lead_to_the_contexts_and_dishes_of_events(state) -> None:
     distinct = {context[:level] for context, _ in process.events for level in range(4)}
     assert len(distinct) == len(prefixes) == process.restaurants.used[0]
     assert process.restaurants.used[FREE] == NONE
+
+
+def test_customers_move_from_old_events_to_new_ones(state) -> None:
+    """Six sentences of ten events each: of the old ones none is left, of the new ones all are seated."""
+    process = Process(6, [0.5] * 4, [0.3] * 4, random_events(120, 4, 3, 6, seed=3))
+    for event in range(60):
+        process.add(event, state)
+    old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
+    cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
+    assert sweep(process.restaurants, *new, cuts, order, 0, False, old, 0.0, state)[0] == 6
+    process.franchise(range(60, 120))

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED
+from deptree_cli.core.hpyp.contexts import LEXICALISED, NAMES, UNLEXICALISED
 from deptree_cli.core.hpyp.predicting import predictions
 from deptree_cli.core.hpyp.process import Process
 from deptree_cli.kernels.hpyp.model import Model
@@ -65,12 +65,9 @@ class Toy:
         """What kernels predict from."""
         snapshots = [process.at_rest() for process in processes.values()]
         tables, roots = predictions(snapshots, [sizes[name] for name in processes])
-        codes, lengths = np.zeros((3, 8), dtype=np.int64), np.zeros(3, dtype=np.int64)
-        for number, name in enumerate(processes):
-            own = self.contexts.codes(name)
-            codes[number, : len(own)], lengths[number] = own, len(own)
+        codes = tuple(self.contexts.codes(name) for name in NAMES)
         all_roots = np.array([*roots, NONE][:3], dtype=np.int64)
-        return Model(tables, all_roots, codes, lengths, self.labels, self.tags)
+        return Model(tables, all_roots, codes, self.labels, self.tags)
 
     def sentence(self, n: int, known: Known = Known.ALL) -> tuple[list[int], list[int]]:
         """Random words and tags, null for those that are not known."""
