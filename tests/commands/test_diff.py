@@ -97,7 +97,10 @@ def test_calibration_as_a_picture(done, put, tmp_path, name):
 def test_pictures_that_cannot_be(deptree):
     pytest.importorskip("matplotlib")
     gold = ("--gold", DATA / "gold.conllu")
-    for options, said in [(("--plot", "a.svg"), "--plot draws what"), ((*gold, "--plot", "a.xyz"), "as 'xyz'")]:
+    for options, said in [
+        (("--plot", "a.svg"), "--plot needs something to compare with"),
+        ((*gold, "--plot", "a.xyz"), "as 'xyz'"),
+    ]:
         ran = deptree("decode", *SCORES, *options)
         assert ran.code == 2
         assert said in ran.err

@@ -80,7 +80,7 @@ def test_older_names_still_work(done, old, new):
 def test_help_of_a_command(deptree):
     assert deptree("help", "sample").out == deptree("sample", "--help").out
     assert deptree("help").out == deptree("--help").out
-    assert "No such command 'smaple'. Did you mean sample?" in deptree("help", "smaple").err
+    assert "No such command or topic 'smaple'. Did you mean sample?" in deptree("help", "smaple").err
     assert deptree("-V").out == deptree("--version").out
 
 

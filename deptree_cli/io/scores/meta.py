@@ -80,7 +80,8 @@ class Meta:
 
     def layout_to_read(self) -> list[str]:
         """Return the options for the layout that these scores need where it is not kept."""
-        usual, own = answers(Layout("head-dep")), answers(self.layout or Layout())
+        own = answers(self.layout or Layout())
+        usual = {} if "from" in own else answers(Layout("head-dep"))
         return [f"--{name} {answer}" for name, answer in own.items() if answer != usual.get(name)]
 
 

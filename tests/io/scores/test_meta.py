@@ -67,7 +67,7 @@ def test_where_it_is_not_kept_options_say_it() -> None:
     assert NOTHING.space_to_read() == NOTHING.layout_to_read() == []
     meta = Meta("me", layout("supar", scale="weight"), "projective")
     assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar", "--scale weight"])
-    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--orient head-dep", "--scale log"]
+    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--scale log"]
 
 
 def test_projective_scores_stay_projective() -> None:

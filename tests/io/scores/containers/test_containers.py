@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.scores.containers import CONTAINERS, Container, container_for, write_scores
+from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.raw import RawScores
 
 WRITTEN = [container for container in CONTAINERS if container.write]
@@ -21,7 +22,7 @@ MATRICES = [np.arange(6.0).reshape(2, 3) + 1, np.ones((1, 2))]
 def test_the_first_bytes_decide(container: Container, name: str, tmp_path, monkeypatch, contents) -> None:
     monkeypatch.chdir(tmp_path)
     assert container.write
-    with container.write(name, "", False) as write:
+    with container.write(name, NOTHING, False) as write:
         for number, matrix in enumerate(MATRICES):
             write(str(number), matrix)
     _, raws = contents(name)
