@@ -62,9 +62,10 @@ def decode(
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
-    --labels every word gets its most probable label given the tree, with LabelProb in MISC. With
-    --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score that the
-    parser expects and the one that it has, and the expected calibration error.
+    --labels every word gets its most probable label given the tree, with LabelProb in MISC.
+
+    With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
+    the one that the parser expects, and the expected calibration error.
     """
     _check(method, size, gold := bool(scores.gold), report)
     fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")

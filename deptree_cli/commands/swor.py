@@ -38,10 +38,9 @@ from deptree_cli.io.signature import signature
 
 HELP = """Draw up to K distinct trees per sentence, in the order in which sampling meets them.
 
-Writes CoNLL-U if --conllu is given, else JSON Lines. Where a sentence has fewer trees, all come, and a line on stderr
-counts such sentences. Each tree carries what `deptree estimate` needs: its weight and, in JSON
-Lines, its arrival time; the last of a sentence carries the time when the next tree would have come (tau), the
-probability of all drawn (mass) and whether there are no others (exhausted).
+Writes CoNLL-U if --conllu is given, else JSON Lines. Where a sentence has fewer trees, all come. Each tree carries what
+`deptree estimate` needs: its weight and, in JSON Lines, its arrival time; the last of a sentence carries the time when
+the next tree would have come (tau), the probability of all drawn (mass) and whether there are no others (exhausted).
 
 With --mass the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
 unbiased: the first are `certain` and weigh what their probability is, the others stand for all that is left. Where

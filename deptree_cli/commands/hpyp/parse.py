@@ -38,7 +38,7 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
-HELP = """Parse sentences: the best tree of each, or K trees drawn from the posterior, or matrices of scores.
+HELP = """Parse sentences: the best tree of each, K trees drawn from the posterior, or arc scores.
 
 Writes the sentences with HEAD and DEPREL (and with --tags predict their tags: UPOS or XPOS, whichever the model was
 trained on) and all else as it was, and the comment derivation_logprob: the log-probability, in nats, of the tree's
