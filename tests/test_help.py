@@ -97,6 +97,10 @@ def test_a_page_fits_a_screen_and_names_every_option(name):
         assert topic in TOPICS
 
 
+def test_topics_are_named_one_at_a_time():
+    assert "Name one topic at a time." in CliRunner().invoke(cli.deptree, ["help", "reading", "writing"]).output
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_topics_explain_what_a_command_has(topic):
     text = " ".join(shown("help", topic).split())

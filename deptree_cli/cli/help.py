@@ -82,8 +82,8 @@ def write_text(command: click.Command, listing: Listing | None, whole: bool, for
 
 def write_options(options: Iterable[click.Parameter], context: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the sections that have options, all of these explained."""
-    for title, section in (("Options", ""), *zip(SECTIONS, SECTIONS, strict=True)):
-        _write(title, [each for each in options if _section(each) == section], context, formatter)
+    for section in ("", *SECTIONS):
+        _write(section or "Options", [each for each in options if _section(each) == section], context, formatter)
 
 
 def write_options_briefly(
@@ -92,14 +92,11 @@ def write_options_briefly(
     """Write the options that are needed often, a command's own before those that it shares, the others by name."""
     known = [each for each in options if hasattr(each, "often")]
     own = [each for each in known if not _section(each) or (_section(each) == WRITING and each.often)]
-    rest = [each for each in known if each not in own]
-    _write(
-        "Options", [each for each in own if each.often], context, formatter, [each for each in own if not each.often]
-    )
-    reading = [each for each in rest if _section(each) == READING]
-    often = [each for each in reading if each.often]
-    _write("Reading (deptree help reading)", often, context, formatter, [each for each in reading if not each.often])
-    shared = [each for each in rest if each not in reading]
+    reading = [each for each in known if _section(each) == READING]
+    shared = [each for each in known if each not in own and each not in reading]
+    for title, here in (("Options", own), ("Reading (deptree help reading)", reading)):
+        often, seldom = ([each for each in here if each.often == asked] for asked in (True, False))
+        _write(title, often, context, formatter, seldom)
     _write("Shared (deptree help writing, deptree help running)", [], context, formatter, shared)
     formatter.write_paragraph()
     with formatter.indentation():
@@ -160,7 +157,9 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 def help_command(context: click.Context, words: tuple[str, ...]) -> None:
     """Show the page of a command, or what a topic explains."""
     context = context.find_root()
-    topic = " ".join(words) if " ".join(words) in TOPICS else ""
+    topic = words[0] if words and words[0] in TOPICS else ""
+    if topic and len(words) > 1:
+        raise click.UsageError("Name one topic at a time.", context)
     command = context.command
     for word in TOPICS[topic].split() if topic else words:
         context = click.Context(_inner(command, word, context), info_name=word, parent=context)

@@ -96,6 +96,7 @@ def test_a_report_in_a_file_of_its_own(done, put):
     trees, found = done("decode", *SCORES).out, done("decode", *SCORES, *gold, "--json").out
     ran = done("decode", *SCORES, *gold, "--report", "report.json")
     assert (ran.out, Path("report.json").read_bytes(), ran.err) == (trees, found, "")
+    assert done("decode", *SCORES, *gold, "--report", "-").out == found
     ran = done("decode", *SCORES, *gold, "--report", "-", "-o", "trees.jsonl")
     assert (ran.out, Path("trees.jsonl").read_bytes()) == (found, trees)
 

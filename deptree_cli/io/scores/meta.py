@@ -42,11 +42,13 @@ class Meta:
         if said is None:
             return own
         if not isinstance(said, dict) or said.get("version") != VERSION:
-            problem = "how these scores are to be read is noted as this version of deptree does not know it"
-            raise DeptreeError(problem, "Install the version that wrote them")
+            problem = "another version of deptree wrote this file: its note on how to read the scores is unknown here"
+            raise DeptreeError(problem, "Upgrade deptree")
         read, trees = said.get("layout", {}), said.get("trees", "")
         if not isinstance(read, dict) or not all(isinstance(each, str) for each in (trees, *read.values())):
-            raise DeptreeError("the note on how these scores are to be read is damaged", "Write them again")
+            raise DeptreeError("the file's note on how to read its scores is damaged", "Write the file again")
+        if trees:
+            tree_space(trees, None, None)  # raises for one that nobody offers here
         how = layout(*(read.get(name) for name in ("from", "orient", "root", "scale")))
         return replace(own, layout=how, trees=trees, ordered=said.get("ordered") is not False)
 

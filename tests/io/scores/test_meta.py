@@ -28,7 +28,7 @@ def kept(meta: Meta) -> list[Meta]:
 
 
 @pytest.mark.parametrize("read", LAYOUTS, ids=lambda read: f"{read.name}-{read.orient}-{read.root}-{read.scale}")
-@pytest.mark.parametrize(("trees", "ordered"), [("", True), ("projective", False), ("heads first", True)])
+@pytest.mark.parametrize(("trees", "ordered"), [("", True), ("projective", False), ("projective", True)])
 def test_it_comes_back(read: Layout, trees: str, ordered: bool) -> None:
     for meta in kept(Meta("deptree|convert|v:1", read, trees, ordered)):
         own = meta.layout
@@ -46,13 +46,14 @@ def test_the_text_of_others_is_all_signature(text: str) -> None:
 @pytest.mark.parametrize(
     ("said", "part"),
     [
-        ({"version": 2}, "Install the version that wrote them"),
-        ({}, "Install the version that wrote them"),
-        (7, "Install the version that wrote them"),
+        ({"version": 2}, "Upgrade deptree"),
+        ({}, "Upgrade deptree"),
+        (7, "Upgrade deptree"),
         ({"version": 1, "layout": 7}, "damaged"),
         ({"version": 1, "trees": ["projective"]}, "damaged"),
         ({"version": 1, "layout": {"from": ["supar"]}}, "damaged"),
         ({"version": 1, "layout": {"from": "natascha"}}, "natascha"),
+        ({"version": 1, "trees": "projectiv"}, "Did you mean projective?"),
         ({"version": 1, "layout": {"orient": "up"}}, "unknown --orient up"),
         ({"version": 1, "layout": {"root": "middle"}}, "unknown --root middle"),
         ({"version": 1, "layout": {"scale": "bel"}}, "unknown --scale bel"),

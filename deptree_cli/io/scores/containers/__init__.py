@@ -7,7 +7,7 @@ another package offers under the entry point ``deptree.containers``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import PurePath
 
 from deptree_cli.core.errors import DeptreeError
@@ -44,7 +44,11 @@ def open_scores(path: str) -> Iterator[ScoreFile]:
     Raises:
         DeptreeError: it cannot be opened, no container is recognised, or the container refuses it.
     """
-    with open_input(path) as file, _recognised(file, path).open(file) as scores:
+    with open_input(path) as file, ExitStack() as opened:
+        try:
+            scores = opened.enter_context(_recognised(file, path).open(file))
+        except DeptreeError as error:
+            raise error.at(file.place) from None
         yield scores
 
 
