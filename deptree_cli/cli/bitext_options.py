@@ -56,7 +56,17 @@ class BitextOptions:
         """The paths of everything that is read pair by pair."""
         return [path for each in self.sources for path in each.paths]
 
-    def pairs(self) -> Counted[PairRecord | DeptreeError]:
+    is_conllu = False
+
+    @property
+    def prepare(self) -> PairInterpretation:
+        """How records become distributions: all that workers have to know."""
+        return self.interpretation
+
+    def check_words(self) -> None:
+        """Accept any format."""
+
+    def items(self) -> Counted[PairRecord | DeptreeError]:
         """The sentence pairs as they are read, all files one after another; to be called once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)

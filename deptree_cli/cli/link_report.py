@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain, islice
 
-from deptree_cli.cli.gold_report import GoldReport
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
-from deptree_cli.cli.report import table
+from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import reading_option
-from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links
+from deptree_cli.core.bitext.links import KnownLinks, LinkCounts
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.io.bitext.record import PairRecord
+from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.streams import place_of
 
 _Task = Numbered[PairRecord] | DeptreeError
@@ -39,75 +38,56 @@ link_gold_option = reading_option(
 )
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """What was found for a sentence pair.
+class LinkAgreement(Fold[LinkCounts]):
+    """How far links agree with known ones; each pair counts with its own counts."""
 
-    Attributes:
-        name: the pair's.
-        links: those found; None where the pair was skipped.
-        probabilities: of the links in their order, where they were worked out.
-        estimate: what they are from.
-    """
+    attribute = "agreement"
 
-    name: str = ""
-    links: Links | None = None
-    probabilities: tuple[float, ...] | None = None
-    estimate: Estimate | None = None
-
-
-class LinkReport:
-    """The comparison: known links are read as pairs go to work, and counted as these come back in the same order."""
-
-    def __init__(self, paths: Sequence[str], run: RunOptions) -> None:
-        self._paths = paths
-        self._run = run
-        self._known: deque[KnownLinks] = deque()
+    def __init__(self) -> None:
         self._counts = LinkCounts()
 
-    def beside(self, tasks: Iterator[_Task]) -> Iterator[_Task]:
-        """The tasks, which are this shard's, or the errors of those that their line of known links does not fit.
+    def add(self, counts: LinkCounts) -> None:
+        """Count a pair."""
+        self._counts += counts
 
-        Files without a single line stand for pairs of which none has a link.
+    def rows(self) -> list[Row]:
+        """The counts and the three rates in one object."""
+        return [self._counts.summary()]
 
-        Raises:
-            OutOfStep: there are more of these than of those, or fewer.
-        """
-        paths = self._paths
-        shard, shards = self._run.shard
-        lines = chain.from_iterable(map(read_pharaoh, paths))
-        if (first := next(lines, None)) is None:
-            for task in tasks:
-                self._known.append(NOTHING_KNOWN)
-                yield task
-            return
-        own = islice(chain([first], lines), shard - 1, None, shards)
+    def tables(self) -> Iterator[Table]:
+        """The same."""
+        *counts, precision, recall, error = self._counts.summary().values()
+        rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
+        yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])
+
+
+def with_links(tasks: Iterator[_Task], paths: Sequence[str], run: RunOptions) -> Iterator[_Task]:
+    """The tasks, which are this shard's, each with its known links, or the errors of those that these do not fit.
+
+    Files without a single line stand for pairs of which none has a link.
+
+    Raises:
+        OutOfStep: there are more of these than of those, or fewer.
+    """
+    shard, shards = run.shard
+    lines = chain.from_iterable(map(read_pharaoh, paths))
+    if (first := next(lines, None)) is None:
         for task in tasks:
-            line = next(own, None)
-            if line is None:
-                name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
-                raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
-            self._known.append(line.links if isinstance(line, PharaohLine) else NOTHING_KNOWN)
-            yield _checked(task, line)
-        if (left := next(own, None)) is not None:
-            raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
+            yield task if isinstance(task, DeptreeError) else _with(task, NOTHING_KNOWN)
+        return
+    own = islice(chain([first], lines), shard - 1, None, shards)
+    for task in tasks:
+        line = next(own, None)
+        if line is None:
+            name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
+            raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
+        yield _checked(task, line)
+    if (left := next(own, None)) is not None:
+        raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
 
-    def counted(self, found: Iterator[Aligned]) -> Iterator[Aligned]:
-        """The results as they pass, one for each of the tasks."""
-        for each in found:
-            known = self._known.popleft()
-            if each.links is not None:
-                self._counts += LinkCounts.of(each.links, known)
-            yield each
 
-    def show(self, to: GoldReport) -> None:
-        """Write JSON where it is asked for, else a table on stderr."""
-        found = self._counts.summary()
-        to.write(found)
-        if not to.path and not self._run.quiet:
-            *counts, precision, recall, error = found.values()
-            rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
-            table("agreement with known links", _COLUMNS, [[*counts, *rates]])
+def _with(task: Numbered[PairRecord], known: KnownLinks) -> Numbered[PairRecord]:
+    return replace(task[0], known=known), task[1]
 
 
 def _checked(
@@ -123,4 +103,4 @@ def _checked(
         line.links.check_within(*record.scores.shape)
     except DeptreeError as error:
         return error.at(line.place, record.sent_id)
-    return task
+    return _with(task, line.links)

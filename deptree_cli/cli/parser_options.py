@@ -100,12 +100,14 @@ class ParserOptions:
         sentences: the paths of sentences.
         predicts_tags: whether tags are predicted; else they are taken from the sentences.
         particles: of searches and filters.
+        paired: gives sentences what belongs to them, their known trees for example.
     """
 
     model: str
     sentences: tuple[str, ...]
     predicts_tags: bool
     particles: int
+    paired: Callable[[SentenceStream], SentenceStream] = iter
 
     @cached_property
     def trained(self) -> Any:
@@ -130,13 +132,15 @@ class ParserOptions:
         if self.unknown_tags.line and not run.quiet:
             talk(self.unknown_tags.line)
 
-    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Counted[ReadSentence | DeptreeError]:
-        """The sentences of all files in order, with what is known of their number.
+    is_conllu = True
 
-        paired: gives them what belongs to them, their known trees for example.
-        """
+    def items(self) -> Counted[ReadSentence | DeptreeError]:
+        """The sentences of all files in order, with what is known of their number."""
         share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Counted(paired(self._read()), share=share)
+        return Counted(self.paired(self._read()), share=share)
+
+    def check_words(self) -> None:
+        """Accept CoNLL-U: it is what was read."""
 
     def _read(self) -> SentenceStream:
         numbers = count(1)

@@ -6,34 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.source import Prepared, Read
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import sentence_stream
 
-
-class Item(Protocol):
-    """What a pipeline takes: a sentence as it was read, or a batch of them."""
-
-    @property
-    def sent_id(self) -> str:
-        """Its name, on which its random numbers depend."""
-
-    @property
-    def place(self) -> str:
-        """Where it was read."""
-
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how it was read, each line once in a run; or nothing."""
-
-
-Read = TypeVar("Read", bound=Item)
-Prepared = TypeVar("Prepared")
 Result = TypeVar("Result")
 
 # An item's work; its random stream is None where the run has no seed, and so nothing is random.
@@ -41,6 +23,9 @@ Work = Callable[[Prepared, Any], Result]
 
 # An item, and how often its name came before.
 Numbered = tuple[Read, int]
+
+# Which of the items are worked on.
+Choose = Callable[[Iterator[Numbered[Read] | DeptreeError]], Iterator[Numbered[Read] | DeptreeError]]
 
 
 class Pipeline(Generic[Read, Prepared]):
@@ -61,7 +46,7 @@ class Pipeline(Generic[Read, Prepared]):
         source: Iterable[Read | DeptreeError],
         prepare: Callable[[Read], Prepared],
         run: RunOptions,
-        choose: Callable[[Iterator[Numbered[Read] | DeptreeError]], Iterator[Numbered[Read] | DeptreeError]] = iter,
+        choose: Choose[Read] = iter,
     ) -> None:
         self._source = source
         self._prepare = prepare

@@ -69,9 +69,14 @@ class ScoreOptions:
         return [path for each in self.files for path in each.paths]
 
     @property
-    def interpretation(self) -> Interpretation:
+    def prepare(self) -> Interpretation:
         """How records become distributions: all that workers have to know."""
         return replace(self.how, other_place=self.other.path) if self.other else self.how
+
+    @property
+    def is_conllu(self) -> bool:
+        """Whether the sentences are there in CoNLL-U."""
+        return self.conllu is not None
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
@@ -83,7 +88,7 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def records(self) -> Counted[Record | DeptreeError]:
+    def items(self) -> Counted[Record | DeptreeError]:
         """The sentences as they are read; to be called once.
 
         Raises:
