@@ -76,12 +76,10 @@ class Estimating(Fold[float]):
         return self._interrupt.listening() if self._interrupt else nullcontext()
 
     def add(self, counts: float) -> None:
-        """Count a result."""
         self._done += 1
         self._apart += counts > HIGHEST_R_HAT
 
     def lines(self) -> Iterator[str]:
-        """What there is to say of the estimates."""
         if self._was_stopped:
             yield f"interrupted: {self._done} done, the last of them with the iterations so far"
         if self._apart:

@@ -67,20 +67,16 @@ class HeadCalibration(Fold[tuple[Float, Bool]]):
         self._counts = Calibration()
 
     def add(self, counts: tuple[Float, Bool]) -> None:
-        """Count the words of a sentence."""
         self._counts.add(*counts)
 
     def check(self) -> None:
-        """Raise where no head was known."""
         if not self._counts.words.any():
             raise no_known_heads()
 
     def rows(self) -> list[Row]:
-        """The scores and the tenths in one object."""
         return [self._counts.summary()]
 
     def tables(self) -> Iterator[Table | str]:
-        """The same."""
         found = self._counts
         of_tenths, error = calibration_tables(found)
         yield of_tenths
@@ -88,7 +84,6 @@ class HeadCalibration(Fold[tuple[Float, Bool]]):
         yield error
 
     def draw(self, path: str) -> None:
-        """Draw them."""
         draw_calibration(self._counts, path)
 
 
@@ -121,15 +116,12 @@ class OneRow(Fold[tuple[Any, ...]]):
         self._empty: DeptreeError | None = empty
 
     def add(self, counts: tuple[Any, ...]) -> None:
-        """Count a result."""
         self._counts.add(*counts)
         self._empty = None
 
     def check(self) -> None:
-        """Raise where nothing was counted."""
         if self._empty:
             raise self._empty
 
     def rows(self) -> list[Row]:
-        """The row."""
         return [self._counts.row()]

@@ -63,7 +63,7 @@ class Job(Generic[Read, Prepared]):
         self.encoder = writing.encoder(run.output, source.is_conllu)
         if self.encoder is CONLLU:
             source.check_words()
-        self.pipeline = Pipeline(source.items(), source.prepare, run, choose)
+        self.pipeline = Pipeline(source, run, choose)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
         self._writing = writing
 

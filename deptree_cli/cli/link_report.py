@@ -47,15 +47,12 @@ class LinkAgreement(Fold[LinkCounts]):
         self._counts = LinkCounts()
 
     def add(self, counts: LinkCounts) -> None:
-        """Count a pair."""
         self._counts += counts
 
     def rows(self) -> list[Row]:
-        """The counts and the three rates in one object."""
         return [self._counts.summary()]
 
     def tables(self) -> Iterator[Table]:
-        """The same."""
         *counts, precision, recall, error = self._counts.summary().values()
         rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
         yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])

@@ -35,7 +35,6 @@ class ScoresBeside(Fold[ScoredWords]):
         self._quiet = quiet
 
     def add(self, counts: ScoredWords) -> None:
-        """Write those of a sentence."""
         words = counts.words
         for notice in () if self._quiet else counts.notices:
             talk(f"{words.sent_id}: {notice}")
@@ -52,22 +51,18 @@ class ParserReport(Fold[Compared]):
         self._start = self._seconds = 0.0
 
     def add(self, counts: Compared) -> None:
-        """Count a sentence."""
         self._start = self._start or monotonic()  # with the first: what is loaded and compiled before is no parsing
         self._seconds = monotonic() - self._start
         self._found.add(counts)
 
     def check(self) -> None:
-        """Raise where no head was known."""
         if self._found.is_empty:
             raise no_known_heads()
 
     def rows(self) -> list[dict[str, Any]]:
-        """All numbers but the speed, which would be another in the next run."""
         return [self._found.row()]
 
     def tables(self) -> Iterator[Table | str]:
-        """The scores with the calibration, if there is one, and the speed."""
         found, accuracy = self._found, self._found.accuracy
         rows = []
         for title, which in (("all words", ALL), ("without those of label punct", WORDS_ONLY)):
@@ -83,13 +78,11 @@ class ParserReport(Fold[Compared]):
             yield f"{counted(found.sentences, 'sentence')}, {speed:.3g} a second"
 
     def lines(self) -> Iterator[str]:
-        """What the model does not know."""
         for what, counts in self._found.unseen.items():
             if counts:
                 yield f"{what} of --gold that the model does not know, which count as wrong: {named(counts)}"
 
     def draw(self, path: str) -> None:
-        """Draw the calibration."""
         draw_calibration(self._found.calibration, path)
 
 

@@ -17,6 +17,7 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.unknown_tags import UnknownTags
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -100,14 +101,12 @@ class ParserOptions:
         sentences: the paths of sentences.
         predicts_tags: whether tags are predicted; else they are taken from the sentences.
         particles: of searches and filters.
-        paired: gives sentences what belongs to them, their known trees for example.
     """
 
     model: str
     sentences: tuple[str, ...]
     predicts_tags: bool
     particles: int
-    paired: Callable[[SentenceStream], SentenceStream] = iter
 
     @cached_property
     def trained(self) -> Any:
@@ -132,15 +131,13 @@ class ParserOptions:
         if self.unknown_tags.line and not run.quiet:
             talk(self.unknown_tags.line)
 
-    is_conllu = True
+    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Source[ReadSentence, Sentence]:
+        """The sentences of all files in order.
 
-    def items(self) -> Counted[ReadSentence | DeptreeError]:
-        """The sentences of all files in order, with what is known of their number."""
+        paired: gives them what belongs to them, their known trees for example.
+        """
         share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Counted(self.paired(self._read()), share=share)
-
-    def check_words(self) -> None:
-        """Accept CoNLL-U: it is what was read."""
+        return Source(Counted(paired(self._read()), share=share), self.prepare, self.signature_fields, is_conllu=True)
 
     def _read(self) -> SentenceStream:
         numbers = count(1)

@@ -28,29 +28,6 @@ class Item(Protocol):
 
 Read = TypeVar("Read", bound=Item)
 Prepared = TypeVar("Prepared")
-Made = TypeVar("Made", covariant=True)
-
-
-class Source(Protocol[Read, Made]):
-    """What the options of reading become."""
-
-    def items(self) -> Counted[Read | DeptreeError]:
-        """The items as they are read, or what is wrong with one; to be called once."""
-
-    @property
-    def prepare(self) -> Callable[[Read], Made]:
-        """What a worker makes of an item before the work proper; picklable."""
-
-    @property
-    def signature_fields(self) -> Mapping[str, object]:
-        """What of these options a run must repeat to give the same result."""
-
-    @property
-    def is_conllu(self) -> bool:
-        """Whether the sentences are CoNLL-U, which is then the usual format of results."""
-
-    def check_words(self) -> None:
-        """Raise unless the sentences have words, which CoNLL-U needs."""
 
 
 def unchanged(item: Any) -> Any:
@@ -59,17 +36,19 @@ def unchanged(item: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Plain(Generic[Read]):
-    """A source of items that are worked on as they are."""
+class Source(Generic[Read, Prepared]):
+    """What the options of reading become.
 
-    counted: Counted[Read | DeptreeError]
-    is_conllu: bool = False
+    Attributes:
+        items: as they are read, or what is wrong with one; once.
+        prepare: what a worker makes of an item before the work proper; picklable.
+        signature_fields: what of these options a run must repeat to give the same result.
+        is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
+        check_words: raises unless the sentences have words, which CoNLL-U needs.
+    """
+
+    items: Counted[Read | DeptreeError]
+    prepare: Callable[[Read], Prepared] = unchanged
     signature_fields: Mapping[str, object] = field(default_factory=dict)
-    prepare: Callable[[Read], Any] = unchanged
-
-    def items(self) -> Counted[Read | DeptreeError]:
-        """The items."""
-        return self.counted
-
-    def check_words(self) -> None:
-        """Accept any format."""
+    is_conllu: bool = False
+    check_words: Callable[[], None] = lambda: None

@@ -155,7 +155,7 @@ def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Dec
     """
     names = [each.name for each in encoders(formats)]
     help_text = f"{', '.join(names[:-1])} or {names[-1]}; see above for the default."
-    form = {"type": click.Choice(names), "metavar": "FORMAT"}
+    form: dict[str, Any] = {"type": click.Choice(names), "metavar": "FORMAT"}
     options = [writing_option("--format", "fmt", often=True, help=help_text, **form)]
     if tsv:
         help_text = f"The same as --format {TSV.name}: a row for every token."

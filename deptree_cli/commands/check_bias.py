@@ -105,7 +105,7 @@ def check_bias(
     how = {"alpha": f"{alpha:g}", "samples": samples}
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     name = None if samples else sampler.name
-    job = Job("check-bias", scores, run, writing, {"sampler": name}, drawn | how)
+    job = Job("check-bias", scores.source(), run, writing, {"sampler": name}, drawn | how)
     audits = Audits(name, alpha)
     sheet = Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS)
     if samples:
@@ -126,7 +126,6 @@ class Audits(Fold["Audited"]):
         self._audited: list[Audited] = []
 
     def add(self, counts: Audited) -> None:
-        """Note a sentence."""
         self._audited.append(counts)
 
     @cached_property
@@ -134,14 +133,12 @@ class Audits(Fold["Audited"]):
         return judge([each.audit for each in self._audited], self._alpha)
 
     def rows(self) -> list[Row]:
-        """A row for each sentence."""
         return [_row(*each, self._sampler) for each in zip(self._audited, self._verdicts, strict=True)]
 
     def _count(self, verdict: str) -> int:
         return sum(each.verdict == verdict for each in self._verdicts)
 
     def lines(self) -> Iterator[str]:
-        """How many sentences there are of each verdict."""
         biased, passed, sentences = self._count(BIASED), self._count(UNBIASED), len(self._verdicts)
         judged = f"{biased} of {counted(sentences, 'sentence')} biased, {passed} without a sign of bias"
         yield f"{judged}, {sentences - biased - passed} undecided"

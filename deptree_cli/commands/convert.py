@@ -68,7 +68,7 @@ def convert(
     """
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
-    pipeline = Pipeline(scores.items(), scores.prepare, run)
+    pipeline = Pipeline(scores.source(), run)
     meta = _meta(scores, run, replace(target, name=to or ""))
     asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
@@ -106,7 +106,7 @@ def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
     if not container_for(output).named:
         problem = "the order of the sentences is not known, and what is written keeps no names"
         remedy = "Choose another container, or give the sentences with --conllu FILE"
-        raise DeptreeError(problem, remedy, place=scores.source.place)
+        raise DeptreeError(problem, remedy, place=scores.place)
     return False
 
 

@@ -57,7 +57,7 @@ def decode(
     _check(method, size, gold, report)
     last = {"size": size, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
-    job = Job("decode", scores, run, writing, {"method": K_BEST if size else method.name}, last)
+    job = Job("decode", scores.source(), run, writing, {"method": K_BEST if size else method.name}, last)
     return job.write(Decode(method, size, gold), folds=[HeadCalibration()] if gold else [], report=report)
 
 

@@ -39,7 +39,7 @@ def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: in
     by sampling, with its standard error; and the arcs whose marginals moved most: head, dependent, before, after.
     """
     scores = replace(scores, other=ScoreSource(other))
-    return Job("diff", scores, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
+    return Job("diff", scores.source(), run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Plain
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import TABLE, Writing, row_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
@@ -69,7 +69,7 @@ def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writi
     quantities = list(dict.fromkeys(names)) or SCALARS
     if not set(quantities) <= set(SCALARS):
         writing = writing.as_json(run.output, "arcs")
-    source = Plain(Counted(read_draws(draws), share=lambda: share_read(draws)))
+    source = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
     job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
     by_quantity = job.encoder is TABLE

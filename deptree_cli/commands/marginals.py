@@ -52,7 +52,7 @@ def marginals(scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, wr
     """Compute the probability of every arc."""
     estimating = Estimating(pruning.method, pruning.settings, run)
     last = pruning.signature_fields if pruning.is_asked else {}
-    job = Job("marginals", scores, run, writing, last=last, choose=estimating.until_stopped)
+    job = Job("marginals", scores.source(), run, writing, last=last, choose=estimating.until_stopped)
     work = Marginals(estimating.work if pruning.is_asked else None)
     with estimating.listening():
         code = job.write(work, pruning.stream_seed, folds=[estimating])

@@ -64,7 +64,7 @@ def sample(
     """Draw K independent trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
-    job = Job("sample", scores, run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    job = Job("sample", scores.source(), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError("arrays of heads have no place for counts", "Leave out --unique or choose --format jsonl")
     if not sampler.exact and not run.quiet:

@@ -75,8 +75,8 @@ def show(
         check_plot(heat_map)
     drawn = text or run.output or not heat_map
     text = _is_text(text, run.output)
-    choose = ChosenSentence(wanted, scores.source.place, run.shard)
-    pipeline = Pipeline(scores.items(), scores.prepare, run, choose)
+    choose = ChosenSentence(wanted, scores.place, run.shard)
+    pipeline = Pipeline(scores.source(), run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.

@@ -79,7 +79,7 @@ def swor(
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
-    job = Job("swor", scores, run, writing, {"sampler": algorithm.name}, last)
+    job = Job("swor", scores.source(), run, writing, {"sampler": algorithm.name}, last)
     return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
 
 
@@ -92,13 +92,11 @@ class Short(Fold[tuple[str, int, float, bool]]):
     names: list[str] = field(default_factory=list)
 
     def add(self, counts: tuple[str, int, float, bool]) -> None:
-        """Note the sentence of that name if its trees, which have a mass and may be exhausted, are not enough."""
         sent_id, trees, mass, exhausted = counts
         if trees < self.size if self.mass is None else mass < self.mass and not exhausted:
             self.names.append(sent_id)
 
     def lines(self) -> Iterator[str]:
-        """How many they are, and the first of them."""
         names = ", ".join(self.names[:3]) + ", ..." * (len(self.names) > 3)
         sentences = f"{counted(len(self.names), 'sentence')} ({names})"
         if self.names and self.mass is None:

@@ -75,7 +75,7 @@ def align(
         return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext, run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(), run, writing, last=probable, choose=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening():
         code = job.write(

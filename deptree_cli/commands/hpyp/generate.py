@@ -14,7 +14,7 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Plain
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.defaults import LONGEST
@@ -48,7 +48,7 @@ def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, wr
     sentences and trees are always whole; longer sentences are drawn again.
     """
     names = (Name(f"gen-{number}") for number in range(1, size + 1))
-    source = Plain(Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest})
+    source = Source(Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest})
     job = Job("hpyp generate", source, run, writing, last={"seed": seed})
     return job.write(Draw(read_trained(model), longest), seed)
 

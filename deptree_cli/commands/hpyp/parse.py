@@ -99,7 +99,7 @@ def parse(
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot))
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = replace(parser, paired=gold.of)
+    source = parser.source(gold.of)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
     folds: list[Fold[Any]] = [ParserReport()] if gold.paths else []
     with ExitStack() as opened:
@@ -107,8 +107,8 @@ def parse(
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
             meta = replace(META, signature=signature("hpyp parse", fields))
             folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
-        code = job.write(ParseSentence(source.trained, task), stream_seed, folds=folds, report=report)
-    source.tell_unknown_tags(run)
+        code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds, report=report)
+    parser.tell_unknown_tags(run)
     return code
 
 

@@ -47,7 +47,9 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     """
     from deptree_cli.core.hpyp.perplexity import Perplexity  # loads kernels: when there is work
 
-    job = Job("hpyp perplexity", parser, run, replace(writing, single=True), last={"filters": filters, "seed": seed})
+    job = Job(
+        "hpyp perplexity", parser.source(), run, replace(writing, single=True), last={"filters": filters, "seed": seed}
+    )
     found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
     empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
     code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)

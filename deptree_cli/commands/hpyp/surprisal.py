@@ -58,7 +58,7 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, w
     --particles each; nothing that comes after a word has influence on its surprisal. A line on stderr tells how far
     surprisals are off, on average.
     """
-    job = Job("hpyp surprisal", parser, run, writing, last={"filters": filters, "seed": seed})
+    job = Job("hpyp surprisal", parser.source(), run, writing, last={"filters": filters, "seed": seed})
     code = job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])
     parser.tell_unknown_tags(run)
     return code
@@ -74,12 +74,10 @@ class Errors(Fold[list[float]]):
     words: int = 0
 
     def add(self, counts: list[float]) -> None:
-        """Count a sentence."""
         self.squares += sum(error * error for error in counts)
         self.words += len(counts)
 
     def lines(self) -> Iterator[str]:
-        """How far surprisals are off."""
         if self.words:
             off = sqrt(self.squares / self.words)
             words = counted(self.words, "word")
@@ -126,7 +124,6 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
-        """A row for every token; what its words have to be noted for, all of them have."""
         tokens = surface_tokens(self.sentence.block)
         ends = [token.last - 1 for token in tokens]
         bits, errors = self.found.surprisals_to(ends).tolist(), self.found.errors_to(ends)
