@@ -124,6 +124,7 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
+        """A row for every token; what its words have to be noted for, all of them have."""
         tokens = surface_tokens(self.sentence.block)
         ends = [token.last - 1 for token in tokens]
         bits, errors = self.found.surprisals_to(ends).tolist(), self.found.errors_to(ends)
