@@ -14,10 +14,12 @@ from deptree_cli.cli.report import table
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.io.bitext.record import PairRecord
+from deptree_cli.io.join import joined
+from deptree_cli.io.sides import Side
 from deptree_cli.io.streams import place_of
 
 _Task = Numbered[PairRecord] | DeptreeError
@@ -26,9 +28,6 @@ _Task = Numbered[PairRecord] | DeptreeError
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
-
-_SAME = "Give a line for each of the same sentence pairs in the same order, an empty one for a pair without links"
-
 
 link_gold_option = reading_option(
     "--gold",
@@ -73,24 +72,20 @@ class LinkReport:
         Raises:
             OutOfStep: there are more of these than of those, or fewer.
         """
-        paths = self._paths
+        for found in self._with_links(tasks):
+            task, links = (found, NOTHING_KNOWN) if isinstance(found, DeptreeError) else found
+            self._known.append(links)
+            yield task
+
+    def _with_links(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, KnownLinks] | DeptreeError]:
         shard, shards = self._run.shard
-        lines = chain.from_iterable(map(read_pharaoh, paths))
+        lines = chain.from_iterable(map(read_pharaoh, self._paths))
         if (first := next(lines, None)) is None:
-            for task in tasks:
-                self._known.append(NOTHING_KNOWN)
-                yield task
-            return
+            return ((task, NOTHING_KNOWN) for task in tasks)
+        what = "lines" if shards == 1 else f"lines for shard {shard}/{shards}"
         own = islice(chain([first], lines), shard - 1, None, shards)
-        for task in tasks:
-            line = next(own, None)
-            if line is None:
-                name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
-                raise OutOfStep(f"{place_of(paths[-1])} has no line for this pair", _SAME, sent_id=name)
-            self._known.append(line.links if isinstance(line, PharaohLine) else NOTHING_KNOWN)
-            yield _checked(task, line)
-        if (left := next(own, None)) is not None:
-            raise OutOfStep("there is no sentence pair for this line", _SAME, place=left.place)
+        known = Side(own, what, ", ".join(map(place_of, self._paths)))
+        return joined(Side(tasks, "sentence pairs", names=lambda task: (task[0].sent_id,)), known, _checked)
 
     def counted(self, found: Iterator[Aligned]) -> Iterator[Aligned]:
         """The results as they pass, one for each of the tasks."""
@@ -110,17 +105,11 @@ class LinkReport:
             table("agreement with known links", _COLUMNS, [[*counts, *rates]])
 
 
-def _checked(
-    task: Numbered[PairRecord] | DeptreeError, line: PharaohLine | DeptreeError
-) -> Numbered[PairRecord] | DeptreeError:
-    """The task, or what is wrong with it or with its line of known links."""
-    if isinstance(task, DeptreeError):
-        return task
+def _checked(task: Numbered[PairRecord], line: PharaohLine, _: int) -> tuple[Numbered[PairRecord], KnownLinks]:
+    """A pair and its known links, if these fit it."""
     record = task[0]
-    if isinstance(line, DeptreeError):
-        return line.at(sent_id=record.sent_id)
     try:
         line.links.check_within(*record.scores.shape)
     except DeptreeError as error:
-        return error.at(line.place, record.sent_id)
-    return task
+        raise error.at(line.place, record.sent_id) from None
+    return task, line.links

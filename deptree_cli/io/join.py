@@ -23,13 +23,12 @@ Result = TypeVar("Result")
 REFUSE, IGNORE = "refuse", "ignore"
 
 _SAME = "Check that both files hold the same sentences in the same order"
-_BY_NAME = "The first one is found there by its name, so all must be"
 
 
 def joined(
     leaders: Side[Leader],
     companions: Side[Companion],
-    combine: Callable[[Leader, Companion], Result],
+    combine: Callable[[Leader, Companion, int], Result],
     *,
     leftover: str = REFUSE,
     first: int = 1,
@@ -37,8 +36,8 @@ def joined(
     """What `combine` makes of each leader and its companion, in the order of the leaders.
 
     Args:
-        combine: raises OutOfStep if the two do not fit together, their lengths differ for example. That is an error of
-            this item alone if their names agree.
+        combine: of a leader, its companion and its running number; raises OutOfStep if the two do not fit together,
+            their lengths differ for example. That is an error of this item alone if their names agree.
         leftover: REFUSE or IGNORE companions that were found by names and that no leader asks for.
         first: the running number of the first leader, which nameless ones are called by in errors.
 
@@ -50,15 +49,14 @@ def joined(
         OutOfStep: the sides do not hold the same items.
     """
     for number, (leader, companion, sure) in enumerate(_pairs(leaders, companions, leftover), first):
-        if isinstance(leader, DeptreeError):
-            yield leader
+        sent_id = leaders.name(leader) or str(number)
+        if isinstance(leader, DeptreeError) or isinstance(companion, DeptreeError):
+            yield leader if isinstance(leader, DeptreeError) else companion.at(sent_id=sent_id)
             continue
         try:
-            if isinstance(companion, DeptreeError):
-                raise companion
-            yield combine(leader, companion)
+            yield combine(leader, companion, number)
         except DeptreeError as error:
-            error.at(place_of_item(leader), leaders.name(leader) or str(number))
+            error.at(place_of_item(leader), sent_id)
             if isinstance(error, OutOfStep) and not sure:
                 raise
             yield error
@@ -86,29 +84,31 @@ def _by_names(
     nameless = 0  # errors of the leaders whose companions nobody knows: as many may be left over
     seen: set[str] = set()
     for leader in items:
-        error = isinstance(leader, DeptreeError)
         names = [leader.sent_id] if isinstance(leader, DeptreeError) else list(leaders.names(leader))
         companion = found.take(names) if any(names) else None
         if companion is not None and not isinstance(companion, DeptreeError) and companions.name(companion) is None:
             raise _out_of_step(leader, names, companion, None)
-        nameless += error and companion is None
-        yield leader, _missing(companions, seen.isdisjoint(names)) if companion is None else companion, True
+        nameless += isinstance(leader, DeptreeError) and companion is None
+        if companion is None:
+            companion = _missing(companions, seen.isdisjoint(names)).at(place_of_item(leader))
+        yield leader, companion, True
         seen.update(names)
     if leftover == REFUSE:
-        _refuse(found.rest(), nameless, companions, leaders.place)
+        _refuse(found.rest(), nameless, companions, leaders)
 
 
 def _missing(companions: Side[Any], first: bool) -> DeptreeError:
-    problem = f"there are no {'' if first else 'more '}{companions.what} of this name"
-    return DeptreeError(f"{problem} in {companions.place}" if companions.place else problem, _BY_NAME)
+    problem = f"{companions.place} has no {'' if first else 'more '}{companions.what} of this name"
+    return DeptreeError(problem, "The first one is found there by its name, so all must be")
 
 
-def _refuse(left: Iterator[Any], excused: int, companions: Side[Any], place: str) -> None:
+def _refuse(left: Iterator[Any], excused: int, companions: Side[Any], leaders: Side[Any]) -> None:
     """Raise for the first of those that are left, if there are more than are excused."""
     if (first := next(left, None)) is None or (others := sum(1 for _ in left) - excused) < 0:
         return
-    within = f" in {place}" if place else ""
-    problem = f"nothing{within} belongs to this" + (f", nor to {counted(others, 'other')}" if others else "")
+    within = f" in {leaders.place}" if leaders.place else ""
+    more = f", nor to {counted(others, 'other')}" if others else ""
+    problem = f"no {leaders.what}{within} belong to this one{more}"
     where = {"place": place_of_item(first), "sent_id": companions.name(first) or ""}
     raise OutOfStep(problem, "Check that both files hold the same sentences", **where)
 
@@ -147,10 +147,13 @@ class _NamesInOrder:
             return False
         alike = name in names
         self._alike = alike if self._alike is None else self._alike
+        elsewhere = name in self._of_leaders or not self._of_companions.isdisjoint(names)
+        if not alike and (self._alike or elsewhere or any(each in self._known for each in names)):
+            raise _out_of_step(leader, names, companion, name)
+        if alike and not self._alike:
+            problem = f"out of step: here both names are {name!r}, but those of the first two differ"
+            raise OutOfStep(problem, _SAME, place=place_of_item(companion))
         if not alike:
-            elsewhere = name in self._of_leaders or not self._of_companions.isdisjoint(names)
-            if self._alike or elsewhere or any(each in self._known for each in names):
-                raise _out_of_step(leader, names, companion, name)
             self._of_leaders.update(names)
             self._of_companions.add(name)
         return alike

@@ -41,7 +41,7 @@ def side(file: str, text: str, *, mapping: bool = False, ordered: bool = True) -
     )
 
 
-def fit(leader: Piece, companion: Piece) -> str:
+def fit(leader: Piece, companion: Piece, number: int) -> str:
     if leader.length != companion.length:
         raise OutOfStep(f"lengths {leader.length} and {companion.length}")
     return f"{leader.place[2:]}{companion.place[2:]}"
@@ -74,14 +74,14 @@ def test_the_nth_of_a_name_goes_with_the_nth() -> None:
     assert found("a b a c", "b a c a") == ["12", "21", "34", "43"]
     *pairs, error = found("a a a", "a a")
     assert pairs == ["11", "22"]
-    assert error.startswith("l:3 (a): there are no more pieces of this name in c.")
-    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): there are no more pieces")
+    assert error.startswith("l:3 (a): c has no more pieces of this name.")
+    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has no more pieces")
 
 
 def test_one_that_is_not_there_is_an_error_of_its_own() -> None:
     first, error, last = found("a x b", "a b")
     assert (first, last) == ("11", "32")
-    assert error.startswith("l:2 (x): there are no pieces of this name in c. The first one is found there")
+    assert error.startswith("l:2 (x): c has no pieces of this name. The first one is found there")
 
 
 def test_lengths_that_differ_are_an_error_of_this_one_alone_if_the_names_agree() -> None:
@@ -96,7 +96,7 @@ def test_lengths_that_differ_are_an_error_of_this_one_alone_if_the_names_agree()
 def test_what_is_left_over(mapping: bool) -> None:
     with pytest.raises(OutOfStep) as caught:
         found("a b", "d b a c", mapping=mapping)
-    assert str(caught.value).startswith("c:1 (d): nothing in l belongs to this, nor to 1 other.")
+    assert str(caught.value).startswith("c:1 (d): no pieces in l belong to this one, nor to 1 other.")
     assert found("a b", "d b a c", IGNORE, mapping) == ["13", "22"]
     with pytest.raises(OutOfStep, match=r"c: the number of pieces is 3, that of pieces in l is 2"):
         found("- -", "a b c", IGNORE, mapping)
@@ -111,6 +111,7 @@ def test_what_is_left_over(mapping: bool) -> None:
         ("a b c", "b c d", r"c:2: out of step: this is 'c', the one at l:2 is 'b'"),
         ("b a y", "x y a", r"c:3: out of step: this is .a., the one at l:3 is .y."),
         ("- b c d", "- b x c", r"c:3: out of step: this is 'x', the one at l:3 is 'c'"),
+        ("x b", "a b", r"c:2: out of step: here both names are 'b', but those of the first two differ"),
         ("a b", "a -", r"c:2: out of step: this is without a name, the one at l:2 is 'b'"),
     ],
 )
@@ -130,7 +131,7 @@ def test_errors_use_up_what_belongs_to_them() -> None:
     assert found("- - -", "- ! -") == ["11", "c:2 (2): malformed.", "33"]
     assert found("a !b c", "c b a") == ["13", "l:2 (b): malformed.", "31"]
     assert found("a ! c", "c b a") == ["13", "l:2: malformed.", "31"]  # b may be of it
-    with pytest.raises(OutOfStep, match=r"c:2 \(b\): nothing in l belongs to this\."):
+    with pytest.raises(OutOfStep, match=r"c:2 \(b\): no pieces in l belong to this one\."):
         found("a ! c", "c b a d")
 
 
