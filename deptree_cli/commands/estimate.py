@@ -23,9 +23,9 @@ from deptree_cli.cli.writing import signed
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
-from deptree_cli.io.conllu.draws import DrawnTrees, read_draws
 from deptree_cli.io.signature import signature
 from deptree_cli.io.streams import share_read
+from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
 

@@ -32,6 +32,7 @@ def joined(
     *,
     leftover: str = REFUSE,
     first: int = 1,
+    again: bool = False,
 ) -> Iterator[Result | DeptreeError]:
     """What `combine` makes of each leader and its companion, in the order of the leaders.
 
@@ -40,6 +41,7 @@ def joined(
             their lengths differ for example. That is an error of this item alone if their names agree.
         leftover: REFUSE or IGNORE companions that were found by names and that no leader asks for.
         first: the running number of the first leader, which nameless ones are called by in errors.
+        again: whether a companion that was found by name serves the next leaders of this name too.
 
     Yields:
         results, and errors in place of items that cannot be used.
@@ -48,7 +50,7 @@ def joined(
         DeptreeError: neither names nor an order are known.
         OutOfStep: the sides do not hold the same items.
     """
-    for number, (leader, companion, sure) in enumerate(_pairs(leaders, companions, leftover), first):
+    for number, (leader, companion, sure) in enumerate(_pairs(leaders, companions, leftover, again), first):
         sent_id = leaders.name(leader) or str(number)
         if isinstance(leader, DeptreeError) or isinstance(companion, DeptreeError):
             yield leader if isinstance(leader, DeptreeError) else companion.at(sent_id=sent_id)
@@ -66,7 +68,7 @@ def joined(
 _Pair = tuple[Any, Any, bool]
 
 
-def _pairs(leaders: Side[Any], companions: Side[Any], leftover: str) -> Iterator[_Pair]:
+def _pairs(leaders: Side[Any], companions: Side[Any], leftover: str, again: bool) -> Iterator[_Pair]:
     """The pairs by names if the first sound leader's is on the other side."""
     items, chief = looked_ahead(leaders.in_order(), lambda item: not isinstance(item, DeptreeError))
     names = () if chief is None or isinstance(chief, DeptreeError) else leaders.names(chief)
@@ -75,24 +77,29 @@ def _pairs(leaders: Side[Any], companions: Side[Any], leftover: str) -> Iterator
         companions.check_ordered(names)
         leaders.check_ordered(names)
         return _by_order(leaders, items, companions, others)
-    return _by_names(leaders, items, companions, found, leftover)
+    return _by_names(leaders, items, companions, found, leftover, again)
 
 
 def _by_names(
-    leaders: Side[Any], items: Iterator[Any], companions: Side[Any], found: Lookup[Any], leftover: str
+    leaders: Side[Any], items: Iterator[Any], companions: Side[Any], found: Lookup[Any], leftover: str, again: bool
 ) -> Iterator[_Pair]:
     nameless = 0  # errors of the leaders whose companions nobody knows: as many may be left over
     seen: set[str] = set()
+    last = None
     for leader in items:
         names = [leader.sent_id] if isinstance(leader, DeptreeError) else list(leaders.names(leader))
-        companion = found.take(names) if any(names) else None
+        error = isinstance(leader, DeptreeError)
+        still = again and (error or (last is not None and companions.name(last) in names))
+        companion = last if still else found.take(names) if any(names) else None
+        last = last if companion is None else companion
         if companion is not None and not isinstance(companion, DeptreeError) and companions.name(companion) is None:
             raise _out_of_step(leader, names, companion, None)
-        nameless += isinstance(leader, DeptreeError) and companion is None
+        nameless += error and companion is None
         if companion is None:
             companion = _missing(companions, seen.isdisjoint(names)).at(place_of_item(leader))
+        else:
+            seen.update(names)
         yield leader, companion, True
-        seen.update(names)
     if leftover == REFUSE:
         _refuse(found.rest(), nameless, companions, leaders)
 

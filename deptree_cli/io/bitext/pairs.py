@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
@@ -61,7 +60,9 @@ class PairSource:
             scores = opened.enter_context(_opened(self.path, layout))
             self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
             reverse = self.symmetric and opened.enter_context(_opened(self.symmetric, layout))
-            records = _records(replace(scores, items=_directions(scores, reverse or None)), self.text, layout, first)
+            pairs = _directions(scores, reverse or None)
+            side = Side(pairs, scores.what, scores.place, lambda pair: pair.raw.names, scores.ordered)
+            records = _records(side, self.text, layout, first)
             for number, record in enumerate(records, first):
                 yield record.at(sent_id=str(number)) if isinstance(record, DeptreeError) else record
 
@@ -73,11 +74,8 @@ class _Directions(NamedTuple):
     reverse: RawScores | None
 
     @property
-    def names(self) -> Sequence[str]:
-        return self.raw.names
-
-    @property
     def place(self) -> str:
+        """Where the scores were read."""
         return self.raw.place
 
 
