@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.parser_options import ReadSentence, SentenceStream
 from deptree_cli.cli.sections import reading_option
-from deptree_cli.io.conllu.gold import Partner, with_gold
+from deptree_cli.io.conllu.beside import with_gold
+from deptree_cli.io.sides import Side
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,9 @@ class GoldOptions:
 
     def of(self, read: SentenceStream) -> SentenceStream:
         """The sentences, each with its known tree if there is one."""
-        return with_gold(read, self.paths, _partner, "words") if self.paths else read
+        if not self.paths:
+            return read
+        return with_gold(Side(read, "sentences", names=_names), self.paths, lambda each: each.block.n)
 
 
 _OPTIONS = [
@@ -46,5 +50,5 @@ def _gold(*, gold: tuple[str, ...]) -> GoldOptions:
 gold_options = bound("gold", _OPTIONS, _gold)
 
 
-def _partner(sentence: ReadSentence) -> Partner:
-    return Partner(sentence.block.sent_id, sentence.block.n)
+def _names(sentence: ReadSentence) -> Sequence[str]:
+    return (sentence.block.sent_id,) if sentence.block.sent_id else ()

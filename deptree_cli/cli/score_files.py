@@ -11,10 +11,10 @@ import click
 
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.gold import records_with_gold
+from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.scores.labels import LabelScores
-from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.pairing import read_both, read_records
+from deptree_cli.io.scores.layout import Layout, words_in
+from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import STDIN, open_input, share_read
@@ -53,7 +53,10 @@ class ScoreFiles:
             records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
         else:
             records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
-        return records_with_gold(records, self.gold, layout) if self.gold else records
+        if not self.gold:
+            return records
+        side = records_side(records, self.source, self.conllu)
+        return with_gold(side, [self.gold], lambda record: words_in(record.scores.shape, layout), first)
 
     @property
     def share(self) -> float | None:

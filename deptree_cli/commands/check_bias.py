@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,22 +13,27 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
-from deptree_cli.core.audit.tally import INDEPENDENT, WITHOUT_REPLACEMENT
+from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.io.conllu.samples import DrawnTree, read_samples
 from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.base import GivenTree
+from deptree_cli.io.trees.beside import RecordTrees, records_with_trees
 
 Row = dict[str, Any]
 
@@ -102,19 +107,16 @@ def check_bias(
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     if not samples:
         sampler.check_serves(scores.how.space)
-    how = {"alpha": f"{alpha:g}", "samples": samples}
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
-    name = None if samples else sampler.name
-    job = Job("check-bias", scores.source(), run, writing, {"sampler": name}, drawn | how)
-    audits = Audits(name, alpha)
-    sheet = Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS)
+    how = {"alpha": f"{alpha:g}", "samples": samples}
+    name, source, skipped = (None if samples else sampler.name), scores.source(), 0
+    work: Any = audit_trees if samples else AuditSampler(sampler, size)
     if samples:
-        for audited in _given(job.pipeline, samples):
-            audits.add(audited)
-        job.finish(audits, sheet)
-    else:
-        job.summarise(AuditSampler(sampler, size), audits, sheet, seed)
-    return audits.exit_code(len(job.pipeline.skipped))
+        source, skipped = _with_trees(source, samples, scores.how.layout, run)
+    job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
+    audits = Audits(name, alpha)
+    job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
+    return audits.exit_code(len(job.pipeline.skipped) + skipped)
 
 
 class Audits(Fold["Audited"]):
@@ -181,57 +183,48 @@ class AuditSampler:
         return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
-def _given(pipeline: Pipeline[Record, ScoredSentence], path: str) -> Iterator[Audited]:
-    """The audit of the trees in a file, which may come in any order."""
-    tallies: dict[str, Tally] = {}
-    for tally in pipeline.map(_empty):
-        name = tally.distribution.id
-        if name in tallies:
-            problem = "there are two sentences of this name, so samples cannot tell which they are of"
-            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=name)
-        tallies[name] = tally
-    _count(read_samples(path), tallies, pipeline)
-    for sent_id, tally in tallies.items():
-        yield Audited(sent_id, tally.distribution.n, tally.audit())
+@dataclass(frozen=True)
+class WithTrees:
+    """Makes the distribution of a sentence that comes with its trees."""
+
+    interpretation: Callable[[Record], ScoredSentence]
+
+    def __call__(self, item: RecordTrees) -> tuple[TreeDistribution, RecordTrees]:
+        """The distribution, and the trees."""
+        return self.interpretation(item.record).distribution, item
 
 
-def _count(
-    samples: Iterable[DrawnTree | DeptreeError], tallies: dict[str, Tally], pipeline: Pipeline[Record, ScoredSentence]
-) -> None:
-    """Count the samples, but those of sentences that were skipped; what is none is an error, or skipped and counted.
+def audit_trees(prepared: tuple[TreeDistribution, RecordTrees], _: None) -> Audited:
+    """The audit of the trees that are given of a sentence."""
+    distribution, given = prepared
+    tally = Tally(distribution)
+    for start in range(0, len(given.times), BATCH):
+        tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])
+    return Audited(given.sent_id, distribution.n, tally.audit())
 
-    Raises:
-        DeptreeError: the trees are those of `deptree swor`, all of them.
-    """
-    without, skipped = set(pipeline.skipped), 0
-    for tree in samples:
-        if isinstance(tree, DrawnTree) and tree.distinct:
-            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
-        try:
-            if isinstance(tree, DeptreeError):
-                raise tree
-            if without.isdisjoint(tree.names):
-                _tally_of(tree, tallies).add(np.array([tree.heads]), np.array([tree.times]))
-        except DeptreeError as error:
-            pipeline.skip(error)
-            skipped += 1
+
+def _with_trees(source: Source[Any, Any], path: str, layout: Layout, run: RunOptions) -> tuple[Source[Any, Any], int]:
+    """The sentences with their trees, which may come in any order, and how many of these were skipped."""
+    skipped: list[str] = []
+
+    def skip(error: DeptreeError) -> None:
+        if not run.skip_errors:
+            raise error
+        skipped.append(error.sent_id)
+        talk(f"skipped: {line_of(error)}")
+
+    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skip)
     if skipped:
-        talk(f"{counted(skipped, 'sample')} skipped")
+        talk(f"{counted(len(skipped), 'sample')} skipped")
+    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare)), len(skipped)
 
 
-def _empty(sentence: ScoredSentence, _: None) -> Tally:
-    return Tally(sentence.distribution)
-
-
-def _tally_of(tree: DrawnTree, tallies: dict[str, Tally]) -> Tally:
-    where = {"place": tree.place, "sent_id": tree.sent_id}
-    tally = next((tallies[name] for name in tree.names if name in tallies), None)
-    if tally is None:
-        raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **where)
-    if tally.distribution.n != len(tree.heads):
-        problem = f"the sample has {counted(len(tree.heads), 'word')}, its scores have {tally.distribution.n}"
-        raise DeptreeError(problem, "Check that both belong together", **where)
-    return tally
+def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:
+    """The trees; raises for those of `deptree swor`."""
+    for tree in trees:
+        if isinstance(tree, GivenTree) and tree.distinct:
+            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
+        yield tree
 
 
 def _row(one: Audited, verdict: Verdict, sampler: str | None) -> Row:

@@ -120,7 +120,7 @@ def dump(
         read = read_sentences(file, kind, splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = batches(islice(read, start, None, step), size, file.place)
-        pipeline = Pipeline(Source(Counted(source)), replace(run, shard=(1, 1)))
+        pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
         _write(_sound(scored, pipeline), adapter.labels, outputs, run)
     return pipeline.exit_code

@@ -20,9 +20,9 @@ from deptree_cli.cli.writing import TABLE, Writing, row_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
-from deptree_cli.io.conllu.draws import DrawnTrees, read_draws
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.streams import share_read
+from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
 
@@ -69,7 +69,7 @@ def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writi
     quantities = list(dict.fromkeys(names)) or SCALARS
     if not set(quantities) <= set(SCALARS):
         writing = writing.as_json(run.output, "arcs")
-    source = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
+    source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
     job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
     by_quantity = job.encoder is TABLE

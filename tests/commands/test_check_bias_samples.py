@@ -50,3 +50,23 @@ def test_samples_of_no_sentence_are_skipped_too(deptree, put):
     ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip")
     assert (ran.code, ran.rows[0]["impossible"]) == (1, 1)
     assert "1 sample skipped" in ran.err
+
+
+def test_trees_in_any_order_by_any_number_of_workers(deptree, done, put):
+    """The same but for the last digits of sums; shards leave the trees of other shards' sentences alone."""
+    drawn = done("sample", *SCORES, "-k", 200, "--seed", 7).out.splitlines(keepends=True)
+    put("s.jsonl", b"".join(drawn))
+    put("r.jsonl", b"".join(reversed(drawn)))
+
+    def audit(name, *more):
+        ran = deptree("check-bias", *SCORES, "--samples", name, *more)
+        assert (ran.code, "skipped" in ran.err) == (0, False), ran.err
+        return ran.rows
+
+    whole, turned = audit("s.jsonl"), audit("r.jsonl", "-j", 2)
+    assert [row["size"] for row in whole] == [200] * 8
+    for one, other in zip(whole, turned, strict=True):
+        assert one == {key: value if type(value) is not float else pytest.approx(value) for key, value in other.items()}
+    for shard in (1, 2):
+        for one, other in zip(audit("s.jsonl", "--shard", f"{shard}/2"), whole[shard - 1 :: 2], strict=True):
+            assert (one["sent_id"], one["size"], one["tests"]) == (other["sent_id"], 200, other["tests"])

@@ -19,33 +19,62 @@ def without_heads(text: str) -> str:
     return "\n".join("\t".join([*row[:6], "_", *row[7:]]) if len(row) == 10 else row[0] for row in rows)
 
 
+LONGER = BLOCKS[3].replace("3\t", "3\ta\tb\t_\t_\t_\t_\t_\t_\t_\n4\t")
+
+
+def without_names(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("# sent_id"))
+
+
+@pytest.mark.parametrize("args", COMPARING, ids=" ".join)
+def test_another_order_is_the_same_by_name(done, put, args):
+    named = done(*args, *SCORES, "--gold", DATA / "gold.conllu", "--json")
+    assert done(*args, *SCORES, "--gold", put("gold.conllu", "".join(reversed(BLOCKS))), "--json").out == named.out
+
+
 @pytest.mark.parametrize("args", COMPARING, ids=" ".join)
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
-        (TEXT.replace("= en-2", "= en-9"), "is 'en-9'"),
-        ("".join([BLOCKS[1], BLOCKS[0], *BLOCKS[2:]]), "is 'en-2'"),
-        ("".join(BLOCKS[:5]), "has no sentence left for these scores"),
-        (TEXT + BLOCKS[0].replace("en-1", "en-8"), "there are no scores left for this sentence"),
-        (
-            "".join([*BLOCKS[:3], BLOCKS[3].replace("3\t", "3\ta\tb\t_\t_\t_\t_\t_\t_\t_\n4\t"), *BLOCKS[4:]]),
-            "4 words where",
-        ),
+        ("".join([*BLOCKS[:5], *BLOCKS[6:]]), "gold.conllu has no sentences of this name"),
+        ("".join([*BLOCKS[:3], LONGER, *BLOCKS[4:]]), "4 words where"),
     ],
-    ids=["names", "order", "short", "long", "words"],
+    ids=["missing", "words"],
 )
-@pytest.mark.parametrize("options", [(), ("--on-error", "skip")], ids=["fail", "skip"])
-def test_files_out_of_step_are_refused_alike(deptree, put, args, gold, said, options):
-    ran = deptree(*args, *SCORES, "--gold", put("gold.conllu", gold), *options)
-    assert ran.code == 2
-    assert said in ran.said[-1]
+def test_what_does_not_fit_by_name_can_be_skipped(deptree, put, args, gold, said):
+    given = (*args, *SCORES, "--gold", put("gold.conllu", gold))
+    ran = deptree(*given)
+    assert (ran.code, said in ran.said[-1]) == (2, True)
+    ran = deptree(*given, "--on-error", "skip")
+    assert ran.code == 1
+    assert "deptree: 1 sentence skipped" in ran.said
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("args", COMPARING, ids=" ".join)
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        (TEXT.replace("= en-2", "= en-9"), "(en-9): no matrices in"),
+        (TEXT + BLOCKS[0].replace("en-1", "en-8"), "(en-8): no matrices in"),
+        (TEXT.replace("= en-1", "= en-9"), "out of step: here both names are 'en-2'"),
+        (without_names("".join(BLOCKS[:5])), "gold.conllu: the number of sentences is 5, that of matrices in"),
+        (without_names(TEXT + BLOCKS[0]), "gold.conllu: the number of sentences is 9, that of matrices in"),
+        (without_names("".join([*BLOCKS[:3], LONGER, *BLOCKS[4:]])), "4 words where"),
+    ],
+    ids=["another name", "one more", "another first name", "short", "long", "words"],
+)
+def test_files_out_of_step_are_refused_alike(deptree, put, args, gold, said):
+    given = (*args, *SCORES, "--gold", put("gold.conllu", gold))
+    assert deptree(*given).code == 2
+    ran = deptree(*given, "--on-error", "skip")
+    assert (ran.code, said in ran.said[-1]) == (2, True), ran.said
 
 
 @pytest.mark.parametrize("args", COMPARING, ids=" ".join)
 def test_names_are_not_needed(done, put, args):
-    nameless = "".join(line for line in TEXT.splitlines(keepends=True) if not line.startswith("# sent_id"))
     named = done(*args, *SCORES, "--gold", DATA / "gold.conllu", "--json")
-    assert done(*args, *SCORES, "--gold", put("gold.conllu", nameless), "--json").out == named.out
+    assert done(*args, *SCORES, "--gold", put("gold.conllu", without_names(TEXT)), "--json").out == named.out
 
 
 def test_attachment_without_known_heads_is_null(done, put):

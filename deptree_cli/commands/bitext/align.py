@@ -11,20 +11,25 @@ import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.estimating import Estimating, Estimator
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.link_report import LinkAgreement, link_gold_option, with_links
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.bitext.links import LinkCounts, Links, links_of
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.pharaoh import pharaoh_line
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
+from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
+
+_COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
 HELP = """Write the best alignment of every sentence pair, one to one, or all links that are probable.
 
@@ -50,7 +55,13 @@ have their probabilities too. The methods to compute these:
     metavar="P",
     help="Links that are more probable than this.  [default: those of the best alignment]",
 )
-@link_gold_option
+@reading_option(
+    "--gold",
+    type=INPUT,
+    multiple=True,
+    help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
+    " recall and alignment error rate (Och and Ney 2003) are shown.",
+)
 @report_options("links", plot=False)
 @pruning_options(by_merits=True)
 @format_options("pharaoh", "jsonl")
@@ -71,17 +82,38 @@ def align(
     report.check(bool(gold))
 
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
-        beside = estimating.until_stopped(with_links(tasks, gold, run) if gold else tasks)
-        return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
+        return bitext.announced(
+            estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
+        )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(), run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening():
         code = job.write(
             work, pruning.stream_seed, folds=[estimating, *([LinkAgreement()] if gold else [])], report=report
         )
     return estimating.exit_code(code)
+
+
+class LinkAgreement(Fold[LinkCounts]):
+    """How far links agree with known ones; each pair counts with its own counts."""
+
+    attribute = "agreement"
+
+    def __init__(self) -> None:
+        self._counts = LinkCounts()
+
+    def add(self, counts: LinkCounts) -> None:
+        self._counts += counts
+
+    def rows(self) -> list[Row]:
+        return [self._counts.summary()]
+
+    def tables(self) -> Iterator[Table]:
+        *counts, precision, recall, error = self._counts.summary().values()
+        rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
+        yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])
 
 
 @dataclass(frozen=True)

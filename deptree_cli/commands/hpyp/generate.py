@@ -48,7 +48,9 @@ def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, wr
     sentences and trees are always whole; longer sentences are drawn again.
     """
     names = (Name(f"gen-{number}") for number in range(1, size + 1))
-    source = Source(Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest})
+    source: Source[Name, Name] = Source(
+        Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
+    )
     job = Job("hpyp generate", source, run, writing, last={"seed": seed})
     return job.write(Draw(read_trained(model), longest), seed)
 

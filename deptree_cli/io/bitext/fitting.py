@@ -9,7 +9,7 @@ from deptree_cli.io.bitext.layout import PairLayout, averaged
 from deptree_cli.io.bitext.padding import check_not_padding
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.bitext.text import PairWords
-from deptree_cli.io.scores.raw import Raw, RawScores
+from deptree_cli.io.scores.raw import RawScores
 
 NOTICE = "no link scores more than leaving both of its words unlinked: check --null-score"
 NOTICE_NULL = "no link scores more than leaving both of its words unlinked: check that --null {} is where NULL stands"
@@ -18,7 +18,7 @@ _SAME = "Check that all files hold the same sentence pairs in the same order, wi
 
 
 def record_of(
-    number: int, raw: Raw, reverse: Raw | None, text: PairWords | DeptreeError | None, layout: PairLayout
+    number: int, raw: RawScores, reverse: RawScores | None, text: PairWords | None, layout: PairLayout
 ) -> PairRecord | DeptreeError:
     """Put together what belongs to a sentence pair.
 
@@ -34,15 +34,11 @@ def record_of(
     Raises:
         OutOfStep: lengths disagree, and nothing but the order says that these belong together.
     """
-    sent_id = (raw.key if isinstance(raw, RawScores) else raw.sent_id) or str(number)
-    for each in (raw, reverse, text):
-        if isinstance(each, DeptreeError):
-            return each.at(sent_id=sent_id)
-    assert isinstance(raw, RawScores)
+    sent_id = raw.key or str(number)
     try:
-        words = text if isinstance(text, PairWords) else _own_words(raw)
+        words = text or _own_words(raw)
         found = layout.link_scores(_fitted(raw, words, layout))
-        if isinstance(reverse, RawScores):
+        if reverse is not None:
             found = averaged(found, _turned(reverse, raw.key, found.links.shape, layout))
     except OutOfStep as error:
         raise error.at(raw.place, sent_id) from None

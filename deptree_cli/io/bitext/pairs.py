@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from itertools import chain, repeat, zip_longest
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.fitting import record_of
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.record import PairRecord
-from deptree_cli.io.bitext.text import PairWords, read_text
+from deptree_cli.io.bitext.text import read_text
+from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, Source, in_order
+from deptree_cli.io.scores.raw import RawScores, ReadSpec
+from deptree_cli.io.sides import Side
 from deptree_cli.io.streams import STDIN, place_of
-
-One = TypeVar("One")
-Other = TypeVar("Other")
-
-# A pair's scores, and those of the other direction if there is such a file.
-_Pair = tuple[Raw, Raw | None]
-
-_Words = PairWords | DeptreeError | None
-
-_SAME = "Check that all files hold the same sentence pairs in the same order"
 
 
 class PairSource:
@@ -67,94 +58,47 @@ class PairSource:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         with ExitStack() as opened:
             scores = opened.enter_context(_opened(self.path, layout))
-            self.count = len(scores.source) if isinstance(scores.source, Mapping) else None
-            pairs = _alone(scores)
-            if self.symmetric is not None:
-                pairs = _both(scores, opened.enter_context(_opened(self.symmetric, layout)))
-            for number, ((raw, reverse), words) in enumerate(_with_text(pairs, scores, self.text), first):
-                yield record_of(number, raw, reverse, words, layout)
+            self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
+            reverse = self.symmetric and opened.enter_context(_opened(self.symmetric, layout))
+            pairs = _directions(scores, reverse or None)
+            side = Side(pairs, scores.what, scores.place, lambda pair: pair.raw.names, scores.ordered)
+            records = _records(side, self.text, layout, first)
+            for number, record in enumerate(records, first):
+                yield record.at(sent_id=str(number)) if isinstance(record, DeptreeError) else record
 
 
-class _Opened(NamedTuple):
-    """The matrices of an opened file, and whether they stand in their own order."""
+class _Directions(NamedTuple):
+    """A pair's scores, and those of the other direction if there is such a file."""
 
-    place: str
-    source: Source
-    ordered: bool
+    raw: RawScores
+    reverse: RawScores | None
 
-    def check_ordered(self) -> None:
-        """Raise where nothing may be paired with these by order."""
-        if not self.ordered:
-            problem = "the order of the sentence pairs is not known"
-            raise DeptreeError(problem, "Save them as .npz, which keeps the order", place=self.place)
+    @property
+    def place(self) -> str:
+        """Where the scores were read."""
+        return self.raw.place
 
 
 @contextmanager
-def _opened(path: str, layout: PairLayout) -> Iterator[_Opened]:
+def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
     with open_scores(path) as file:
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
-        yield _Opened(place_of(path), source, file.meta.ordered)
+        yield Side(source, "matrices", place_of(path), lambda pair: pair.names, file.meta.ordered)
 
 
-def _with_text(pairs: Iterator[_Pair], scores: _Opened, text: str | None) -> Iterator[tuple[_Pair, _Words]]:
-    if text is None:
-        return zip(pairs, repeat(None), strict=False)
-    scores.check_ordered()
-    return _beside(pairs, read_text(text), scores.place, f"of lines in {place_of(text)}")
+def _directions(scores: Side[RawScores], reverse: Side[RawScores] | None) -> Iterator[_Directions | DeptreeError]:
+    if reverse is not None:
+        return joined(scores, reverse, lambda raw, other, _: _Directions(raw, other), leftover=IGNORE)
+    return (raw if isinstance(raw, DeptreeError) else _Directions(raw, None) for raw in scores.in_order())
 
 
-def _alone(scores: _Opened) -> Iterator[_Pair]:
-    return zip(in_order(scores.source), repeat(None), strict=False)
-
-
-def _both(scores: _Opened, reverse: _Opened) -> Iterator[_Pair]:
-    """The matrices of both directions: by key where both have names, else by order."""
-    looked_at: list[Raw] = []
-    raws = in_order(scores.source)
-    for raw in raws:
-        looked_at.append(raw)
-        if isinstance(raw, RawScores):
-            break
-    named = bool(looked_at) and isinstance(looked_at[-1], RawScores) and looked_at[-1].key is not None
-    raws = chain(looked_at, raws)
-    if named and isinstance(reverse.source, Mapping):
-        return ((raw, _of_same_name(raw, reverse.source, reverse.place)) for raw in raws)
-    for each in (scores, reverse):
-        each.check_ordered()
-    return _in_step(_beside(raws, in_order(reverse.source), scores.place, f"in {reverse.place}"))
-
-
-def _of_same_name(raw: Raw, reverse: Mapping[str, RawScores], place: str) -> Raw:
-    if isinstance(raw, DeptreeError):
-        return raw
-    if raw.key is None or raw.key not in reverse:
-        remedy = "Name the scores of both directions alike"
-        return DeptreeError(f"{place} has no scores of this name", remedy, place=raw.place)
-    try:
-        return reverse[raw.key]
-    except DeptreeError as error:
-        return error
-
-
-def _in_step(pairs: Iterator[tuple[Raw, Raw]]) -> Iterator[_Pair]:
-    """The pairs, unless their names say that they are none."""
-    for raw, reverse in pairs:
-        names = [each.key for each in (raw, reverse) if isinstance(each, RawScores) and each.key is not None]
-        if len(set(names)) > 1:
-            problem = f"out of step: {names[0]!r} meets {names[1]!r} at {reverse.place}"
-            raise OutOfStep(problem, _SAME, place=raw.place)
-        yield raw, reverse
-
-
-def _beside(items: Iterator[One], others: Iterator[Other], place: str, what: str) -> Iterator[tuple[One, Other]]:
-    """Two files by order.
-
-    Raises:
-        OutOfStep: one holds more than the other.
-    """
-    for number, (item, other) in enumerate(zip_longest(items, others)):
-        if item is None or other is None:
-            ends = number, number + 1 + sum(1 for _ in items) + sum(1 for _ in others)
-            matrices, rest = ends if item is None else ends[::-1]
-            raise OutOfStep(f"the number of matrices is {matrices}, that {what} is {rest}", _SAME, place=place)
-        yield item, other
+def _records(
+    pairs: Side[_Directions], text: str | None, layout: PairLayout, first: int
+) -> Iterator[PairRecord | DeptreeError]:
+    if text is not None:
+        lines = Side(read_text(text), "lines", place_of(text))
+        return joined(pairs, lines, lambda pair, words, number: record_of(number, *pair, words, layout), first=first)
+    numbered = enumerate(pairs.in_order(), first)
+    return (
+        pair if isinstance(pair, DeptreeError) else record_of(number, *pair, None, layout) for number, pair in numbered
+    )

@@ -30,7 +30,7 @@ def features_of(path: str, record: Record, layout: Layout) -> Float:
         DeptreeError: the file cannot be read, has no such sentence, or an array of another shape than the scores.
     """
     archive = _archive(path)
-    key = next((key for key in (record.key, record.sent_id) if key in archive), None)
+    key = next((name for name in record.names if name in archive), None)
     if key is None:
         raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
     array = archive.load(key)

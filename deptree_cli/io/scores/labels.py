@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.layout import Layout, cut, words_in
-from deptree_cli.io.scores.raw import Raw, RawScores, Source, in_order
+from deptree_cli.io.scores.raw import RawScores
+from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sides import Side
 from deptree_cli.io.streams import open_input
 
 # No parser has so many labels.
@@ -70,75 +73,39 @@ class LabelScores(NamedTuple):
     path: str
     layout: Layout
 
-    @contextmanager
-    def open(self) -> Iterator[OpenLabelScores]:
-        """The file, to be asked sentence by sentence in the order of the scores of arcs."""
-        scores = ScoreSource(self.path)
-        with scores.read(self.layout) as source:
-            yield OpenLabelScores(source, self.layout, self.path, scores.meta.ordered)
 
+def with_labels(
+    records: Side[Record], labels: LabelScores, layout: Layout, first: int
+) -> Iterator[Record | DeptreeError]:
+    """The records, each with the scores of its labels, (n, n+1, L) or alike, as read.
 
-class OpenLabelScores:
-    """Scores of labels by name where both files have names, else by order."""
+    Args:
+        layout: of the scores of arcs.
+        first: the running number of the first record.
 
-    def __init__(self, source: Source, layout: Layout, path: str, ordered: bool = True) -> None:
-        self._source = source
-        self._ordered = ordered
-        self._by_order = False
-        self._layout = layout
-        self._path = path
-        self._in_order = in_order(source)
+    Raises:
+        DeptreeError: the files do not hold the same sentences (`joined`).
+    """
 
-    def of(self, key: str | None, sent_id: str, n: int) -> Array:
-        """The array (n, n+1, L) or alike of a sentence with n words, as read.
-
-        Raises:
-            OutOfStep: the next one by order is of another length or name, or there is none.
-            DeptreeError: there is none of this name, or one of another length.
-        """
-        raw = self._next(key, sent_id)
-        if isinstance(raw, DeptreeError):
-            raise raw
-        if raw.parts is not None:
-            raise refusal(raw.parts, raw.place)
+    def combine(record: Record, raw: RawScores, _: int) -> Record:
         try:
-            scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, self._layout)
-            words = words_in(scores.shape, self._layout)
-            if words > n and raw.padded:
-                return cut(scores, n, self._layout)
-            if words != n:
-                problem = f"the scores of labels have {counted(words, 'word')}, those of arcs {n}"
-                sure = raw.key is not None and raw.key in (key, sent_id)
-                raise (DeptreeError if sure else OutOfStep)(problem, _SAME)
+            return replace(record, labels=_fitted(raw, words_in(record.scores.shape, layout), labels.layout))
         except DeptreeError as error:
             raise error.at(raw.place) from None
-        return scores
 
-    def skip(self) -> None:
-        """Pass over the sentence that is next in order: its scores of arcs could not be read."""
-        next(self._in_order, None)
+    scores = ScoreSource(labels.path)
+    with scores.read(labels.layout) as source:
+        beside = Side(source, "label scores", scores.place, lambda raw: raw.names, scores.meta.ordered)
+        yield from joined(records, beside, combine, leftover=IGNORE, first=first)
 
-    def check_end(self) -> None:
-        """Raise OutOfStep where sentences that are paired by order have scores of labels left."""
-        if self._by_order and next(self._in_order, None) is not None:
-            raise OutOfStep(
-                "there are more sentences with scores of labels than with scores of arcs", _SAME, place=self._path
-            )
 
-    def _next(self, key: str | None, sent_id: str) -> Raw:
-        if isinstance(self._source, Mapping) and key is not None:
-            for name in (key, sent_id):
-                if name in self._source:
-                    return self._source[name]
-            remedy = "Name the scores of labels as those of arcs are named"
-            return DeptreeError(f"{self._path} has no key {key!r}", remedy)
-        if not self._ordered:
-            problem = f"the order of the sentences in {self._path} is not known, and the scores of arcs have no names"
-            raise OutOfStep(problem, "Save the scores of labels as .npz, which keeps the order")
-        self._by_order = True
-        raw = next(self._in_order, None)
-        if raw is None:
-            raise OutOfStep(f"{self._path} holds fewer sentences", "Give scores of labels for every sentence")
-        if isinstance(raw, RawScores) and None not in (raw.key, key) and raw.key not in (key, sent_id):
-            raise OutOfStep(f"out of step: the scores of labels are {raw.key!r}", "Keep both files in one order")
-        return raw
+def _fitted(raw: RawScores, n: int, layout: Layout) -> Array:
+    if raw.parts is not None:
+        raise refusal(raw.parts, raw.place)
+    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
+    words = words_in(scores.shape, layout)
+    if words > n and raw.padded:
+        return cut(scores, n, layout)
+    if words != n:
+        raise OutOfStep(f"the scores of labels have {counted(words, 'word')}, those of arcs {n}", _SAME)
+    return scores

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import zip_longest
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.join import joined
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.raw import Raw, RawScores, Source
+from deptree_cli.io.sides import Side
 from deptree_cli.io.streams import Input, lines_of, open_input
 
 # No batch has as many sentences; a few compressed bytes may become more than memory holds.
@@ -65,28 +66,14 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
             lengths of its own.
     """
     if isinstance(source, Mapping):
-        raise _not_for_keys(place)
-    return _with_lengths(source, lengths, place)
-
-
-def _not_for_keys(place: str) -> DeptreeError:
-    remedy = "Leave it out: here every key has its own shape"
-    return DeptreeError("--lengths is for a padded .npy", remedy, place=place)
-
-
-def _with_lengths(raws: Iterable[Raw], lengths: Int, place: str) -> Iterator[Raw]:
-    matrices = 0
-    for raw, length in zip_longest(raws, lengths.tolist()):
-        matrices += raw is not None
-        if raw is not None and length is not None:
-            yield raw if isinstance(raw, DeptreeError) else _with_length(raw, length, place)
-    if matrices != len(lengths):
-        problem = f"the number of matrices is {matrices}, that of lengths {len(lengths)}"
-        raise DeptreeError(problem, "Give one length per matrix", place=place)
-
-
-def _with_length(raw: RawScores, length: int, place: str) -> RawScores:
-    if raw.length is not None:
-        remedy = "Leave it out: this file holds the lengths of its batch"
+        remedy = "Leave it out: here every key has its own shape"
         raise DeptreeError("--lengths is for a padded .npy", remedy, place=place)
-    return replace(raw, padded=False, length=length)
+
+    def combine(raw: RawScores, length: int, _: int) -> RawScores:
+        if raw.length is not None:
+            remedy = "Leave it out: this file holds the lengths of its batch"
+            raise OutOfStep("--lengths is for a padded .npy", remedy, place=place)
+        return replace(raw, padded=False, length=length)
+
+    matrices = Side(source, "matrices", names=lambda raw: raw.names)
+    return joined(matrices, Side(lengths.tolist(), "lengths", place), combine)

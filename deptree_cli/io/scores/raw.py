@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,26 +61,17 @@ class RawScores:
     parts: SecondOrderParts | None = None
     pair: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Its name, if it has one."""
+        return () if self.key is None else (self.key,)
+
 
 # A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.
 Raw = RawScores | DeptreeError
 
 # A container with names is a mapping that loads an entry when it is asked for.
 Source = Mapping[str, RawScores] | Iterable[Raw]
-
-
-def in_order(source: Source) -> Iterator[Raw]:
-    """The matrices of a source in file order."""
-    if isinstance(source, Mapping):
-        return (_loaded(source, key) for key in source)
-    return iter(source)
-
-
-def _loaded(source: Mapping[str, RawScores], key: str) -> Raw:
-    try:
-        return source[key]
-    except DeptreeError as error:
-        return error
 
 
 def numeric(dtype: np.dtype[Any]) -> bool:

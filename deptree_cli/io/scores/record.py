@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ class Record:
         gold: the same sentence with the heads that are known to be right, if there is such a file.
         parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
             refuses them (`second_order.refusal`).
+        named: whether the sentence or its scores have a name, and not a running number alone.
         notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
     """
 
@@ -43,6 +45,13 @@ class Record:
     notice: str = ""
     gold: Block | None = None
     parts: SecondOrderParts | None = None
+    named: bool = True
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What it may be called in other files, likeliest first."""
+        key = () if self.key is None else (self.key,)
+        return tuple(dict.fromkeys((self.sent_id, *key))) if self.named else key
 
     @property
     def known_heads(self) -> Heads:

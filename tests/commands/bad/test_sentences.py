@@ -55,36 +55,38 @@ CONLLU = [
     bad("not UTF-8", ("sample", *SCORES, "--conllu", "a"), ("a:", "UTF-8"), {"a": b"# sent_id = \xff\n1" + b"\t_" * 9}),
 ]
 
+LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
+
 COUNTS = [
     bad(
         "fewer sentences than matrices",
-        ("sample", DATA / "scores.jsonl", "--from", "natasha", "--conllu", "a.conllu"),
-        ("scores.jsonl", "is 8", "a.conllu", "is 7"),
+        ("sample", DATA / "scores_stream.npy", "--from", "supar", "--conllu", "a.conllu"),
+        ("scores_stream.npy", "is 8", "a.conllu", "is 7"),
         {"a.conllu": SENTENCES[: SENTENCES.index("# sent_id = ru-2")]},
     ),
     bad(
         "more sentences than matrices",
         ("sample", "a.jsonl", "--from", "natasha", "--conllu", DATA / "sentences.conllu"),
-        ("a.jsonl", "is 2", "sentences.conllu", "is 8"),
-        {"a.jsonl": b"".join((DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)[:2])},
+        ("sentences.conllu:25 (en-3)", "a.jsonl has no matrices of this name"),
+        {"a.jsonl": b"".join(LINES[:2])},
     ),
     bad(
         "more sentences than keys",
         ("sample", *SCORES, "--conllu", "a.conllu"),
-        ("a.conllu:86 (ru-3)", "scores.npz", "key"),
+        ("a.conllu:86 (ru-3)", "scores.npz has no matrices of this name"),
         {"a.conllu": SENTENCES + SENTENCES[SENTENCES.index("# sent_id = ru-2") :].replace("ru-2", "ru-3")},
     ),
     bad(
         "fewer lengths than matrices",
         ("sample", DATA / "scores.npy", "--from", "supar", "--lengths", "l.txt"),
-        ("scores.npy", "matrices is 8", "lengths 3"),
+        ("scores.npy", "lengths is 3", "matrices is 8"),
         {"l.txt": "8\n8\n8\n"},
     ),
     bad(
-        "another order",
+        "another order under names of another kind",
         ("sample", "a.jsonl", "--from", "natasha", "--conllu", DATA / "sentences.conllu"),
-        ("a.jsonl:2", "out of step", "'en-3'", "'en-2'"),
-        {"a.jsonl": b"".join((DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)[i] for i in (0, 2, 1))},
+        ("a.jsonl:3", "out of step", "'en-2'", "'en-3'"),
+        {"a.jsonl": b"".join(LINES[i] for i in (0, 2, 1)).replace(b"en-1", b"x")},
     ),
 ]
 

@@ -68,7 +68,7 @@ def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:
     assert "the scores are of 1 and 1 words, those of the other direction of 2 and 2" in str(last)
     assert "r.npz[c]" in str(last)
     del damaged["c"]
-    assert "r.npz has no scores of this name" in str(read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))[2])
+    assert "r.npz has no matrices of this name" in str(read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))[2])
 
 
 def test_a_damaged_matrix_of_the_other_direction(scratch, read) -> None:
@@ -87,10 +87,10 @@ def test_a_batch_that_is_too_small(scratch, read) -> None:
 
 OUT_OF_STEP = [
     ({"text": b"a ||| b\n" + TEXT}, "(a): the scores are of 2 and 3 words, but there are 1 and 1 words at x.text:1"),
-    ({"text": TEXT + b"a ||| b\n"}, "s.npz: the number of matrices is 3, that of lines in x.text is 4"),
-    ({"text": TEXT.partition(b"\n")[0]}, "s.npz: the number of matrices is 3, that of lines in x.text is 1"),
-    ({"symmetric": ["a", "b/č"]}, "s.npz: the number of matrices is 3, that in x.symmetric is 2"),
-    ({"symmetric": ["a", "b/č", "c", "c"]}, "s.npz: the number of matrices is 3, that in x.symmetric is 4"),
+    ({"text": TEXT + b"a ||| b\n"}, "x.text: the number of lines is 4, that of matrices in s.npz is 3"),
+    ({"text": TEXT.partition(b"\n")[0]}, "x.text: the number of lines is 1, that of matrices in s.npz is 3"),
+    ({"symmetric": ["a", "b/č"]}, "x.symmetric: the number of matrices is 2, that of matrices in s.npz is 3"),
+    ({"symmetric": ["a", "b/č", "c", "c"]}, "x.symmetric: the number of matrices is 4, that of matrices in s.npz is 3"),
     ({"symmetric": ["b/č", "a", "c"]}, "(a): the scores are of 2 and 3 words, those of the other direction of 2 and 4"),
 ]
 
@@ -107,11 +107,20 @@ def test_files_out_of_step_end_the_reading(beside: dict[str, object], message: s
     assert "\n" not in str(caught.value)
 
 
-def test_other_names_in_the_same_order_are_out_of_step(scratch, read) -> None:
-    others = dict(zip("abc", REVERSE.values(), strict=True))
-    paths = scratch("s.jsonl", files.jsonl(MATRICES)), scratch("r.jsonl", files.jsonl(others))
-    with pytest.raises(OutOfStep, match=r"'b/č' meets 'b' at r\.jsonl:2"):
-        read(paths[0], symmetric=paths[1])
+def test_other_names_in_the_same_order(scratch, read) -> None:
+    """Of another kind they go by order; where only some are others these are missing, or out of step."""
+    path = scratch("s.jsonl", files.jsonl(MATRICES))
+
+    def with_names(names: str) -> str:
+        return scratch("r.jsonl", files.jsonl(dict(zip(names, REVERSE.values(), strict=True))))
+
+    assert all(isinstance(each, PairRecord) for each in read(path, symmetric=with_names("xyz")))
+    first, missing, last = read(path, symmetric=with_names("abc"))
+    assert isinstance(first, PairRecord)
+    assert isinstance(last, PairRecord)
+    assert str(missing).startswith("s.jsonl:2 (b/č): r.jsonl has no matrices of this name")
+    with pytest.raises(OutOfStep, match=r"r\.jsonl:3: out of step: here both names are 'c'"):
+        read(path, symmetric=with_names("xyc"))
 
 
 def test_a_bad_pair_keeps_the_others_in_step(scratch, read) -> None:
@@ -126,12 +135,12 @@ def test_a_bad_pair_keeps_the_others_in_step(scratch, read) -> None:
 
 def test_no_order_no_pairing_by_order(scratch, read, says) -> None:
     path = scratch("s.safetensors", files.safetensors(MATRICES))
-    with says("s.safetensors: the order of the sentence pairs is not known"):
+    with says("s.safetensors: the order of the matrices is not known"):
         read(path, text=scratch("t.txt", TEXT))
-    with says("s.safetensors: the order of the sentence pairs is not known"):
+    with says("s.safetensors: the order of the matrices is not known"):
         read(path, symmetric=scratch("r.npy", files.npy(*REVERSE.values())))
     assert len(read(path, symmetric=scratch("r.npz", files.npz(REVERSE)))) == 3
-    with says("r.safetensors: the order of the sentence pairs is not known"):
+    with says("r.safetensors: the order of the matrices is not known"):
         read(
             scratch("s.npy", files.npy(np.ones((2, 2)))), symmetric=scratch("r.safetensors", files.safetensors(REVERSE))
         )

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.draws import read_draws
-from deptree_cli.io.conllu.samples import read_samples
 from deptree_cli.io.scores import features
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.record import Record
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.draws import read_draws
 
 
 def header(shape: str) -> bytes:
@@ -26,14 +26,14 @@ def header(shape: str) -> bytes:
 @pytest.mark.parametrize("head", [10**4000, {"a": "x" * 10_000}], ids=["large", "wide"])
 def test_what_is_no_head_is_not_shown_whole(head, scratch) -> None:
     path = scratch("s", json.dumps({"sent_id": "s", "heads": [head]}).encode())
-    (error,) = read_samples(path)
+    (error,) = read_trees(path)
     assert "the head of word 1 is " in str(error)
     assert len(str(error)) < 200
 
 
 @pytest.mark.parametrize("count", [10**13, 10**400])
 def test_counts_that_do_not_add_up(count, scratch, says) -> None:
-    (error,) = read_samples(scratch("s", json.dumps({"sent_id": "s", "heads": [0], "count": count}).encode()))
+    (error,) = read_trees(scratch("s", json.dumps({"sent_id": "s", "heads": [0], "count": count}).encode()))
     with says("s:1 (s): the count is 1000", "1000000000000"):
         raise error
 

@@ -17,7 +17,8 @@ from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep
 from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, in_order
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
+from deptree_cli.io.sides import in_order
 
 
 def read(path: str, chosen: Layout | None = None) -> list[Raw]:

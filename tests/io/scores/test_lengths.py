@@ -59,7 +59,7 @@ def test_each_matrix_gets_its_length_and_stays_whole() -> None:
 
 @pytest.mark.parametrize("words", [[9, 3, 4], [9], []])
 def test_a_length_for_every_matrix(words: list[int], says) -> None:
-    with says(f"a: the number of matrices is 2, that of lengths {len(words)}"):
+    with says(f"a: the number of lengths is {len(words)}, that of matrices is 2"):
         list(with_lengths(RAWS, np.array(words, dtype=np.int64), "a"))
 
 
@@ -68,7 +68,7 @@ def test_lengths_are_for_a_batch(says) -> None:
     with says("a: --lengths is for a padded .npy", "every key has its own shape"):
         with_lengths(keyed, np.array([1]), "a")
     known = with_lengths(RAWS, np.array([1, 2]), "a[scores]")
-    with says("a: --lengths is for a padded .npy", "this file holds the lengths"):
+    with says("a (1): --lengths is for a padded .npy", "this file holds the lengths"):
         list(with_lengths(known, np.array([1, 2]), "a"))
 
 

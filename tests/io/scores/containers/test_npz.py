@@ -72,7 +72,7 @@ def test_scores_and_lengths_among_others_are_keys_like_others(read: Read) -> Non
 
 
 def test_a_batch_whose_lengths_do_not_agree(read: Read, says) -> None:
-    with says("a.npz[scores]", "matrices is 2", "lengths 3"):
+    with says("a.npz[scores]", "lengths is 3", "matrices is 2"):
         read(npz(scores=np.ones((2, 5, 5)), lengths=np.array([2, 4, 4])))
     with says("a.npz[lengths]", "row of integers", "float64"):
         read(npz(scores=np.ones((2, 5, 5)), lengths=np.ones(2)))

@@ -11,7 +11,8 @@ from deptree_cli.core.dtypes import Array, Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import ROUNDING, check_draws, weights
 from deptree_cli.core.swor.draws import window_of
-from deptree_cli.io.conllu.samples import DrawnTree, read_samples
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.base import GivenTree
 
 # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
 _SHORTEST = 1e-100
@@ -45,33 +46,33 @@ def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
     Raises:
         DeptreeError: reading cannot begin or go on.
     """
-    trees: list[DrawnTree | DeptreeError] = []
-    for tree in read_samples(path):
+    trees: list[GivenTree | DeptreeError] = []
+    for tree in read_trees(path):
         if trees and _apart(trees[-1], tree):
             yield _together(trees)
             trees = []
         trees.append(tree)
-        if isinstance(tree, DrawnTree) and tree.notes.tau is not None:
+        if isinstance(tree, GivenTree) and tree.notes.tau is not None:
             yield _together(trees)
             trees = []
     if trees:
         yield _together(trees)
 
 
-def _apart(one: DrawnTree | DeptreeError, other: DrawnTree | DeptreeError) -> bool:
+def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bool:
     """Whether two trees that follow each other are of two sentences."""
-    if isinstance(one, DrawnTree) and isinstance(other, DrawnTree):
+    if isinstance(one, GivenTree) and isinstance(other, GivenTree):
         return (one.names[-1], len(one.heads)) != (other.names[-1], len(other.heads))
     return bool(one.sent_id and other.sent_id) and _name(one) != _name(other)
 
 
-def _name(tree: DrawnTree | DeptreeError) -> str:
-    return DrawnTree(tree.sent_id, (), 1, "").names[-1]
+def _name(tree: GivenTree | DeptreeError) -> str:
+    return GivenTree(tree.sent_id, (), 1, "").names[-1]
 
 
-def _together(found: Sequence[DrawnTree | DeptreeError]) -> DrawnTrees | DeptreeError:
+def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:
     """The trees of a sentence, or what is wrong with them."""
-    trees: list[DrawnTree] = []
+    trees: list[GivenTree] = []
     for tree in found:
         if isinstance(tree, DeptreeError):
             return tree
@@ -88,11 +89,11 @@ def _together(found: Sequence[DrawnTree | DeptreeError]) -> DrawnTrees | Deptree
         return error.at(trees[0].place, trees[0].sent_id)
 
 
-def _refused(problem: str, tree: DrawnTree) -> DeptreeError:
+def _refused(problem: str, tree: GivenTree) -> DeptreeError:
     return DeptreeError(problem, place=tree.place, sent_id=tree.sent_id)
 
 
-def _check_numbers(tree: DrawnTree) -> None:
+def _check_numbers(tree: GivenTree) -> None:
     """Raise for numbers of a tree that no tree has."""
     log_prob, tau, since = tree.notes.log_prob, tree.notes.tau, tree.notes.since or 0.0
     if log_prob is None:
@@ -105,7 +106,7 @@ def _check_numbers(tree: DrawnTree) -> None:
         raise _refused("since is not a time before tau", tree)
 
 
-def _check_order(trees: Sequence[DrawnTree]) -> None:
+def _check_order(trees: Sequence[GivenTree]) -> None:
     """Raise where a tree is missing, out of order or there twice."""
     ranked = any(tree.notes.rank is not None for tree in trees)
     seen: dict[tuple[object, ...], str] = {}
@@ -113,12 +114,13 @@ def _check_order(trees: Sequence[DrawnTree]) -> None:
         if ranked and tree.notes.rank != number:
             rank = "none" if tree.notes.rank is None else f"{tree.notes.rank:g}"
             raise _refused(f"tree {number} of the sentence has rank {rank}: one is missing or out of order", tree)
-        before = seen.setdefault((tree.heads, tree.labels), tree.place)
+        labels = tree.labels if tree.distinct and not tree.label_draws else ()
+        before = seen.setdefault((tree.heads, labels), tree.place)
         if before != tree.place:
             raise _refused(f"the same tree stands at {before}", tree)
 
 
-def _checked(trees: Sequence[DrawnTree]) -> DrawnTrees:
+def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
     """The trees, if they are what the numbers beside them say."""
     heads = np.array([tree.heads for tree in trees], dtype=np.int32)
     log_probs, last = _noted("log_prob", trees), trees[-1].notes
@@ -140,12 +142,12 @@ def _checked(trees: Sequence[DrawnTree]) -> DrawnTrees:
     return draws
 
 
-def _noted(name: str, trees: Sequence[DrawnTree]) -> Float:
+def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
     """A number of each tree, NaN where it is missing or none."""
     return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
 
 
-def _compare(name: str, expected: Array, trees: Sequence[DrawnTree], source: str) -> None:
+def _compare(name: str, expected: Array, trees: Sequence[GivenTree], source: str) -> None:
     """Raise where a number that the trees carry is not what it should be, if they carry it."""
     if all(getattr(tree.notes, name) is None for tree in trees):
         return

@@ -8,8 +8,9 @@ import math
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.draws import DrawnTrees, read_draws
-from deptree_cli.io.conllu.samples import DrawnTree, read_samples
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.base import GivenTree
+from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
 
 def sentence(heads: str, comments: str) -> str:
@@ -20,26 +21,26 @@ def sentence(heads: str, comments: str) -> str:
 @pytest.mark.parametrize("name", ["doc-1", "doc-1/sample_3", "doc-1/anna", "doc-1-sample_12"])
 def test_conllu(name: str, scratch) -> None:
     path = scratch("a.conllu", sentence("20", f"# sent_id = {name}\n# tree_count = 5\n").encode())
-    assert list(read_samples(path)) == [DrawnTree(name, (2, 0), 5, "a.conllu:1")]
-    (tree,) = read_samples(path)
+    assert list(read_trees(path)) == [GivenTree(name, (2, 0), 5, "a.conllu:1")]
+    (tree,) = read_trees(path)
     assert tree.names[0] == name
     assert tree.names[-1] == "doc-1"
 
 
 def test_only_the_last_part_of_a_name_is_the_sample(scratch) -> None:
     path = scratch("a", sentence("0", "# sent_id = a/b/sample_1\n").encode())
-    (tree,) = read_samples(path)
+    (tree,) = read_trees(path)
     assert tree.names == ["a/b/sample_1", "a/b"]
 
 
 def test_json_lines(scratch) -> None:
     path = scratch("a.txt", b'{"sent_id": "a/b", "heads": [2, 0]}\n\n{"sent_id": 7, "heads": [0], "count": 3}\n')
-    assert list(read_samples(path)) == [DrawnTree("a/b", (2, 0), 1, "a.txt:1"), DrawnTree("7", (0,), 3, "a.txt:3")]
+    assert list(read_trees(path)) == [GivenTree("a/b", (2, 0), 1, "a.txt:1"), GivenTree("7", (0,), 3, "a.txt:3")]
 
 
 def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
     path = scratch("a", b'{"sent_id": "a", "heads": [0], "log_prob": 3.5, "tau": "x"}\n')
-    (tree,) = read_samples(path)
+    (tree,) = read_trees(path)
     assert (tree.heads, tree.notes.log_prob, tree.distinct) == ((0,), 3.5, False)
 
 
@@ -64,7 +65,7 @@ def test_what_others_say_of_their_trees_is_no_error(scratch) -> None:
 def test_what_is_not_a_sample(data: str, parts: list[str], scratch, says) -> None:
     path = scratch("a", data.encode())
     with says(*parts):
-        raise next(each for each in read_samples(path) if isinstance(each, DeptreeError))
+        raise next(each for each in read_trees(path) if isinstance(each, DeptreeError))
 
 
 def drawn(sent_id: str, *heads: list[int], tau: float | None = 2.0, **last: object) -> str:

@@ -1,0 +1,43 @@
+"""Trees in CoNLL-U: samples are usually named ``X/sample_3``, and ``# tree_count = 5`` says how often one was drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.trees.base import GivenTree, SworNotes, TreeFormat, checked_count, swor_notes
+
+# How containers of arrays begin.
+_BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
+
+
+def _read(stream: BinaryIO, place: str) -> Iterator[GivenTree | DeptreeError]:
+    for block in read_blocks_or_errors(stream, place):
+        try:
+            yield block if isinstance(block, DeptreeError) else _tree(block)
+        except DeptreeError as error:
+            yield error
+
+
+def _tree(block: Block) -> GivenTree:
+    heads = tuple(head for head in block.heads if head is not None)
+    if len(heads) < block.n:
+        problem = f"word {block.heads.index(None) + 1} has no HEAD"
+        raise DeptreeError(problem, "Every word of a sample needs one", place=block.place, sent_id=block.sent_id)
+    notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
+    notes["log_prob"] = block.comment("tree_logprob")
+    count = block.comment("tree_count") or "1"
+    number = int(count) if re.fullmatch("[1-9][0-9]{0,17}", count) else count
+    times = checked_count(number, block.place, block.sent_id)
+    distinct, label_draws = notes["weight"] is not None, block.comment("label_logprob") is not None
+    labels = tuple(block.deprels)
+    labels = labels if any(label != "_" for label in labels) else ()
+    tree = GivenTree(block.sent_id, heads, times, block.place, swor_notes(notes), distinct, labels, label_draws)
+    tree.check_acyclic()
+    return tree
+
+
+CONLLU = TreeFormat("conllu", lambda head: not head.startswith(_BINARY), _read)

@@ -1,0 +1,53 @@
+"""Trees in JSON Lines: the fields `sent_id`, `heads`, if there are labels `deprels` and, unless it is 1, `count`."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.json_lines import objects, sent_id_of
+from deptree_cli.io.streams import lines_of
+from deptree_cli.io.trees.base import GivenTree, TreeFormat, checked_count, swor_notes
+
+
+def _read(stream: BinaryIO, place: str) -> Iterator[GivenTree | DeptreeError]:
+    for here, value in objects(lines_of(stream, place), place):
+        try:
+            if isinstance(value, DeptreeError):
+                yield value
+            elif value.keys() != {"signature"}:  # our own --header
+                yield _tree(value, here)
+        except DeptreeError as error:
+            yield error
+
+
+def _tree(value: dict[str, Any], here: str) -> GivenTree:
+    sent_id = sent_id_of(value, here) or ""
+    times = checked_count(value.get("count", 1), here, sent_id)
+    heads = _heads(value.get("heads"), here, sent_id)
+    notes, deprels = swor_notes({**value, "rank": value.get("sample")}), value.get("deprels")
+    distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
+    labels = tuple(map(str, deprels)) if isinstance(deprels, list) else ()
+    tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
+    tree.check_acyclic()
+    return tree
+
+
+def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
+    if not isinstance(heads, list) or not heads:
+        problem = "the field heads is not a list of numbers"
+        raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
+    for word, head in enumerate(heads, 1):
+        if type(head) is not int or not 0 <= head <= len(heads):
+            problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
+            raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
+    return tuple(heads)
+
+
+def _matches(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+
+
+JSON_LINES = TreeFormat("jsonl", _matches, _read)

@@ -1,0 +1,109 @@
+"""Given trees and their sentences, whichever side leads."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.pairing import read_records, records_side
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.beside import RecordTrees, TreesOf, records_of_trees, records_with_trees
+
+LAYOUT = Layout()
+
+
+def npz(**words: int) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **{name: np.ones((n + 1, n + 1)) for name, n in words.items()})
+    return stream.getvalue()
+
+
+def jsonl(**words: int) -> bytes:
+    rows = ({"sent_id": name, "scores": np.ones((n + 1, n + 1)).tolist()} for name, n in words.items())
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def lines(*trees: tuple[str, list[int]]) -> bytes:
+    return "".join(json.dumps({"sent_id": name, "heads": heads}) + "\n" for name, heads in trees).encode()
+
+
+Led = Callable[[bytes, bytes], list[object]]
+
+
+@pytest.fixture
+def led_by_trees(scratch) -> Led:
+    """Trees in their order: (sent_id of the record, heads of its trees), or an error as text."""
+
+    def read(scores: bytes, trees: bytes) -> list[object]:
+        source = ScoreSource(scratch("scores", scores))
+        records = records_side(read_records(source, LAYOUT), source, None)
+        found = records_of_trees(read_trees(scratch("trees", trees), named=False), records, LAYOUT, "trees")
+        return [
+            (each.record.sent_id, [tree.heads for tree in each.trees]) if isinstance(each, TreesOf) else str(each)
+            for each in found
+        ]
+
+    return read
+
+
+@pytest.mark.parametrize("scores", [npz, jsonl])
+def test_trees_lead(scores: Callable[..., bytes], led_by_trees: Led) -> None:
+    trees = lines(("b/sample_1", [0]), ("b/sample_2", [0]), ("a-sample_1", [2, 0]), ("c/d", [0, 1]), ("c/d/1", [2, 0]))
+    found = led_by_trees(scores(**{"a": 2, "b": 1, "c/d": 2, "unused": 5}), trees)
+    assert found == [("b", [(0,), (0,)]), ("a", [(2, 0)]), ("c/d", [(0, 1), (2, 0)])]
+
+
+def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led) -> None:
+    trees = lines(("a", [0]), ("a", [1]), ("a", [0, 1]), ("x", [0]), ("x", [0]), ("a", [0]), ("b", [0]), ("a", [0]))
+    found = led_by_trees(jsonl(a=1, b=1), trees)
+    assert [each for each in found if isinstance(each, tuple)] == [("a", [(0,)]), ("a", [(0,)]), ("b", [(0,)])]
+    cycle, longer, missing, again, late = [str(each) for each in found if isinstance(each, str)]
+    assert cycle.startswith("trees:2 (a): the heads are no tree")
+    assert longer.startswith("trees:3 (a): the sample has 2 words, its scores have 1")
+    assert missing.startswith("trees:4 (x): scores has no matrices of this name")
+    assert again.startswith("trees:5 (x): scores has no matrices of this name")
+    assert late.startswith("trees:8 (a): scores has no more matrices of this name")
+
+
+def test_trees_by_running_numbers_and_by_order(led_by_trees: Led) -> None:
+    stream = io.BytesIO()
+    for n in (1, 2):
+        np.save(stream, np.ones((n + 1, n + 1)))
+    numbers = lines(("2", [0, 1]), ("1", [0]))
+    assert led_by_trees(stream.getvalue(), numbers) == [("2", [(0, 1)]), ("1", [(0,)])]
+    nameless = b'{"heads": [0]}\n{"heads": [2, 0]}\n'
+    for trees in (nameless, lines(("x", [0]), ("y", [2, 0]))):
+        assert led_by_trees(stream.getvalue(), trees) == [("1", [(0,)]), ("2", [(2, 0)])]
+    with pytest.raises(OutOfStep, match=r"scores: the number of matrices is 2, that of trees in trees is 1"):
+        led_by_trees(stream.getvalue(), b'{"heads": [0]}\n')
+
+
+def test_scores_lead(scratch) -> None:
+    source = ScoreSource(scratch("scores", jsonl(a=1, b=2, c=1) + b'{"sent_id": "d", "scores": 7}\n'))
+    trees = [("b/2", [2, 0]), ("d", [0]), ("a", [0]), ("x", [0]), ("b/1", [0, 1]), ("b", [2, 0]), ("a", [0, 1])]
+    errors: list[DeptreeError] = []
+    found = records_with_trees(
+        read_records(source, LAYOUT), read_trees(scratch("trees", lines(*trees))), LAYOUT, errors.append
+    )
+    assert [type(each) for each in found] == [RecordTrees] * 3 + [DeptreeError]
+    counts = [
+        (each.sent_id, each.heads.tolist(), each.times.tolist()) for each in found if isinstance(each, RecordTrees)
+    ]
+    assert counts == [("a", [[0]], [1]), ("b", [[2, 0], [0, 1]], [2, 1]), ("c", [], [])]
+    assert [str(each).split(". ")[0] for each in errors] == [
+        "trees:4 (x): the scores have no such sentence",
+        "trees:7 (a): the sample has 2 words, its scores have 1",
+    ]
+
+
+def test_two_sentences_of_one_name(scratch, says) -> None:
+    source = ScoreSource(scratch("scores", jsonl(a=1) * 2))
+    with says("a: there are two sentences of this name"):
+        records_with_trees(read_records(source, LAYOUT), [], LAYOUT, lambda error: None)
