@@ -25,7 +25,7 @@ def main() -> None:
     if not options.names:
         print("\n".join(f"{name:<11}{each.summary}" for name, each in BENCHMARKS.items()))
     elif options.names == ["tables"]:
-        blocks.fill()
+        _fill()
     else:
         for name in BENCHMARKS if options.names == ["all"] else options.names:
             _run(name, options.write)
@@ -43,6 +43,13 @@ def _options() -> Namespace:
     if options.quick and options.write:
         parser.error("--quick measures nothing worth keeping. Remove --quick or --write.")
     return options
+
+
+def _fill() -> None:
+    try:
+        blocks.fill()
+    except LookupError as error:
+        sys.exit(str(error))
 
 
 def _run(name: str, is_kept: bool) -> None:

@@ -35,6 +35,7 @@ BENCHMARKS = {
     "beam": Benchmark("distinct.beam", "stochastic beam search in JAX, beside SynJax and the kernels"),
     "pruning": Benchmark("pruning.tables", "randomized pruning beside exact sums and its rivals, generated sentences"),
     "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
+    "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),

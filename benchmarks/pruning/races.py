@@ -103,7 +103,7 @@ def _rows(found: Races) -> Iterator[list[Cell]]:
             best = {name: _best(points, budget) for name, points in race.points.items()}
             reached = {name: point.error for name, point in best.items() if point}
             winner = min(reached, key=reached.__getitem__) if reached else None
-            cells = [point and f"{shown(point.error)} ({point.setting})" for point in best.values()]
+            cells = [f"{shown(point.error)} ({point.setting})" if point else None for point in best.values()]
             yield [scores, heuristic, race.exact_ms, f"{budget:.0%}", *cells, winner]
 
 

@@ -50,11 +50,11 @@ def run() -> Iterator[Table]:
     for kind in KINDS.values():
         for of_case in (_without, _with):
             of_case(kind(WARM), SIZES[-1])
-    columns = "scores", "n", "k"
-    found = *columns, "one factorisation", "a distinct tree after it"
-    yield Table("distinct trees, swor, auto", found, _rows(_without, 2), "ms")
-    found = *columns, "wilson-marginal", "elimination", "auto", "auto / the better of the two"
-    yield Table("trees, sample, whole calls", found, _rows(_with, 4), "ms")
+    columns = ("scores", "n", "k")
+    distinct = (*columns, "one factorisation", "a distinct tree after it")
+    yield Table("distinct trees, swor, auto", distinct, _rows(_without, 2), "ms")
+    sampled = (*columns, "wilson-marginal", "elimination", "auto", "auto / the better of the two")
+    yield Table("trees, sample, whole calls", sampled, _rows(_with, 4), "ms")
 
 
 def _rows(of_case: Callable[[TreeDistribution, int], tuple[float, list[Cell]]], width: int) -> Iterator[list[Cell]]:
