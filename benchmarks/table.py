@@ -48,6 +48,21 @@ class Table:
         rows = [(name, *cells) for name, cells in zip(self.columns[1:], columns, strict=True)]
         return Table(self.name, (corner, *(f"{self.columns[0]} = {shown(each)}" for each in headings)), rows, self.unit)
 
+    def picked(self, rows: Sequence[str] = (), columns: Sequence[str] = ()) -> Table:
+        """The rows and columns of these names in this order, all if none are given.
+
+        Raises:
+            LookupError: there is no such row or column.
+        """
+        rows_by_name = {shown(row[0]): row for row in self.rows}
+        missing = [name for name in rows if name not in rows_by_name]
+        missing += [name for name in columns if name not in self.columns]
+        if missing:
+            raise LookupError(f"{self.name} has no row or column {missing[0]!r}")
+        places = [0, *(self.columns.index(name) for name in columns or self.columns[1:])]
+        chosen = [[rows_by_name[name][place] for place in places] for name in rows or rows_by_name]
+        return Table(self.name, [self.columns[place] for place in places], chosen, self.unit)
+
     def markdown(self) -> str:
         """Lines of Markdown, without the title."""
         heading, *rows = (f"| {' | '.join(line)} |" for line in self._lines())

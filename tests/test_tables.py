@@ -38,7 +38,7 @@ def test_a_changed_figure_is_put_right() -> None:
     assert blocks.filled(changed) == text
 
 
-@pytest.mark.parametrize("reference", ["nothing", "samplers/nothing"])
+@pytest.mark.parametrize("reference", ["nothing", "samplers/nothing", "samplers/uniform scores, k = 1 | nothing"])
 def test_a_block_of_unknown_results_is_refused(reference: str) -> None:
     with pytest.raises(LookupError, match="nothing"):
         blocks.filled(f"<!-- table: {reference} -->\n<!-- end -->")
@@ -111,6 +111,18 @@ def test_a_turned_table_has_a_row_for_each_column() -> None:
     turned = TABLE.turned()
     assert turned.columns == ("", "n = 10", "n = 1,000")
     assert turned.rows == (("trees", 485_000, None), ("note", "a", "b"))
+
+
+def test_rows_and_columns_can_be_picked() -> None:
+    assert TABLE.picked([], ["note", "trees"]).rows == ((10, "a", 485_000), (1000, "b", None))
+    assert TABLE.picked(["1,000"]).rows == ((1000, None, "b"),)
+    assert TABLE.picked(["1,000"], ["note"]).columns == ("n", "note")
+
+
+@pytest.mark.parametrize("names", [(["trees"],), ([], ["10"])])
+def test_unknown_rows_and_columns_are_refused(names: tuple[list[str], ...]) -> None:
+    with pytest.raises(LookupError, match="no row or column"):
+        TABLE.picked(*names)
 
 
 def test_a_row_of_another_length_is_refused() -> None:
