@@ -18,7 +18,7 @@ class GoldOptions:
     """Known trees, and how parsed ones are compared with them.
 
     Attributes:
-        paths: of files with the sentences in their order; none if nothing is compared.
+        paths: of files with the sentences; none if nothing is compared.
     """
 
     paths: tuple[str, ...]

@@ -193,7 +193,7 @@ label_scores_option = reading_option(
 
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     """``--gold FILE``: sentences with known heads; `text` is what for."""
-    help_text = f"Known heads: the sentences in CoNLL-U, in the order of SCORES. {text}"
+    help_text = f"Known heads: the sentences in CoNLL-U, found by sent_id, else by order. {text}"
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 
 
