@@ -105,7 +105,7 @@ class ScoreOptions:
         source, files = self.source(), self.files[0]
         records = records_side(iter(source.items), files.source, files.conllu)
         found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
-        items = Counted(found, share=lambda: share_read(path), noun="group of trees")
+        items = Counted(found, share=lambda: share_read(path))
         return Source(items, WithTrees(source.prepare), source.signature_fields)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:

@@ -22,7 +22,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import records_with_trees
+from deptree_cli.io.trees.beside import records_of_trees, records_with_trees
 
 DOCS = Path(__file__).parents[2] / "docs" / "scores.md"
 LOG = Layout(scale="log")
@@ -47,6 +47,7 @@ CASES: dict[str, tuple[Items, Items]] = {
 OUTCOMES = {
     ("names, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 5 2"],
     ("names, else order", "refused"): ["1 2 3", "1 2 3", "1 2 !", "refused", "1 2 3", "1 5 2"],
+    ("names of trees, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 1 2"],
     ("order", "refused"): ["1 2 3", "3 2 1", "refused", "refused", "1 2 3", "1 5 2"],
     ("names", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "! ! !", "1 1 2"],  # an .npz has a name once
     ("names", "refused"): ["1 2 3", "1 2 3", "1 2 -", "refused", "refused", "refused"],
@@ -167,6 +168,14 @@ def samples(leaders: Items, items: Items) -> str:
     return " ".join(str(each.times.sum() or "-") for each in found)  # type: ignore[union-attr]
 
 
+def given_trees(leaders: Items, items: Items) -> str:
+    trees = read_trees(write("t.jsonl", leaders, lambda _: {"heads": [2, 0]}), named=False)
+    side = records_side(records(items), ScoreSource("s.jsonl"), None)
+    found = records_of_trees(trees, side, LOG)
+    each_tree = (each for group in found for each in [group] * len(getattr(group, "names", " ")))
+    return seen(each_tree, lambda each: each.record.scores[0, 1])
+
+
 # companion, as the docs call it -> what its leaders get of it
 COMPANIONS: dict[str, Callable[[Items, Items], str]] = {
     "--conllu": sentences_and_scores,
@@ -179,6 +188,7 @@ COMPANIONS: dict[str, Callable[[Items, Items], str]] = {
     "--text": words,
     "bitext align --gold": links,
     "--samples": samples,
+    "deptree score SCORES TREES": given_trees,
 }
 
 
