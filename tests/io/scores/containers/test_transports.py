@@ -20,9 +20,6 @@ WRITTEN = [container for container in CONTAINERS if container.write]
 SIGNATURE = "deptree|dump|from:natasha|v:0"
 LAYOUT = layout("natasha")
 
-# One array after another: nothing but numbers has a place there.
-WITHOUT_NAMES = "npy"
-
 # Under names in the order in which every container keeps them.
 MATRICES: dict[str, Array] = {
     "cs/ž": np.array([[0.5, -np.inf, 1e-300], [-1e15, 3.0, 1 / 3]]),
@@ -46,8 +43,8 @@ def test_what_is_written_is_read_again(container: Container, deliver, dimensions
     arrays = {name: np.stack([scores] * 2, axis=-1) if dimensions == 3 else scores for name, scores in MATRICES.items()}
     path = deliver(written(container, arrays), container.suffixes[0])
     meta, raws = contents(path, ReadSpec(dimensions))
-    named = container.name != WITHOUT_NAMES
-    assert meta == (Meta(SIGNATURE, LAYOUT, "projective") if named else NOTHING)
+    named = container.named
+    assert meta == (Meta(SIGNATURE, LAYOUT, "projective") if container.keeps_meta(True) else NOTHING)
     for raw, (name, scores) in zip(raws, arrays.items(), strict=True):
         assert isinstance(raw, RawScores)
         assert (raw.key, raw.padded, raw.length) == (name if named else None, False, None)
