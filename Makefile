@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters lint types bench man clean
+.PHONY: help install demo test interpreted laws oldest adapters lint types bench tables man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -96,8 +96,11 @@ lint: $(DEV_STAMP)  ## ruff: rules and format
 types: $(DEV_STAMP)  ## mypy, strict
 	mypy deptree_cli
 
-bench: $(DEV_STAMP)  ## benchmarks, as a table
-	python -m benchmarks
+bench: $(DEV_STAMP)  ## benchmarks, their results kept (NAME=inference: of one)
+	python -m benchmarks --write $(or $(NAME),all)
+
+tables: $(DEV_STAMP)  ## results in the tables of the manual
+	python -m benchmarks tables
 
 # click-man takes the commands that a group has loaded; ours loads them when they are asked for.
 man: $(DEV_STAMP)  ## man pages in man/, by click-man

@@ -1,1 +1,1 @@
-"""Benchmarks: tables of figures, never tests. ``make bench`` runs them all; a name on the command line runs one."""
+"""What is measured of the package, in folders by what it is about; `register.py` has the names."""

@@ -1,10 +1,27 @@
-"""How the benchmarks time and print."""
+"""How the benchmarks take time, and how they are cut short for a smoke test."""
 
 from __future__ import annotations
 
 import gc
+import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+# Whether a benchmark only shows that it runs (`--quick`): its figures mean nothing.
+QUICK = bool(os.environ.get("DEPTREE_BENCH_QUICK"))
+
+
+def points(*values: Value) -> tuple[Value, ...]:
+    """Where a benchmark measures: everywhere, or at the first place only for a smoke test."""
+    return values[:1] if QUICK else values
+
+
+def times(count: int, least: int = 1) -> int:
+    """How often something is repeated: so often, or as little as goes for a smoke test."""
+    return least if QUICK else count
 
 
 def seconds(action: Callable[[], object], repeats: int = 5, clock: Callable[[], float] = time.process_time) -> float:
@@ -17,27 +34,10 @@ def seconds(action: Callable[[], object], repeats: int = 5, clock: Callable[[], 
     gc.collect()
     gc.disable()
     try:
-        for _ in range(repeats):
+        for _ in range(times(repeats)):
             start = clock()
             action()
             spent.append(clock() - start)
     finally:
         gc.enable()
-    return sorted(spent)[repeats // 2]
-
-
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A Markdown table on standard output, a row as soon as it is measured."""
-    print(f"\n### {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
-    for row in rows:
-        print(f"| {' | '.join(shown(cell) for cell in row)} |", flush=True)
-
-
-def shown(cell: object) -> str:
-    """Three digits of a number, as people write it (485,000); a dash for None."""
-    if cell is None:
-        return "-"
-    if not isinstance(cell, float):
-        return str(cell)
-    rounded = float(f"{cell:.3g}")
-    return f"{rounded:,.0f}" if 1000 <= abs(rounded) < 1e9 else f"{rounded:.3g}"
+    return sorted(spent)[len(spent) // 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import matrix_tree
+from benchmarks.sums import matrix_tree
 from deptree_cli.core.spaces.elimination import factorise
 from tests.oracle import Oracle
 

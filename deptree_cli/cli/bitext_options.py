@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf, isnan
@@ -19,14 +19,16 @@ from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.score_options import temperature_option
 from deptree_cli.cli.sections import Decorator, reading_option
+from deptree_cli.cli.source import Source
 from deptree_cli.core.at_work import watched
 from deptree_cli.core.bitext.costs import chart_size, seconds
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
+from deptree_cli.io.bitext.known import with_links
 from deptree_cli.io.bitext.layout import NULLS, PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
-from deptree_cli.io.bitext.record import PairInterpretation, PairRecord
+from deptree_cli.io.bitext.record import PairInterpretation, PairRecord, ScoredPair
 from deptree_cli.io.streams import share_read
 
 _Task = Numbered[PairRecord] | DeptreeError
@@ -56,12 +58,13 @@ class BitextOptions:
         """The paths of everything that is read pair by pair."""
         return [path for each in self.sources for path in each.paths]
 
-    def pairs(self) -> Counted[PairRecord | DeptreeError]:
-        """The sentence pairs as they are read, all files one after another; to be called once."""
+    def source(self, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
+        """The sentence pairs, all files one after another, with the known links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
-        return Counted(self._read(), total, share, noun="pair")
+        pairs = with_links(self._read(), gold) if gold else self._read()
+        return Source(Counted(pairs, total, share, noun="pair"), self.interpretation, self.signature_fields)
 
     def _read(self) -> Iterator[PairRecord | DeptreeError]:
         number = 0

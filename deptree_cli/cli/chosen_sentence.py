@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deptree_cli.cli.pipeline import Numbered, Read
+from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.sections import option
+from deptree_cli.cli.source import Read
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 

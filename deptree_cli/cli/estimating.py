@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.interrupts import INTERRUPTED, Interrupt
 from deptree_cli.cli.progress import tell_at_work
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.errors import plural
 from deptree_cli.core.pruning.estimate import Estimate, Settings
@@ -51,36 +51,40 @@ def _tell(iterations: int) -> None:
     tell_at_work(f"{iterations:,} {plural(iterations, 'iteration')}")
 
 
-class Estimating:
-    """One run; with workers Ctrl-C ends it at once, as it ends all others.
+class Estimating(Fold[float]):
+    """One run; with workers Ctrl-C ends it at once, as it ends all others. Counts how far the chains of results differ.
 
     Attributes:
         work: program, random numbers -> Estimate.
     """
 
+    attribute = "r_hat"
+
     def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
-        self._quiet = run.quiet
         self._interrupt = Interrupt() if method.goes_on and run.engine is None else None
         if self._interrupt:
             settings = replace(settings, stop=self._interrupt, tell=_tell)
         self.work = Estimator(method, settings)
+        self._done = self._apart = 0
 
     def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
         """The tasks that are still to be done."""
         return self._interrupt.until(tasks) if self._interrupt else tasks
 
-    def watched(self, results: Iterable[tuple[Estimate | None, Item]]) -> Iterator[Item]:
-        """The results as they pass, without the estimates behind them; in the end what there is to say of these."""
-        done = apart = 0
-        with self._interrupt.listening() if self._interrupt else nullcontext():
-            for estimate, result in results:
-                done += 1
-                apart += estimate is not None and (estimate.r_hat or 0.0) > HIGHEST_R_HAT
-                yield result
-        if self._was_stopped and not self._quiet:
-            talk(f"interrupted: {done} done, the last of them with the iterations so far")
-        if apart and not self._quiet:
-            talk(f"{apart} of {done}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations")
+    def listening(self) -> AbstractContextManager[None]:
+        """Within the block Ctrl-C makes do with what there is."""
+        return self._interrupt.listening() if self._interrupt else nullcontext()
+
+    def add(self, counts: float) -> None:
+        self._done += 1
+        self._apart += counts > HIGHEST_R_HAT
+
+    def lines(self) -> Iterator[str]:
+        if self._was_stopped:
+            yield f"interrupted: {self._done} done, the last of them with the iterations so far"
+        if self._apart:
+            apart = f"{self._apart} of {self._done}"
+            yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
 
     @property
     def _was_stopped(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
-from deptree_cli.cli.writing import signed
+from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
 from deptree_cli.io.pictures.plots import check_plot
@@ -30,9 +30,9 @@ class GoldReport:
         asked: the option that asks for one of these, for messages; empty if none does.
     """
 
-    path: str | None
-    plot: str | None
-    asked: str
+    path: str | None = None
+    plot: str | None = None
+    asked: str = ""
 
     def check(self, has_gold: bool) -> None:
         """Raise where nothing is compared, and for a picture that cannot be drawn."""
@@ -45,18 +45,17 @@ class GoldReport:
         """Whether standard output is for this, and results have no file: then they are only counted."""
         return self.path == STDIN and run.output is None
 
-    def write(self, found: Mapping[str, Any], signature: str = "") -> None:
-        """Write what was found where it is asked for, behind the signature if there is one."""
-        if self.path:
-            with Output(self.path) as out:
-                if signature:
-                    out.write(dump({"signature": signature}))
-                out.write(dump(found))
+    @contextmanager
+    def opened(self, signature: str = "") -> Iterator[Callable[[Iterable[Row]], None]]:
+        """Open the file, to which what was found is written, behind the signature if there is one."""
+        with Output(self.path) if self.path else nullcontext() as out:
 
+            def write(rows: Iterable[Row]) -> None:
+                for row in [{"signature": signature}] * bool(signature) + [*rows]:
+                    if out:
+                        out.write(dump(row))
 
-def only_count(results: Iterable[Any], signature: str, run: RunOptions) -> None:
-    """Let results pass without writing them."""
-    deque(signed(results, signature, run), 0)
+            yield write
 
 
 def _report(*, report: str | None, as_json: bool, plot: str | None = None) -> GoldReport:

@@ -1,23 +1,18 @@
-"""Options of results and of randomness that commands share; those of reading and of running have rooms of their own."""
+"""Options of randomness that commands share, and what options of any kind are made with."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 from math import inf
-from string import Formatter
 from typing import Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.sections import Decorator, option, writing_option
+from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.core.register import Entry, Register
-from deptree_cli.io.conllu.splicing import DEPS
-from deptree_cli.io.conllu.trees import USUAL, Style
 
 # What an int32 counts; no sentence's trees fit into memory before that.
 MOST_TREES = 2**31 - 1
@@ -82,66 +77,3 @@ def entry_option(
 
     usual: dict[str, Any] = {"metavar": "NAME", "callback": entry, "shell_complete": register.complete}
     return option(*names, default=default, help=help, **usual, **attributes)
-
-
-def format_option(*names: str) -> Decorator[Any]:
-    """``--format``; without it the suffix of -o and --conllu decide."""
-    return writing_option(
-        "--format", "fmt", often=True, type=click.Choice(names), help="Output format; see above for the default."
-    )
-
-
-header_option = writing_option(
-    "--header/--no-header",
-    default=None,
-    help="The signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
-)
-
-
-# What may stand behind the colon of {k}: up to 99 columns, filled with spaces or zeros.
-_WIDTH_OF_K = re.compile(r"0?[1-9]?[0-9]?d?")
-
-
-def _sent_id_format(context: click.Context, parameter: click.Parameter, text: str) -> str:
-    """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
-    try:
-        fields = [(name, spec, how) for _, name, spec, how in Formatter().parse(text) if name is not None]
-    except ValueError:
-        fields = []
-    sound = all(
-        how is None and (spec == "" if name == "id" else name == "k" and _WIDTH_OF_K.fullmatch(spec or ""))
-        for name, spec, how in fields
-    )
-    if not sound or {name for name, *_ in fields} != {"id", "k"} or not text.isprintable():
-        remedy = "such as '{id}-sample_{k}' or '{id}-{k:03}'"
-        raise click.BadParameter(f"{text!r} is not a name with {{id}} and {{k}} and no other field, {remedy}.")
-    return text
-
-
-_STYLE_OPTIONS = [
-    writing_option(
-        "--deps",
-        type=click.Choice(DEPS),
-        default=USUAL.deps,
-        help="DEPS in CoNLL-U: underscores and no empty nodes, the tree's own arcs, or as they were.  [default: drop]",
-    ),
-    writing_option(
-        "--sent-id-format",
-        callback=_sent_id_format,
-        default=USUAL.sent_id_format,
-        metavar="TEXT",
-        help=f"The sent_id of a sentence's k-th tree in CoNLL-U.  [default: {USUAL.sent_id_format}]",
-    ),
-]
-
-
-# Gives a command the options of writing trees as CoNLL-U, as one `style: Style`.
-style_options = bound("style", _STYLE_OPTIONS, Style)
-
-
-def style_fields(style: Style) -> dict[str, object]:
-    """What of it a run must repeat to give the same result, for the signature."""
-    return {
-        "deps": None if style.deps == USUAL.deps else style.deps,
-        "sentid": None if style.sent_id_format == USUAL.sent_id_format else style.sent_id_format,
-    }

@@ -17,6 +17,7 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.unknown_tags import UnknownTags
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
@@ -130,13 +131,13 @@ class ParserOptions:
         if self.unknown_tags.line and not run.quiet:
             talk(self.unknown_tags.line)
 
-    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Counted[ReadSentence | DeptreeError]:
-        """The sentences of all files in order, with what is known of their number.
+    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Source[ReadSentence, Sentence]:
+        """The sentences of all files in order.
 
         paired: gives them what belongs to them, their known trees for example.
         """
         share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Counted(paired(self._read()), share=share)
+        return Source(Counted(paired(self._read()), share=share), self.prepare, self.signature_fields, is_conllu=True)
 
     def _read(self) -> SentenceStream:
         numbers = count(1)

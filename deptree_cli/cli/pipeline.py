@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from deptree_cli.cli.progress import Counted, progress
+from deptree_cli.cli.progress import progress
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.streams import sentence_stream
 
-
-class Item(Protocol):
-    """What a pipeline takes: a sentence as it was read, or a batch of them."""
-
-    @property
-    def sent_id(self) -> str:
-        """Its name, on which its random numbers depend."""
-
-    @property
-    def place(self) -> str:
-        """Where it was read."""
-
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how it was read, each line once in a run; or nothing."""
-
-
-Read = TypeVar("Read", bound=Item)
-Prepared = TypeVar("Prepared")
 Result = TypeVar("Result")
 
 # An item's work; its random stream is None where the run has no seed, and so nothing is random.
@@ -42,13 +24,15 @@ Work = Callable[[Prepared, Any], Result]
 # An item, and how often its name came before.
 Numbered = tuple[Read, int]
 
+# Which of the items are worked on.
+Choose = Callable[[Iterator[Numbered[Read] | DeptreeError]], Iterator[Numbered[Read] | DeptreeError]]
+
 
 class Pipeline(Generic[Read, Prepared]):
     """The items of a source, prepared and worked on by any number of workers, in order.
 
     Args:
-        source: items as they are read, or the error of one that cannot be used.
-        prepare: what a worker makes of an item before the work proper; picklable.
+        source: what is read.
         run: who works, and what becomes of errors.
         choose: which tasks are done, for commands that want some of them only.
 
@@ -58,13 +42,12 @@ class Pipeline(Generic[Read, Prepared]):
 
     def __init__(
         self,
-        source: Iterable[Read | DeptreeError],
-        prepare: Callable[[Read], Prepared],
+        source: Source[Read, Prepared],
         run: RunOptions,
-        choose: Callable[[Iterator[Numbered[Read] | DeptreeError]], Iterator[Numbered[Read] | DeptreeError]] = iter,
+        choose: Choose[Read] = iter,
     ) -> None:
-        self._source = source
-        self._prepare = prepare
+        self._source = source.items
+        self._prepare = source.prepare
         self._run = run
         self._choose = choose
         self._noticed: set[str] = set()
@@ -96,8 +79,7 @@ class Pipeline(Generic[Read, Prepared]):
                 talk(waiting.pop(0))
             yield result
         if self.skipped:
-            noun = source.noun if isinstance(source, Counted) else "sentence"
-            talk(f"{counted(len(self.skipped), noun)} skipped")
+            talk(f"{counted(len(self.skipped), source.noun)} skipped")
 
     def _tasks(self, notices: list[str]) -> Iterator[Numbered[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""

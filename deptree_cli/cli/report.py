@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Sequence
+from typing import NamedTuple, TextIO
 
 from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
@@ -40,27 +40,38 @@ def _as_option(found: re.Match[str]) -> str:
     return OPTIONS.get(f"{name}={value}") or f"--{name.replace('_', '-')}{shown}"
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO | None = None) -> None:
-    """A table on a stream, stderr by default; the first column is text, the others are right-aligned.
+class Table(NamedTuple):
+    """Rows under their headings; the first column is text, the others are right-aligned."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+def show(said: Table | str, stream: TextIO | None = None) -> None:
+    """Show a table on a stream, stderr by default, or say a line.
 
     It is never wider than the terminal: where numbers would have to be cut for that, rows become records.
     """
+    if isinstance(said, str):
+        talk(said)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as Drawn
 
     # Names come from files: what looks like markup in them is none.
     console = Console(file=stream or sys.stderr, markup=False, emoji=False, soft_wrap=True)
-    texts = [[shown(cell) for cell in row] for row in rows]
-    found = fitted(columns, texts, console.width) or upright(columns, texts, console.width)
-    drawn = Table(box=SIMPLE_HEAD, padding=(0, found.gap - 1, 0, 0), show_header=bool(found.headings))
+    texts = [[shown(cell) for cell in row] for row in said.rows]
+    found = fitted(said.columns, texts, console.width) or upright(said.columns, texts, console.width)
+    drawn = Drawn(box=SIMPLE_HEAD, padding=(0, found.gap - 1, 0, 0), show_header=bool(found.headings))
     for number, heading in enumerate(found.headings or ("", "")):
         drawn.add_column(heading, justify="right" if number else "left", no_wrap=True)
     for row in found.rows:
         drawn.add_row(*row)
     clear_status()
-    if title:
-        console.print(shortened(title, console.width), style="italic", highlight=False)
+    if said.title:
+        console.print(shortened(said.title, console.width), style="italic", highlight=False)
     console.print(drawn)
 
 

@@ -14,6 +14,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
@@ -23,7 +24,7 @@ from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.presets import PRESETS, answers, layout
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 
 
@@ -44,9 +45,9 @@ class ScoreOptions:
     other: ScoreSource | None = None
 
     @property
-    def source(self) -> ScoreSource:
-        """The first of the score files."""
-        return self.files[0].source
+    def place(self) -> str:
+        """What messages call the first of the score files."""
+        return self.files[0].source.place
 
     @property
     def conllu(self) -> str | None:
@@ -68,11 +69,6 @@ class ScoreOptions:
         """The paths of everything that is read sentence by sentence."""
         return [path for each in self.files for path in each.paths]
 
-    @property
-    def interpretation(self) -> Interpretation:
-        """How records become distributions: all that workers have to know."""
-        return replace(self.how, other_place=self.other.path) if self.other else self.how
-
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
 
@@ -83,8 +79,8 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def records(self) -> Counted[Record | DeptreeError]:
-        """The sentences as they are read; to be called once.
+    def source(self) -> Source[Record, ScoredSentence]:
+        """The sentences, to be read once.
 
         Raises:
             DeptreeError: there are several score files for a command that compares two.
@@ -96,7 +92,9 @@ class ScoreOptions:
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
-        return Counted(self._with_notices(reading), reading.total, reading.share)
+        items = Counted(self._with_notices(reading), reading.total, reading.share)
+        how = replace(self.how, other_place=self.other.path) if self.other else self.how
+        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""

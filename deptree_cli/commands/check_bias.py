@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.options import entry_option, header_option, seed_option, size_option
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import line_of, talk
-from deptree_cli.cli.rows import RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
-from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE
+from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.io.scores.records import Interpretation, ScoredSentence
-from deptree_cli.io.signature import signature
+from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
 from deptree_cli.io.trees.beside import RecordTrees, records_with_trees
@@ -88,7 +93,6 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 )
 @seed_option
 @row_options
-@header_option
 @run_options
 def check_bias(
     scores: ScoreOptions,
@@ -98,30 +102,55 @@ def check_bias(
     samples: str | None,
     alpha: float,
     seed: int,
-    row_format: RowFormat,
-    header: bool | None,
+    writing: Writing,
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     if not samples:
         sampler.check_serves(scores.how.space)
-    fields = {"sampler": sampler.name, **scores.signature_fields, **run.signature_fields}
-    fields |= {"size": size, "seed": seed, "alpha": f"{alpha:g}"}
+    drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
+    how = {"alpha": f"{alpha:g}", "samples": samples}
+    name, source, skipped = (None if samples else sampler.name), scores.source(), 0
+    work: Any = audit_trees if samples else AuditSampler(sampler, size)
     if samples:
-        fields |= {"sampler": None, "samples": samples, "size": None, "seed": None}
-    fmt = row_format.form(run.output)
-    pipeline: Pipeline[Any, Any]
-    if samples:
-        given, bad = _with_trees(scores, samples, run)
-        pipeline = Pipeline(given, WithTrees(scores.interpretation), run)
-        audited = list(pipeline.map(audit_trees))
-    else:
-        pipeline, bad = Pipeline(scores.records(), scores.interpretation, run), 0
-        audited = list(pipeline.map(AuditSampler(sampler, size), seed))
-    rows = _with_verdicts(audited, None if samples else sampler.name, alpha)
-    made_by = signature("check-bias", fields)
-    title = f"check-bias: {samples or sampler.name}"
-    write_rows(rows, FIELDS, fmt, made_by, header, run, title, COLUMNS)
-    return _conclude(rows, len(pipeline.skipped) + bad, run.quiet)
+        source, skipped = _with_trees(source, samples, scores.how.layout, run)
+    job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
+    audits = Audits(name, alpha)
+    job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
+    return audits.exit_code(len(job.pipeline.skipped) + skipped)
+
+
+class Audits(Fold["Audited"]):
+    """The audits of all sentences, which are judged together."""
+
+    def __init__(self, sampler: str | None, alpha: float) -> None:
+        self._sampler = sampler
+        self._alpha = alpha
+        self._audited: list[Audited] = []
+
+    def add(self, counts: Audited) -> None:
+        self._audited.append(counts)
+
+    @cached_property
+    def _verdicts(self) -> list[Verdict]:
+        return judge([each.audit for each in self._audited], self._alpha)
+
+    def rows(self) -> list[Row]:
+        return [_row(*each, self._sampler) for each in zip(self._audited, self._verdicts, strict=True)]
+
+    def _count(self, verdict: str) -> int:
+        return sum(each.verdict == verdict for each in self._verdicts)
+
+    def lines(self) -> Iterator[str]:
+        biased, passed, sentences = self._count(BIASED), self._count(UNBIASED), len(self._verdicts)
+        judged = f"{biased} of {counted(sentences, 'sentence')} biased, {passed} without a sign of bias"
+        yield f"{judged}, {sentences - biased - passed} undecided"
+
+    def exit_code(self, skipped: int) -> int:
+        """The verdict on all sentences together as exit status."""
+        if self._count(BIASED):
+            return BIAS
+        all_passed = self._count(UNBIASED) == len(self._verdicts) > 0
+        return NO_BIAS if all_passed and not skipped else COULD_NOT_TELL
 
 
 @dataclass(frozen=True)
@@ -132,6 +161,11 @@ class Audited:
     n: int
     audit: Audit
     tv_closed_form: float | None = None
+
+    @property
+    def counted(self) -> Audited:
+        """Itself: audits are judged together."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -153,7 +187,7 @@ class AuditSampler:
 class WithTrees:
     """Makes the distribution of a sentence that comes with its trees."""
 
-    interpretation: Interpretation
+    interpretation: Callable[[Record], ScoredSentence]
 
     def __call__(self, item: RecordTrees) -> tuple[TreeDistribution, RecordTrees]:
         """The distribution, and the trees."""
@@ -169,7 +203,7 @@ def audit_trees(prepared: tuple[TreeDistribution, RecordTrees], _: None) -> Audi
     return Audited(given.sent_id, distribution.n, tally.audit())
 
 
-def _with_trees(scores: ScoreOptions, path: str, run: RunOptions) -> tuple[Counted[RecordTrees | DeptreeError], int]:
+def _with_trees(source: Source[Any, Any], path: str, layout: Layout, run: RunOptions) -> tuple[Source[Any, Any], int]:
     """The sentences with their trees, which may come in any order, and how many of these were skipped."""
     skipped: list[str] = []
 
@@ -179,10 +213,10 @@ def _with_trees(scores: ScoreOptions, path: str, run: RunOptions) -> tuple[Count
         skipped.append(error.sent_id)
         talk(f"skipped: {line_of(error)}")
 
-    found = records_with_trees(scores.records(), _independent(read_trees(path)), scores.how.layout, skip)
+    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skip)
     if skipped:
         talk(f"{counted(len(skipped), 'sample')} skipped")
-    return Counted(found, lambda: len(found)), len(skipped)
+    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare)), len(skipped)
 
 
 def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:
@@ -193,25 +227,8 @@ def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTre
         yield tree
 
 
-def _with_verdicts(audited: list[Audited], name: str | None, alpha: float) -> list[Row]:
-    rows = []
-    for one, verdict in zip(audited, judge([one.audit for one in audited], alpha), strict=True):
-        audit = one.audit
-        row: Row = {"sent_id": one.sent_id, "n": one.n, "sampler": name}
-        row |= {field: getattr(audit, field) for field in AUDIT_FIELDS}
-        row |= {"detectable_tv": verdict.detectable_tv, "verdict": verdict.verdict}
-        rows.append(row if one.tv_closed_form is None else row | {"tv_closed_form": one.tv_closed_form})
-    return rows
-
-
-def _conclude(rows: list[Row], skipped: int, quiet: bool) -> int:
-    """The verdict on all sentences together as exit status."""
-    verdicts = [row["verdict"] for row in rows]
-    biased, passed = verdicts.count(BIASED), verdicts.count(UNBIASED)
-    if not quiet:
-        undecided = len(verdicts) - biased - passed
-        sentences = counted(len(verdicts), "sentence")
-        talk(f"{biased} of {sentences} biased, {passed} without a sign of bias, {undecided} undecided")
-    if biased:
-        return BIAS
-    return NO_BIAS if passed == len(verdicts) and verdicts and not skipped else COULD_NOT_TELL
+def _row(one: Audited, verdict: Verdict, sampler: str | None) -> Row:
+    row: Row = {"sent_id": one.sent_id, "n": one.n, "sampler": sampler}
+    row |= {field: getattr(one.audit, field) for field in AUDIT_FIELDS}
+    row |= {"detectable_tv": verdict.detectable_tv, "verdict": verdict.verdict}
+    return row if one.tv_closed_form is None else row | {"tv_closed_form": one.tv_closed_form}

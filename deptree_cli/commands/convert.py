@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option, writing_option
-from deptree_cli.cli.writing import signed
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import to_weights
@@ -68,7 +68,7 @@ def convert(
     """
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
+    pipeline = Pipeline(scores.source(), run)
     meta = _meta(scores, run, replace(target, name=to or ""))
     asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
@@ -106,7 +106,7 @@ def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
     if not container_for(output).named:
         problem = "the order of the sentences is not known, and what is written keeps no names"
         remedy = "Choose another container, or give the sentences with --conllu FILE"
-        raise DeptreeError(problem, remedy, place=scores.source.place)
+        raise DeptreeError(problem, remedy, place=scores.place)
     return False
 
 

@@ -9,20 +9,18 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import header_option, seed_option, size_option
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, one_score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.cli.writing import Writing, json_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.expectations import kl
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.signature import signature
 
 
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
@@ -32,23 +30,16 @@ from deptree_cli.io.signature import signature
 @size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")
 @seed_option
-@header_option
+@json_options
 @run_options
-def diff(
-    scores: ScoreOptions, run: RunOptions, other: str, size: int, count: int, seed: int, header: bool | None
-) -> int:
+def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: int, seed: int, writing: Writing) -> int:
     """Compare two score files of the same sentences, laid out alike.
 
     Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null where infinite; jensen_shannon, estimated
     by sampling, with its standard error; and the arcs whose marginals moved most: head, dependent, before, after.
     """
     scores = replace(scores, other=ScoreSource(other))
-    fmt = choose_format(None, run.output, None, "jsonl")
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = pipeline.map(Diff(size, count), seed)
-    made_by = signature("diff", {**scores.signature_fields, **run.signature_fields, "size": size, "seed": seed})
-    write_chunks(map(dump, rows), fmt, made_by, header, run)
-    return pipeline.exit_code
+    return Job("diff", scores.source(), run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
+from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, writing_option
-from deptree_cli.cli.writing import signed
+from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump as line_of
 from deptree_cli.io.output import Output
@@ -118,14 +120,10 @@ def dump(
         read = read_sentences(file, kind, splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = batches(islice(read, start, None, step), size, file.place)
-        pipeline = Pipeline(source, _as_read, replace(run, shard=(1, 1)))
+        pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
         _write(_sound(scored, pipeline), adapter.labels, outputs, run)
     return pipeline.exit_code
-
-
-def _as_read(batch: Batch) -> Batch:
-    return batch
 
 
 @dataclass(frozen=True)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import header_option
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.report import table
-from deptree_cli.cli.rows import JSON, TABLE, TSV, RowFormat, flattened, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import signed
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import TABLE, Writing, row_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
-from deptree_cli.io.signature import signature
+from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.streams import share_read
 from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
@@ -45,7 +42,9 @@ SCALARS = [functional.name for functional in FUNCTIONALS if functional.scalar]
 # What there is of a quantity.
 ESTIMATES = [field.name for field in fields(Estimate)]
 
-COLUMNS = ["sent_id", "trees", "quantity", "unbiased", "error", "normalised", "error"]
+# field -> its heading in the table, which has a line for each quantity
+HEADINGS = {name: name for name in ("sent_id", "trees", "quantity")}
+HEADINGS |= {name: "error" if name.endswith("error") else name for name in ESTIMATES}
 
 Row = dict[str, Any]
 
@@ -64,54 +63,48 @@ Row = dict[str, Any]
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
 @row_options
-@header_option
 @run_options
-def estimate(draws: str, run: RunOptions, names: tuple[str, ...], row_format: RowFormat, header: bool | None) -> int:
+def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
     """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
-    made_by = signature("estimate", {"quantities": "+".join(quantities), **run.signature_fields})
-    fmt = row_format.form(run.output)
-    source = Counted(read_draws(draws), share=lambda: share_read(draws))
-    pipeline = Pipeline(source, _as_drawn, run)
-    rows = pipeline.map(Estimated(tuple(quantities)))
     if not set(quantities) <= set(SCALARS):
-        if fmt == TSV:
-            raise click.UsageError("--tsv has no place for arcs: leave it out.")
-        fmt = JSON
-    if fmt == TABLE:
-        table("estimate", COLUMNS, list(signed(_lines(rows, quantities), made_by, run)), sys.stdout)
-    else:
-        columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
-        write_rows(map(flattened, rows) if fmt == TSV else rows, columns, fmt, made_by, header, run)
-    return pipeline.exit_code
+        writing = writing.as_json(run.output, "arcs")
+    source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
+    job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
+    columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
+    by_quantity = job.encoder is TABLE
+    sheet = Sheet(columns, "estimate", HEADINGS if by_quantity else None)
+    return job.write(Estimated(tuple(quantities), by_quantity), sheet=sheet)
 
 
-def _as_drawn(trees: DrawnTrees) -> DrawnTrees:
-    return trees
+class ByQuantity(NamedTuple):
+    """A sentence's estimates as a row for each quantity."""
+
+    row: Row
+    quantities: tuple[str, ...]
+
+    def rows(self) -> Iterator[Row]:
+        """The rows."""
+        for name in self.quantities:
+            yield {"sent_id": self.row["sent_id"], "trees": self.row["trees"], "quantity": name, **self.row[name]}
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """A sentence's estimates as an object for JSON."""
+    """A sentence's estimates as an object for JSON, or as rows."""
 
     quantities: tuple[str, ...]
+    by_quantity: bool
 
-    def __call__(self, trees: DrawnTrees, _: None) -> Row:
+    def __call__(self, trees: DrawnTrees, _: None) -> Row | ByQuantity:
         """The work on one sentence."""
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
         for name in self.quantities:
             found = expectation(trees, FUNCTIONALS.get(name).function)
             row[name] = {of: _without_nan(value) for of, value in vars(found).items()}
-        return row
+        return ByQuantity(row, self.quantities) if self.by_quantity else row
 
 
 def _without_nan(value: Float) -> Any:
     """Numbers for JSON, in lists if there are many; None for an error that is not known."""
     return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
-
-
-def _lines(rows: Iterable[Row], quantities: list[str]) -> Iterator[list[object]]:
-    """What the table shows: a line per sentence and quantity."""
-    for row in rows:
-        for name in quantities:
-            yield [row["sent_id"], row["trees"], name, *row[name].values()]

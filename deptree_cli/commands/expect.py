@@ -10,23 +10,22 @@ import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import header_option
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.rows import JSON, TSV, RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import apply, command, option
+from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.signature import signature
 
 HELP = """Compute an expectation under every sentence's distribution (entropies in nats).
 
@@ -80,17 +79,8 @@ def input_options(function: Any) -> Any:
 @input_options
 @option("--grad", is_flag=True, help="Write the gradient too.")
 @row_options
-@header_option
 @run_options
-def expect(
-    scores: ScoreOptions,
-    run: RunOptions,
-    name: str,
-    grad: bool,
-    row_format: RowFormat,
-    header: bool | None,
-    **given: Any,
-) -> int:
+def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:
     """Compute an expectation under every sentence's distribution."""
     quantity = QUANTITIES.get(name)
     _check_given(quantity, given, scores)
@@ -99,18 +89,13 @@ def expect(
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
         scores = replace(scores, other=ScoreSource(path))
-    fmt = row_format.form(run.output)
     if grad or not quantity.scalar:
-        if fmt == TSV:
-            raise click.UsageError(f"--tsv has no place for {'gradients' if grad else name}: leave it out.")
-        fmt = JSON
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = pipeline.map(Quantities(quantity, values, grad))
+        writing = writing.as_json(run.output, "gradients" if grad else name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
-    made_by = {"quantity": name, **numbers, **scores.signature_fields, **run.signature_fields}
-    columns = ["sent_id", "n", name, "reason"]
-    write_rows(rows, columns, fmt, signature("expect", made_by), header, run, f"expect {name}")
-    return pipeline.exit_code
+    job = Job("expect", scores.source(), run, writing, {"quantity": name, **numbers})
+    return job.write(
+        Quantities(quantity, values, grad), sheet=Sheet(["sent_id", "n", name, "reason"], f"expect {name}")
+    )
 
 
 def _check_given(quantity: Quantity, given: dict[str, Any], scores: ScoreOptions) -> None:

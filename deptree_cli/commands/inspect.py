@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.report import table, talk
-from deptree_cli.cli.rows import TABLE, RowFormat, row_options, write_rows
+from deptree_cli.cli.folds import OneRow
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import signed
+from deptree_cli.cli.writing import Writing, bare_row_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
+from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
 @label_scores_option
 @gold_option("How well they fit is shown.")
-@row_options
+@bare_row_options
 @run_options
-def inspect(scores: ScoreOptions, run: RunOptions, row_format: RowFormat) -> int:
+def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root and
     projective mass.
 
@@ -39,22 +38,14 @@ def inspect(scores: ScoreOptions, run: RunOptions, row_format: RowFormat) -> int
     is another one than was read, a line on stderr tells what to pass instead, and the exit code is 1. A table on a
     terminal, else JSON.
     """
-    fmt = row_format.form(run.output, single=True)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    seen = list(pipeline.map(_seen))
-    if not seen:
-        raise DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
-    means = mean_fits([each.fits for each in seen])
-    summary = _summary(seen, means, scores.how.layout)
-    made_by = signature("inspect", {**scores.signature_fields, **run.signature_fields})
-    if fmt == TABLE:
-        table(scores.name, ("what", "value"), list(signed(summary.items(), made_by, run)), sys.stdout)
-    else:
-        write_rows([summary], list(summary), fmt, made_by, None, run)
-    advice = better_layout(means, scores.how.layout)
+    looks = Looks(scores.how.layout)
+    empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
+    job = Job("inspect", scores.source(), run, replace(writing, single=True))
+    code = job.summarise(Look.of, OneRow(looks, empty), Sheet(title=scores.name))
+    advice = better_layout(looks.means, scores.how.layout)
     if advice:
         talk(advice)
-    return 1 if advice else pipeline.exit_code
+    return 1 if advice else code
 
 
 @dataclass(frozen=True)
@@ -69,8 +60,39 @@ class Seen:
     fits: Fits
 
 
-def _seen(sentence: ScoredSentence, _: None) -> Seen:
-    """The work on one sentence."""
+class Look(NamedTuple):
+    """A sentence as it is counted."""
+
+    counted: tuple[Seen]
+
+    @classmethod
+    def of(cls, sentence: ScoredSentence, _: None) -> Look:
+        """The work on one sentence."""
+        return cls((_seen(sentence),))
+
+
+class Looks:
+    """What was seen of the sentences of a file that is laid out so."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._seen: list[Seen] = []
+
+    def add(self, seen: Seen) -> None:
+        """Note a sentence."""
+        self._seen.append(seen)
+
+    @property
+    def means(self) -> Fits:
+        """How well known heads fit under other layouts too."""
+        return mean_fits([each.fits for each in self._seen])
+
+    def row(self) -> dict[str, Any]:
+        """One entry per fact for the whole file."""
+        return _summary(self._seen, self.means, self._layout)
+
+
+def _seen(sentence: ScoredSentence) -> Seen:
     n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
     rows, columns = layout.arcs(array.shape)
     shape = _shape(array.shape, n, layout)

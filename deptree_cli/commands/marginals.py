@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from deptree_cli.cli.estimating import Estimating, Estimator, convergence
-from deptree_cli.cli.options import format_option, header_option
-from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
@@ -48,72 +46,74 @@ iterations so far. The methods:
 @score_options
 @label_scores_option
 @pruning_options(by_merits=False)
-@format_option("conllu", "jsonl", "npz")
-@header_option
+@format_options("jsonl", "conllu", ARRAYS)
 @run_options
-def marginals(
-    scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, fmt: str | None, header: bool | None
-) -> int:
+def marginals(scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:
     """Compute the probability of every arc."""
-    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
     estimating = Estimating(pruning.method, pruning.settings, run)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run, estimating.until_stopped)
-    fields = {**scores.signature_fields, **run.signature_fields}
-    made_by = signature("marginals", fields | (pruning.signature_fields if pruning.is_asked else {}))
-    work = Marginals(estimating.work if pruning.is_asked else None, fmt)
-    found = estimating.watched(pipeline.map(work, pruning.stream_seed))
-    if fmt == "npz":
-        write_arrays(found, made_by, run)
-    else:
-        write_chunks(found, fmt, made_by, header, run)
-    return estimating.exit_code(pipeline.exit_code)
+    last = pruning.signature_fields if pruning.is_asked else {}
+    job = Job("marginals", scores.source(), run, writing, last=last, choose=estimating.until_stopped)
+    work = Marginals(estimating.work if pruning.is_asked else None)
+    with estimating.listening():
+        code = job.write(work, pruning.stream_seed, folds=[estimating])
+    return estimating.exit_code(code)
+
+
+@dataclass(frozen=True, eq=False)
+class ArcMarginals:
+    """The marginals of a sentence, (n+1, n+1), and the estimate that they are from, if they are not exact."""
+
+    sentence: ScoredSentence
+    arcs: Float
+    estimate: Estimate | None
+
+    @property
+    def r_hat(self) -> float:
+        """The R-hat of an estimate; 0 where there is none."""
+        return (self.estimate and self.estimate.r_hat) or 0.0
+
+    def arrays(self) -> list[tuple[str, Float, str]]:
+        """The marginals with the shape and orientation read, of labels that have scores, and their standard errors."""
+        sentence, labels = self.sentence, self.sentence.scored.labels
+        key = sentence.record.key or sentence.id
+        return [(key, _as_read(sentence, self.arcs, len(labels.scored) if labels else None), "")]
+
+    def to_jsonl(self) -> bytes:
+        """A line of JSON, rows in the orientation read."""
+        sentence, estimate = self.sentence, self.estimate
+        row: dict[str, object] = {"sent_id": sentence.id, "n": sentence.scored.n}
+        if sentence.scored.labels:
+            row["labels"] = sentence.scored.labels.names
+        row["marginals"] = _as_read(sentence, self.arcs).tolist()
+        if estimate is None:
+            return dump(row)
+        told = convergence(estimate)
+        if estimate.standard_errors is not None:
+            how, shape = sentence.interpretation.layout, sentence.record.scores.shape
+            told["standard_errors"] = from_head_dep(estimate.standard_errors, how, shape).tolist()
+        return dump(row | told)
+
+    def to_conllu(self, _: Style) -> bytes:
+        """The sentence as it is, with HeadProb (and LabelProb) in MISC, comments on its tree and its distribution."""
+        block = self.sentence.record.sentence
+        comments = [] if self.estimate else _comments(self.sentence)
+        return block.with_misc(_probs(self.sentence.scored.labels, self.arcs, block.heads, block.deprels), comments)
 
 
 @dataclass(frozen=True)
 class Marginals:
-    """Marginals of one sentence in a format: by a method, None for the sentence's own sums."""
+    """Marginals of one sentence: by a method, None for the sentence's own sums."""
 
     work: Estimator | None
-    fmt: str
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> tuple[Estimate | None, Any]:
-        """The estimate, if it is one, and what is written."""
-        distribution, estimate = sentence.scored, None
-        if self.work is not None:
-            from deptree_cli.core.pruning.arcs import arc_program  # loads kernels: when there is work
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
+        """The work on one sentence."""
+        if self.work is None:
+            return ArcMarginals(sentence, sentence.scored.marginals(), None)
+        from deptree_cli.core.pruning.arcs import arc_program  # loads kernels: when there is work
 
-            estimate = self.work(arc_program(distribution), rng)
-        arcs = distribution.marginals() if estimate is None else estimate.expectations
-        return estimate, WRITERS[self.fmt](sentence, arcs, estimate)
-
-
-def _as_array(sentence: ScoredSentence, arcs: Float, _: Estimate | None) -> tuple[str, Float]:
-    """The sentence's name and its marginals with the shape and orientation read, of labels that have scores."""
-    labels = sentence.scored.labels
-    return sentence.record.key or sentence.id, _as_read(sentence, arcs, len(labels.scored) if labels else None)
-
-
-def _as_json(sentence: ScoredSentence, arcs: Float, estimate: Estimate | None) -> bytes:
-    """A line of JSON, rows in the orientation read."""
-    distribution = sentence.scored
-    row: dict[str, object] = {"sent_id": sentence.id, "n": distribution.n}
-    if distribution.labels:
-        row["labels"] = distribution.labels.names
-    row["marginals"] = _as_read(sentence, arcs).tolist()
-    if estimate is None:
-        return dump(row)
-    told = convergence(estimate)
-    if estimate.standard_errors is not None:
-        how, shape = sentence.interpretation.layout, sentence.record.scores.shape
-        told["standard_errors"] = from_head_dep(estimate.standard_errors, how, shape).tolist()
-    return dump(row | told)
-
-
-def _as_conllu(sentence: ScoredSentence, arcs: Float, estimate: Estimate | None) -> bytes:
-    """The sentence as it is, with HeadProb (and LabelProb) in MISC and comments on its tree and its distribution."""
-    distribution, block = sentence.scored, sentence.record.sentence
-    comments = [] if estimate else _comments(sentence)
-    return block.with_misc(_probs(distribution.labels, arcs, block.heads, block.deprels), comments)
+        estimate = self.work(arc_program(sentence.scored), rng)
+        return ArcMarginals(sentence, estimate.expectations, estimate)
 
 
 def _comments(sentence: ScoredSentence) -> list[str]:
@@ -124,14 +124,6 @@ def _comments(sentence: ScoredSentence) -> list[str]:
     if np.isfinite(log_prob):
         comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
     return comments
-
-
-# By the name of the format: sentence, marginals of arcs and the estimate behind them -> what is written.
-WRITERS: dict[str, Callable[[ScoredSentence, Float, Estimate | None], Any]] = {
-    "npz": _as_array,
-    "jsonl": _as_json,
-    "conllu": _as_conllu,
-}
 
 
 def _as_read(sentence: ScoredSentence, arcs: Float, count: int | None = None) -> Float:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from deptree_cli.cli.options import header_option
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.rows import RowFormat, row_options, write_rows
+from deptree_cli.cli.folds import OneRow
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.partition import Partition, Summary
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
-
-Found = tuple[str, int, Partition]
-
-# The same, where there are second-order scores with log Z alone.
-Sums = tuple[str, int, Partition | float]
 
 SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
@@ -34,9 +28,8 @@ ITS_OWN_ONLY = "{}: no other sum is worked out"
 @label_scores_option
 @option("--summary", is_flag=True, help="One row for all sentences together.")
 @row_options
-@header_option
 @run_options
-def partition(scores: ScoreOptions, run: RunOptions, summary: bool, row_format: RowFormat, header: bool | None) -> int:
+def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
@@ -45,43 +38,34 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, row_format: 
     all spanning trees with --multi-root), exact. With --projective the other columns are of such trees only.
     With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
-    fmt = row_format.form(run.output, single=summary)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    rows = _summary(pipeline.map(_found)) if summary else (_row(each, scores.how.space) for each in pipeline.map(_sums))
-    fields = {**scores.signature_fields, **run.signature_fields}
-    columns = tuple(Summary().row()) if summary else COLUMNS
-    write_rows(rows, columns, fmt, signature("partition", fields), header, run, "partition")
-    return pipeline.exit_code
+    job = Job("partition", scores.source(), run, replace(writing, single=summary))
+    if summary:
+        return job.summarise(Found.of, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
+    return job.write(_row, sheet=Sheet(COLUMNS, "partition"))
 
 
-def _found(sentence: ScoredSentence, _: None) -> Found:
-    """The work on one sentence."""
-    distribution = sentence.by_arcs("leave out --summary")
-    return sentence.id, distribution.n, partition_of(distribution)
+class Found(NamedTuple):
+    """A sentence's sums, as a summary counts them."""
+
+    counted: tuple[str, int, Partition]
+
+    @classmethod
+    def of(cls, sentence: ScoredSentence, _: None) -> Found:
+        """The work on one sentence."""
+        distribution = sentence.by_arcs("leave out --summary")
+        return cls((sentence.id, distribution.n, partition_of(distribution)))
 
 
-def _sums(sentence: ScoredSentence, _: None) -> Sums:
-    """The work on one sentence, whichever scores it has."""
-    scored = sentence.scored
-    if isinstance(scored, SecondOrder) or not scored.space.has_short_name:
-        return sentence.id, scored.n, scored.log_partition
-    return _found(sentence, None)
-
-
-def _row(found: Sums, trees: TreeSpace) -> dict[str, Any]:
-    sent_id, n, sums = found
-    if isinstance(sums, float):
+def _row(sentence: ScoredSentence, _: None) -> dict[str, Any]:
+    """A sentence's row, with log Z alone where nothing else is worked out."""
+    scored, trees = sentence.scored, sentence.interpretation.space
+    row = {"sent_id": sentence.id, "n": scored.n}
+    if isinstance(scored, SecondOrder) or not trees.has_short_name:
         own = "log_z" if trees.single_root else "log_z_multi_root"
         reason = ITS_OWN_ONLY.format("second-order scores" if trees.has_short_name else trees.trees)
-        return {"sent_id": sent_id, "n": n, **dict.fromkeys(SUMS), own: sums, "reason": reason}
-    row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
+        return {**row, **dict.fromkeys(SUMS), own: scored.log_partition, "reason": reason}
+    sums = partition_of(scored)
+    row |= {name: getattr(sums, name) for name in SUMS}
     if sums.log_z is None:
         return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}
     return row if sums.expected_trials else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}
-
-
-def _summary(found: Iterator[Found]) -> Iterator[dict[str, Any]]:
-    summary = Summary()
-    for each in found:
-        summary.add(*each)
-    yield summary.row()

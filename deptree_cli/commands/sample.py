@@ -7,30 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import (
-    entry_option,
-    format_option,
-    header_option,
-    seed_option,
-    size_option,
-    style_fields,
-    style_options,
-)
-from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import format_of_trees, write_arrays, write_chunks
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
+from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.encoders.text import CONLLU, JSONL
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 HELP = """Draw K independent trees per sentence from the exact distribution.
 
@@ -63,44 +56,20 @@ def _described(entry: Sampler) -> str:
 @entry_option(SAMPLERS, "--sampler")
 @option("--unique", is_flag=True, help="Each distinct tree once, with its count, most frequent first.")
 @seed_option
-@format_option("conllu", "jsonl", "npz")
-@header_option
-@style_options
+@format_options("jsonl", "conllu", ARRAYS, style=True)
 @run_options
 def sample(
-    scores: ScoreOptions,
-    run: RunOptions,
-    size: int,
-    sampler: Sampler,
-    unique: bool,
-    seed: int,
-    fmt: str | None,
-    header: bool | None,
-    style: Style,
+    scores: ScoreOptions, run: RunOptions, size: int, sampler: Sampler, unique: bool, seed: int, writing: Writing
 ) -> int:
     """Draw K independent trees per sentence."""
     sampler.check_serves(scores.how.space)
-    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl", "npz")
-    if unique and fmt == "npz":
-        raise DeptreeError("an .npz of heads has no place for counts", "Leave out --unique or choose --format jsonl")
+    last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
+    job = Job("sample", scores.source(), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    if unique and job.encoder not in (CONLLU, JSONL):
+        raise DeptreeError("arrays of heads have no place for counts", "Leave out --unique or choose --format jsonl")
     if not sampler.exact and not run.quiet:
         talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    made_by = {
-        "sampler": _used(sampler, scores.how.space),
-        **scores.signature_fields,
-        **run.signature_fields,
-        "size": size,
-        "seed": seed,
-        "unique": "yes" if unique else None,
-        **style_fields(style),
-    }
-    if fmt == "npz":
-        write_arrays(pipeline.map(DrawHeads(sampler, size), seed), signature("sample", made_by), run)
-    else:
-        chunks = pipeline.map(DrawTrees(sampler, size, unique, fmt, style), seed)
-        write_chunks(chunks, fmt, signature("sample", made_by), header, run)
-    return pipeline.exit_code
+    return job.write(DrawTrees(sampler, size, unique), seed)
 
 
 def _used(sampler: Sampler, trees: TreeSpace) -> str:
@@ -121,40 +90,42 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
     return sampler.draw(sentence.by_arcs(instead), size, rng)
 
 
-@dataclass(frozen=True)
-class DrawHeads:
-    """Trees as an array of heads, (k, n), with the sentence's name."""
+@dataclass(frozen=True, eq=False)
+class Drawn(AsTrees):
+    """A sentence's trees: heads (k, n), numbers of labels (k, n) if there are any, and how often each was drawn."""
 
-    sampler: Sampler
-    size: int
+    sentence: ScoredSentence
+    heads: Heads
+    labels: Heads | None
+    counts: list[int] | None
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> tuple[str, Heads]:
-        """The work on one sentence."""
-        return sentence.id, _drawn(self.sampler, sentence, self.size, rng)
+    def arrays(self) -> list[tuple[str, Heads, str]]:
+        """The heads."""
+        return [(self.sentence.id, self.heads, "")]
+
+    def trees(self) -> Trees:
+        """The trees with their log-probabilities."""
+        scored = self.sentence.scored
+        notes = [log_prob_note(scored.tree_log_probs(self.heads)), *label_notes(scored, self.heads, self.labels)]
+        if self.counts is not None:
+            notes.append(Note("count", "tree_count", self.counts))
+        return self.sentence.as_trees(self.heads, self.labels, notes)
 
 
 @dataclass(frozen=True)
 class DrawTrees:
-    """Trees as the bytes of an output format."""
+    """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
     size: int
     unique: bool
-    fmt: str
-    style: Style
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> bytes:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        distribution = sentence.scored
         heads = _drawn(self.sampler, sentence, self.size, rng)
-        labels = distribution.labels.draw_by(heads, label_stream(rng)) if distribution.labels else None
-        counts: list[int] | None = None
-        if self.unique:
-            heads, labels, counts = _counted(heads, labels)
-        notes = [log_prob_note(distribution.tree_log_probs(heads)), *label_notes(distribution, heads, labels)]
-        if counts is not None:
-            notes.append(Note("count", "tree_count", counts))
-        return TO_BYTES[self.fmt](sentence.as_trees(heads, labels, notes), self.style)
+        known = sentence.scored.labels
+        labels = known.draw_by(heads, label_stream(rng)) if known else None
+        return Drawn(sentence, *(_counted(heads, labels) if self.unique else (heads, labels, None)))
 
 
 def _counted(heads: Heads, labels: Heads | None) -> tuple[Heads, Heads | None, list[int]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
+from deptree_cli.cli.job import signed
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
@@ -18,7 +19,6 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import signed
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.dtypes import Float
@@ -75,8 +75,8 @@ def show(
         check_plot(heat_map)
     drawn = text or run.output or not heat_map
     text = _is_text(text, run.output)
-    choose = ChosenSentence(wanted, scores.source.place, run.shard)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run, choose)
+    choose = ChosenSentence(wanted, scores.place, run.shard)
+    pipeline = Pipeline(scores.source(), run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import click
 import numpy as np
 
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import (
-    entry_option,
-    format_option,
-    header_option,
-    seed_option,
-    size_option,
-    style_fields,
-    style_options,
-)
-from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import format_of_trees, write_chunks
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
@@ -32,9 +24,8 @@ from deptree_cli.core.estimate import weights
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from deptree_cli.io.conllu.misc import probability
-from deptree_cli.io.conllu.trees import TO_BYTES, Note, Style, Trees, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 HELP = """Draw up to K distinct trees per sentence, in the order in which sampling meets them.
 
@@ -71,9 +62,7 @@ SIZE_FOR_MASS = 10_000
 @entry_option(ALGORITHMS, "--sampler", "algorithm")
 @option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
 @seed_option
-@format_option("conllu", "jsonl")
-@header_option
-@style_options
+@format_options("jsonl", "conllu", style=True)
 @run_options
 def swor(
     scores: ScoreOptions,
@@ -83,58 +72,99 @@ def swor(
     algorithm: Algorithm,
     by_label: bool,
     seed: int,
-    fmt: str | None,
-    header: bool | None,
-    style: Style,
+    writing: Writing,
 ) -> int:
     """Draw up to K distinct trees per sentence."""
     if by_label and scores.how.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
-    fmt = format_of_trees(fmt, run.output, scores, "conllu", "jsonl")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
-    pipeline = Pipeline(scores.records(), scores.interpretation, run)
-    fields = {"sampler": algorithm.name, **scores.signature_fields, **run.signature_fields}
-    fields |= {"size": size, "mass": mass, "seed": seed}
-    fields |= {"unit": "labelled" if by_label else None, **style_fields(style)}
-    short: list[str] = []
-    results = pipeline.map(DrawDistinct(algorithm, size, mass or 1.0, by_label, fmt, style), seed)
-    chunks = (_noted(drawn, size, mass, short) for drawn in results)
-    write_chunks(chunks, fmt, signature("swor", fields), header, run)
-    if short and not run.quiet:
-        _report(short, size, mass)
-    return pipeline.exit_code
+    last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
+    job = Job("swor", scores.source(), run, writing, {"sampler": algorithm.name}, last)
+    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
 
 
-class Drawn(NamedTuple):
-    """A sentence's trees as bytes, how many they are, and the probability of all."""
+@dataclass
+class Short(Fold[tuple[str, int, float, bool]]):
+    """Which sentences gave less than was asked for: `size` trees, or `mass`."""
 
-    sent_id: str
-    trees: int
-    mass: float
-    exhausted: bool
-    chunk: bytes
+    size: int
+    mass: float | None
+    names: list[str] = field(default_factory=list)
+
+    def add(self, counts: tuple[str, int, float, bool]) -> None:
+        sent_id, trees, mass, exhausted = counts
+        if trees < self.size if self.mass is None else mass < self.mass and not exhausted:
+            self.names.append(sent_id)
+
+    def lines(self) -> Iterator[str]:
+        names = ", ".join(self.names[:3]) + ", ..." * (len(self.names) > 3)
+        sentences = f"{counted(len(self.names), 'sentence')} ({names})"
+        if self.names and self.mass is None:
+            yield f"{sentences} with fewer than {self.size} trees of positive weight: all were drawn"
+        elif self.names:
+            yield f"{sentences} below --mass {self.mass:g} after {counted(self.size, 'tree')}: raise -k"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(AsTrees):
+    """A sentence's distinct trees with numbers of labels, (k, n), if there are any.
+
+    Attributes:
+        to_mass: whether they were drawn until they had a mass.
+        by_label: whether two labelings of one tree are two trees.
+    """
+
+    sentence: ScoredSentence
+    draws: Draws
+    labels: Heads | None
+    to_mass: bool
+    by_label: bool
+
+    @property
+    def counted(self) -> tuple[str, int, float, bool]:
+        """The sentence's name, how many trees it has, their probability, and whether there are no others."""
+        return self.sentence.id, len(self.draws.heads), self.draws.mass, self.draws.exhausted
+
+    def trees(self) -> Trees:
+        """The trees with what `deptree estimate` needs."""
+        draws = self.draws
+        weight = weights(draws.log_probs, draws.window, draws.certain)
+        notes = [
+            log_prob_note(draws.log_probs),
+            Note(None, "swor_rank", range(1, len(draws.heads) + 1)),
+            Note("arrival", None, _finite(draws.arrivals)),
+            Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
+            Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
+            *([] if self.by_label else label_notes(self.sentence.scored, draws.heads, self.labels)),
+        ]
+        return self.sentence.as_trees(draws.heads, self.labels, notes, closing=self._closing())
+
+    def _closing(self) -> list[Note]:
+        draws = self.draws
+        reached = [
+            Note("certain", "swor_certain", [draws.certain]),
+            Note("since", "swor_since", _finite(np.array([draws.since])), "{:.17g}"),
+        ]
+        return [
+            Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.17g}" if self.to_mass else "{:.9g}"),
+            *(reached if self.to_mass else []),
+            Note("mass", "swor_mass", [draws.mass], _mass),
+            Note("exhausted", "swor_exhausted", [draws.exhausted]),
+        ]
 
 
 @dataclass(frozen=True)
 class DrawDistinct:
-    """Distinct trees as the bytes of an output format."""
+    """Distinct trees of one sentence, or distinct labelings of trees."""
 
     algorithm: Algorithm
     size: int
     mass: float
     by_label: bool
-    fmt: str
-    style: Style
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        distribution = sentence.distribution
-        draws, labels = self._drawn(distribution, rng)
-        trees = _trees(sentence, draws, labels, self.mass < 1)
-        if not self.by_label:
-            trees = replace(trees, notes=[*trees.notes, *label_notes(distribution, draws.heads, labels)])
-        chunk = TO_BYTES[self.fmt](trees, self.style)
-        return Drawn(sentence.id, len(draws.heads), draws.mass, draws.exhausted, chunk)
+        return Drawn(sentence, *self._drawn(sentence.distribution, rng), self.mass < 1, self.by_label)
 
     def _drawn(self, distribution: ArcFactored, rng: np.random.Generator) -> tuple[Draws, Heads | None]:
         """The trees and their labels."""
@@ -145,45 +175,6 @@ class DrawDistinct:
             return draws, draws.labels
         draws = self.algorithm.draw(distribution, self.size, rng, self.mass)
         return draws, distribution.labels.draw_by(draws.heads, label_stream(rng)) if distribution.labels else None
-
-
-def _noted(drawn: Drawn, size: int, mass: float | None, short: list[str]) -> bytes:
-    """The bytes; the sentence's name goes into `short` where they are not what was asked for."""
-    if drawn.trees < size if mass is None else drawn.mass < mass and not drawn.exhausted:
-        short.append(drawn.sent_id)
-    return drawn.chunk
-
-
-def _report(short: list[str], size: int, mass: float | None) -> None:
-    """How many sentences gave less than was asked for, and the first of them."""
-    names = ", ".join(short[:3]) + ", ..." * (len(short) > 3)
-    sentences = f"{counted(len(short), 'sentence')} ({names})"
-    if mass is None:
-        talk(f"{sentences} with fewer than {size} trees of positive weight: all were drawn")
-    else:
-        talk(f"{sentences} below --mass {mass:g} after {counted(size, 'tree')}: raise -k")
-
-
-def _trees(sentence: ScoredSentence, draws: Draws, labels: Heads | None, to_mass: bool) -> Trees:
-    weight = weights(draws.log_probs, draws.window, draws.certain)
-    notes = [
-        log_prob_note(draws.log_probs),
-        Note(None, "swor_rank", range(1, len(draws.heads) + 1)),
-        Note("arrival", None, _finite(draws.arrivals)),
-        Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
-        Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
-    ]
-    reached = [
-        Note("certain", "swor_certain", [draws.certain]),
-        Note("since", "swor_since", _finite(np.array([draws.since])), "{:.17g}"),
-    ]
-    closing = [
-        Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.17g}" if to_mass else "{:.9g}"),
-        *(reached if to_mass else []),
-        Note("mass", "swor_mass", [draws.mass], _mass),
-        Note("exhausted", "swor_exhausted", [draws.exhausted]),
-    ]
-    return sentence.as_trees(draws.heads, labels, notes, closing)
 
 
 def _mass(mass: float) -> str:

@@ -33,11 +33,11 @@ def shape(pair: ScoredPair, _: np.random.Generator) -> tuple[str, tuple[int, ...
 @run_options
 def shapes(bitext: BitextOptions, run: RunOptions) -> None:
     """Write the shapes of all pairs, how many were expected, and the fields of the signature."""
-    source = bitext.pairs()
-    pipeline = Pipeline(source, bitext.interpretation, run)
+    source = bitext.source()
+    pipeline = Pipeline(source, run)
     rows = list(pipeline.map(shape))
     fields = {key: value for key, value in bitext.signature_fields.items() if value is not None}
-    click.echo(json.dumps([rows, source.expected(), source.noun, fields, bitext.paths]))
+    click.echo(json.dumps([rows, source.items.expected(), source.items.noun, fields, bitext.paths]))
     raise SystemExit(pipeline.exit_code)
 
 

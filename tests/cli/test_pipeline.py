@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.source import Source
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
@@ -55,6 +58,11 @@ def numbered(parcel: Parcel, stream: None) -> int:
     return parcel.number
 
 
+def pipeline_of(items: Iterable[Parcel | DeptreeError], prepare: Callable[[Parcel], Any], *how: Any) -> Pipeline:
+    """The pipeline over items of our own."""
+    return Pipeline(Source(items if isinstance(items, Counted) else Counted(items), prepare), *how)
+
+
 def parcels(*numbers: int) -> list[Parcel]:
     return [Parcel(f"p{number}", number) for number in numbers]
 
@@ -87,18 +95,18 @@ def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(engine, j
         seen[parcel.sent_id] = occurrence + 1
         stream = sentence_stream(7, parcel.sent_id, occurrence)
         expected.append((parcel.sent_id, parcel.number**2, int(stream.integers(1 << 62))))
-    pipeline = Pipeline(MANY, opened, run_by(engine, jobs))
+    pipeline = pipeline_of(MANY, opened, run_by(engine, jobs))
     assert list(pipeline.map(squared, 7)) == expected
     assert (pipeline.skipped, pipeline.exit_code, said()) == ([], 0, [])
-    assert list(Pipeline(MANY, opened, run_by(engine, jobs)).map(squared, 8)) != expected
+    assert list(pipeline_of(MANY, opened, run_by(engine, jobs)).map(squared, 8)) != expected
 
 
 @pytest.mark.parametrize("shards", [1, 2, 5, 200])
 def test_shards_are_the_whole(shards) -> None:
     """Every item has the random numbers that it has in the whole, also where its name came before in another shard."""
-    whole = list(Pipeline(MANY, opened, run_by()).map(squared, 7))
+    whole = list(pipeline_of(MANY, opened, run_by()).map(squared, 7))
     for i in range(1, shards + 1):
-        assert list(Pipeline(MANY, opened, run_by(shard=(i, shards))).map(squared, 7)) == whole[i - 1 :: shards]
+        assert list(pipeline_of(MANY, opened, run_by(shard=(i, shards))).map(squared, 7)) == whole[i - 1 :: shards]
 
 
 def with_errors() -> Iterator[Parcel | DeptreeError]:
@@ -112,7 +120,7 @@ def with_errors() -> Iterator[Parcel | DeptreeError]:
 def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) -> None:
     """An error says what it knows; the rest is known of the item."""
     for quiet in (False, True):
-        pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
+        pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
         assert [row[:2] for row in pipeline.map(squared, 7)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
         assert (pipeline.skipped, pipeline.exit_code) == (["b", "p4", "p7"], 1)
         assert said() == [
@@ -127,11 +135,11 @@ def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) ->
 def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said) -> None:
     """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
     nothing = ("nothing", 0, 0)
-    pipeline = Pipeline(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
+    pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
     numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
     assert (numbers, pipeline.skipped) == ([1, 0, 4, 0, 25, 0, 64], ["b", "p4", "p7"])
     with pytest.raises(DeptreeError, match="it was lost"):
-        list(Pipeline(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
+        list(pipeline_of(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
 
 
 @EVERY_WAY
@@ -146,7 +154,7 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said)
     ids=["reading", "preparing", "working", "the first"],
 )
 def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before, said) -> None:
-    pipeline = Pipeline(source, opened, run_by(engine, jobs))
+    pipeline = pipeline_of(source, opened, run_by(engine, jobs))
     results = pipeline.map(squared, 7)
     assert len([next(results) for _ in range(before)]) == before
     with pytest.raises(DeptreeError) as caught:
@@ -157,19 +165,19 @@ def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before,
 
 def test_errors_may_be_skipped_by_the_command_too(said) -> None:
     """A batch whose work succeeds may hold something that failed."""
-    pipeline = Pipeline(parcels(1, 2), as_it_is, run_by(skip_errors=True))
+    pipeline = pipeline_of(parcels(1, 2), as_it_is, run_by(skip_errors=True))
     for number in pipeline.map(numbered):
         pipeline.skip(DeptreeError("half of it", sent_id=f"{number}b"))
     assert (pipeline.skipped, pipeline.exit_code) == (["1b", "2b"], 1)
     assert said()[-1] == "deptree: 2 sentences skipped"
     with pytest.raises(DeptreeError, match="half of it"):
-        Pipeline(parcels(1), as_it_is, run_by()).skip(DeptreeError("half of it"))
+        pipeline_of(parcels(1), as_it_is, run_by()).skip(DeptreeError("half of it"))
 
 
 @EVERY_WAY
 def test_faults_of_ours_are_not_taken_for_bad_input(engine, jobs) -> None:
     """Only a DeptreeError is about an item; a work that is wrong must be heard of, however errors are skipped."""
-    pipeline = Pipeline(parcels(1), as_it_is, run_by(engine, jobs, skip_errors=True))
+    pipeline = pipeline_of(parcels(1), as_it_is, run_by(engine, jobs, skip_errors=True))
     with pytest.raises(TypeError):
         list(pipeline.map(squared, 7))  # a parcel is no pair
 
@@ -181,25 +189,25 @@ def noticed(*notices: str) -> Iterable[Parcel]:
 @EVERY_WAY
 def test_a_notice_is_given_once_however_many_items_have_it(engine, jobs, said) -> None:
     source = noticed("", "assumed a", "assumed a", "assumed b", "assumed a")
-    assert list(Pipeline(source, as_it_is, run_by(engine, jobs)).map(numbered)) == [0, 1, 2, 3, 4]
+    assert list(pipeline_of(source, as_it_is, run_by(engine, jobs)).map(numbered)) == [0, 1, 2, 3, 4]
     assert said() == ["deptree: assumed a", "deptree: assumed b"]
-    assert list(Pipeline(source, as_it_is, run_by(engine, jobs, quiet=True)).map(numbered)) == [0, 1, 2, 3, 4]
+    assert list(pipeline_of(source, as_it_is, run_by(engine, jobs, quiet=True)).map(numbered)) == [0, 1, 2, 3, 4]
     assert said() == []
 
 
 def test_a_notice_comes_only_with_a_result(said) -> None:
     """What fails gives one line, the error."""
-    pipeline = Pipeline([Parcel("p4", 4, "assumed"), Parcel("p5", 5, "assumed")], opened, run_by())
+    pipeline = pipeline_of([Parcel("p4", 4, "assumed"), Parcel("p5", 5, "assumed")], opened, run_by())
     with pytest.raises(DeptreeError):
         list(pipeline.map(squared, 7))
     assert said() == []
-    results = Pipeline([Parcel("a", 1), Parcel("b", 2, "assumed")], as_it_is, run_by()).map(numbered)
+    results = pipeline_of([Parcel("a", 1), Parcel("b", 2, "assumed")], as_it_is, run_by()).map(numbered)
     assert (next(results), said()) == (1, [])
     assert (next(results), said()) == (2, ["deptree: assumed"])
 
 
 def test_notices_of_other_shards_are_not_given(said) -> None:
-    list(Pipeline(noticed("one", "two", "one"), as_it_is, run_by(shard=(2, 2))).map(numbered))
+    list(pipeline_of(noticed("one", "two", "one"), as_it_is, run_by(shard=(2, 2))).map(numbered))
     assert said() == ["deptree: two"]
 
 
@@ -210,9 +218,9 @@ def test_only_chosen_tasks_are_worked_on(said) -> None:
         yield list(tasks)[2]
 
     sound = parcels(1, 2, 3, 2)
-    whole = list(Pipeline(sound, opened, run_by()).map(squared, 7))
+    whole = list(pipeline_of(sound, opened, run_by()).map(squared, 7))
     source = [Parcel("p1", 4), DeptreeError("it was lost"), sound[2], Parcel("p2", 7)]
-    pipeline = Pipeline(source, opened, run_by(), third)
+    pipeline = pipeline_of(source, opened, run_by(), third)
     assert list(pipeline.map(squared, 7)) == [whole[2]]
     assert (pipeline.exit_code, said()) == (0, [])
 
@@ -226,7 +234,7 @@ def test_a_choice_sees_errors_and_how_often_a_name_came_before() -> None:
             yield task
 
     lost = DeptreeError("it was lost")
-    list(Pipeline([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skip_errors=True), look).map(numbered))
+    list(pipeline_of([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skip_errors=True), look).map(numbered))
     first, error, second = seen
     assert (first, error, second) == ((Parcel("p1", 1), 0), lost, (Parcel("p1", 1), 1))
 
@@ -241,7 +249,7 @@ def test_results_come_before_the_source_ends(engine) -> None:
             taken.append(len(taken))
             yield Parcel("x", len(taken))
 
-    results = Pipeline(endless(), as_it_is, run_by(engine, 2 if engine else 1)).map(numbered)
+    results = pipeline_of(endless(), as_it_is, run_by(engine, 2 if engine else 1)).map(numbered)
     assert [next(results) for _ in range(20)] == list(range(1, 21))
     assert len(taken) <= (20 if engine is None else 200)
     results.close()

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.cli.rows import write_rows
-from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.io.encoders.base import Page, Sheet
+from deptree_cli.io.encoders.text import TSV
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -101,6 +101,7 @@ def test_the_signature_in_front_if_asked_for(done):
 def test_a_cell_stays_in_its_line_and_column(capfdbinary):
     """Whatever a form or a name holds: a tab, an end of line, a space that nobody sees."""
     row = {"form": "a\tb\nc\rd\x85e\u2028f\xa0g", "bits": 0.1, "n": None}
-    write_rows([row], ("form", "bits", "n"), "tsv", "", None, RunOptions(quiet=True))
+    with TSV.open(None, Page("", sheet=Sheet(("form", "bits", "n")))) as write:
+        write(TSV.encode(row, None))
     lines = capfdbinary.readouterr().out.decode().split("\n")
     assert lines == ["form\tbits\tn", r"a\tb\nc\rd\x85e\u2028f\xa0g" + "\t0.1\t", ""]

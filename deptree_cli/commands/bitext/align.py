@@ -11,21 +11,25 @@ import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.estimating import Estimating, Estimator
-from deptree_cli.cli.gold_report import GoldReport, only_count, report_options
-from deptree_cli.cli.link_report import Aligned, LinkReport, link_gold_option
-from deptree_cli.cli.options import format_option, header_option
-from deptree_cli.cli.pipeline import Numbered, Pipeline
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.gold_report import GoldReport, report_options
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
-from deptree_cli.core.bitext.links import links_of
+from deptree_cli.cli.sections import command, option, reading_option
+from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.bitext.links import LinkCounts, Links, links_of
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.pharaoh import pharaoh_line
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
+from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.signature import signature
+
+_COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
 HELP = """Write the best alignment of every sentence pair, one to one, or all links that are probable.
 
@@ -51,11 +55,16 @@ have their probabilities too. The methods to compute these:
     metavar="P",
     help="Links that are more probable than this.  [default: those of the best alignment]",
 )
-@link_gold_option
+@reading_option(
+    "--gold",
+    type=INPUT,
+    multiple=True,
+    help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
+    " recall and alignment error rate (Och and Ney 2003) are shown.",
+)
 @report_options("links", plot=False)
 @pruning_options(by_merits=True)
-@format_option("pharaoh", "jsonl")
-@header_option
+@format_options("pharaoh", "jsonl")
 @run_options
 def align(
     bitext: BitextOptions,
@@ -64,49 +73,75 @@ def align(
     threshold: float | None,
     gold: tuple[str, ...],
     report: GoldReport,
-    fmt: str | None,
-    header: bool | None,
+    writing: Writing,
 ) -> int:
     """Write the best links of every sentence pair."""
     if threshold is None and pruning.is_asked:
         raise click.UsageError("--method is for --threshold: the best alignment needs no probabilities.")
-    fmt = choose_format(fmt, run.output, None, "pharaoh", "jsonl", usual="pharaoh")
     estimating = Estimating(pruning.method, pruning.settings, run)
     report.check(bool(gold))
-    counts = LinkReport(gold, run) if gold else None
 
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
-        beside = estimating.until_stopped(counts.beside(tasks) if counts else tasks)
-        return bitext.announced(beside, run, 1 if threshold is None else 0 if pruning.is_asked else 2)
+        return bitext.announced(
+            estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
+        )
 
-    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
-    work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
-    results = pipeline.map(work, pruning.stream_seed, instead=[Aligned()])
-    found = estimating.watched((each.estimate, each) for each in results)
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    made_by = signature("bitext align", {**bitext.signature_fields, **run.signature_fields, **probable})
-    found = counts.counted(found) if counts else found
-    if report.takes_output(run):
-        only_count(found, made_by, run)
-    else:
-        _write(found, fmt, made_by, header, run)
-    if counts:
-        counts.show(report)
-    return estimating.exit_code(pipeline.exit_code)
+    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
+    work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
+    with estimating.listening():
+        code = job.write(
+            work, pruning.stream_seed, folds=[estimating, *([LinkAgreement()] if gold else [])], report=report
+        )
+    return estimating.exit_code(code)
 
 
-def _write(found: Iterator[Aligned], fmt: str, made_by: str, header: bool | None, run: RunOptions) -> None:
-    """Write the links."""
-    if fmt == "pharaoh":
-        write_chunks((pharaoh_line(each.links or frozenset()) for each in found), fmt, made_by, header, run)
-    else:
-        write_chunks((dump(_row(each)) for each in found if each.links is not None), fmt, made_by, header, run)
+class LinkAgreement(Fold[LinkCounts]):
+    """How far links agree with known ones; each pair counts with its own counts."""
+
+    attribute = "agreement"
+
+    def __init__(self) -> None:
+        self._counts = LinkCounts()
+
+    def add(self, counts: LinkCounts) -> None:
+        self._counts += counts
+
+    def rows(self) -> list[Row]:
+        return [self._counts.summary()]
+
+    def tables(self) -> Iterator[Table]:
+        *counts, precision, recall, error = self._counts.summary().values()
+        rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
+        yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])
 
 
-def _row(aligned: Aligned) -> dict[str, Any]:
-    """A pair as JSON has it."""
-    row: dict[str, Any] = {"sent_id": aligned.name, "links": sorted(aligned.links or ())}
-    return row if aligned.probabilities is None else {**row, "probabilities": aligned.probabilities}
+@dataclass(frozen=True)
+class Aligned:
+    """The links of a sentence pair, and their probabilities in their order where they were worked out.
+
+    r_hat: how far the chains of an estimate behind them differ.
+    """
+
+    pair: ScoredPair
+    links: Links
+    probabilities: tuple[float, ...] | None = None
+    r_hat: float = 0.0
+
+    @property
+    def agreement(self) -> LinkCounts | None:
+        """How they agree with known ones, if there are some."""
+        known = self.pair.record.known
+        return LinkCounts.of(self.links, known) if known else None
+
+    def to_pharaoh(self) -> bytes:
+        """The line of the pair."""
+        return pharaoh_line(self.links)
+
+    def to_jsonl(self) -> bytes:
+        """The pair as an object."""
+        row: dict[str, Any] = {"sent_id": self.pair.id, "links": sorted(self.links)}
+        return dump(row if self.probabilities is None else {**row, "probabilities": self.probabilities})
 
 
 @dataclass(frozen=True)
@@ -115,7 +150,7 @@ class BestLinks:
 
     def __call__(self, pair: ScoredPair, _: None) -> Aligned:
         """The work on one pair."""
-        return Aligned(pair.id, links_of(pair.distribution.argmax()))
+        return Aligned(pair, links_of(pair.distribution.argmax()))
 
 
 @dataclass(frozen=True)
@@ -131,4 +166,4 @@ class LinksAbove:
         probabilities = estimate.expectations
         found = np.argwhere(probabilities > self.threshold)
         links = frozenset((int(source), int(target)) for source, target in found)
-        return Aligned(pair.id, links, tuple(probabilities[tuple(found.T)].tolist()), estimate)
+        return Aligned(pair, links, tuple(probabilities[tuple(found.T)].tolist()), estimate.r_hat or 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,19 @@ import numpy as np
 
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.estimating import Estimating, Estimator, convergence
-from deptree_cli.cli.options import format_option, header_option
-from deptree_cli.cli.pipeline import Numbered, Pipeline
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import choose_format, write_arrays, write_chunks
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
+from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.keys import STANDARD_ERRORS
-from deptree_cli.io.signature import signature
 
 HELP = """Compute the probability of every link: how often each source word is linked with each target word.
 
@@ -47,39 +47,48 @@ words. The methods:
 )
 @bitext_options
 @pruning_options(by_merits=True)
-@format_option("jsonl", "npz")
-@header_option
+@format_options("jsonl", ARRAYS)
 @run_options
-def expectations(
-    bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, fmt: str | None, header: bool | None
-) -> int:
+def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:
     """Compute the probability of every link."""
-    fmt = choose_format(fmt, run.output, None, "jsonl", "npz")
     estimating = Estimating(pruning.method, pruning.settings, run)
 
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
 
-    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
-    fields = {**bitext.signature_fields, **run.signature_fields, **pruning.signature_fields}
-    made_by = signature("bitext expectations", fields)
-    found = estimating.watched(
-        (each.estimate, each) for each in pipeline.map(LinkExpectations(estimating.work), pruning.stream_seed)
-    )
-    if fmt == "npz":
-        write_arrays(_arrays(found), made_by, run)
-    else:
-        write_chunks((dump(_row(each)) for each in found), fmt, made_by, header, run)
-    return estimating.exit_code(pipeline.exit_code)
+    job = Job("bitext expectations", bitext.source(), run, writing, last=pruning.signature_fields, choose=chosen)
+    with estimating.listening():
+        code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
+    return estimating.exit_code(code)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What there is to write of one pair."""
+    """What was found of one pair."""
 
     name: str
     key: str | None
     estimate: Estimate
+
+    @property
+    def r_hat(self) -> float:
+        """How far the chains differ."""
+        return self.estimate.r_hat or 0.0
+
+    def to_jsonl(self) -> bytes:
+        """One object; fields that a method does not tell are left out."""
+        found = self.estimate
+        p, q = found.expectations.shape
+        row: dict[str, Any] = {"sent_id": self.name, "p": p, "q": q}
+        if found.log_partition is not None:
+            row["log_z"] = found.log_partition
+        return dump({**row, "expectations": found.expectations.tolist(), **convergence(found)})
+
+    def arrays(self) -> list[tuple[str, Float, str]]:
+        """The expectations, and their standard errors if there are some."""
+        key, errors = self.key or self.name, self.estimate.standard_errors
+        found = [(key, self.estimate.expectations, "")]
+        return found if errors is None else [*found, (key, errors, STANDARD_ERRORS)]
 
 
 @dataclass(frozen=True)
@@ -91,21 +100,3 @@ class LinkExpectations:
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:
         """The work on one pair."""
         return Expected(pair.id, pair.record.key, self.work(pair.distribution.program(), rng))
-
-
-def _row(expected: Expected) -> dict[str, Any]:
-    """One pair as JSON has it; fields that a method does not tell are left out."""
-    found = expected.estimate
-    p, q = found.expectations.shape
-    row: dict[str, Any] = {"sent_id": expected.name, "p": p, "q": q}
-    if found.log_partition is not None:
-        row["log_z"] = found.log_partition
-    return {**row, "expectations": found.expectations.tolist(), **convergence(found)}
-
-
-def _arrays(found: Iterable[Expected]) -> Iterator[tuple[str, Float, str]]:
-    for each in found:
-        key = each.key or each.name
-        yield key, each.estimate.expectations, ""
-        if each.estimate.standard_errors is not None:
-            yield key, each.estimate.standard_errors, STANDARD_ERRORS

@@ -10,14 +10,14 @@ import numpy as np
 from deptree_cli.cli.bitext_options import BitextOptions, bitext_options
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.estimating import Estimating, Estimator
+from deptree_cli.cli.job import signed
 from deptree_cli.cli.pipeline import Numbered, Pipeline
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import signed
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
 from deptree_cli.io.output import Output, suffix_of
 from deptree_cli.io.pictures.alignment import AlignmentPicture, alignment_picture
@@ -55,17 +55,21 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
 
-    pipeline = Pipeline(bitext.pairs(), bitext.interpretation, run, chosen)
+    pipeline = Pipeline(bitext.source(), run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
-    results = pipeline.map(DrawLinks(estimating.work), pruning.stream_seed)
-    # To the end first, so that no progress is shown where the picture goes.
-    seen = list(estimating.watched(results))
-    for picture in signed(seen, signature("bitext show", fields), run):
+    with estimating.listening():
+        # To the end first, so that no progress is shown where the picture goes.
+        drawn = list(pipeline.map(DrawLinks(estimating.work), pruning.stream_seed))
+    for r_hat, _ in drawn:
+        estimating.add(r_hat)
+    for picture in signed([each for _, each in drawn], signature("bitext show", fields), run):
         if plot:
             picture.heat_map.write(plot)
             continue
         with Output(run.output) as out:
             out.write(alignment_text(picture, *screen_of(run.output)).encode())
+    for line in () if run.quiet else estimating.lines():
+        talk(line)
     return estimating.exit_code(pipeline.exit_code)
 
 
@@ -91,7 +95,7 @@ class DrawLinks:
 
     work: Estimator
 
-    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> tuple[Estimate, AlignmentPicture]:
+    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> tuple[float, AlignmentPicture]:
         """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         words = pair.record.source, pair.record.target
@@ -99,4 +103,4 @@ class DrawLinks:
         if estimate.iterations is not None:
             caption += f", {counted(estimate.iterations, 'iteration')}"
         targets = pair.distribution.argmax()
-        return estimate, alignment_picture(pair.id, words, estimate.expectations, targets, caption)
+        return estimate.r_hat or 0.0, alignment_picture(pair.id, words, estimate.expectations, targets, caption)

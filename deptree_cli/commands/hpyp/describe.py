@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.parser_options import model_argument
-from deptree_cli.cli.report import table, talk
-from deptree_cli.cli.rows import JSON, TABLE, RowFormat, row_options, write_rows
-from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.report import Table, show, talk
 from deptree_cli.cli.sections import command, writing_option
+from deptree_cli.cli.writing import TABLE, Writing, bare_row_options
+from deptree_cli.io.encoders.base import Page, Sheet
+from deptree_cli.io.encoders.text import JSONL
 
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.trained import Trained
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
 @model_argument
-@row_options
+@bare_row_options
 @writing_option("--output", "-o", type=OUTPUT, help="Where to write; renamed into place when whole.")
-def describe(model: str, row_format: RowFormat, output: str | None) -> int:
+def describe(model: str, writing: Writing, output: str | None) -> int:
     """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
 
     A process has a level for every length of context, from the empty one on; each line shows which element is added to
@@ -33,22 +34,23 @@ def describe(model: str, row_format: RowFormat, output: str | None) -> int:
     from deptree_cli.io.hpyp.model_file import read_model
 
     trained, made_by = read_model(model)
-    fmt, run = row_format.form(output, single=True), RunOptions(output)
+    encoder = replace(writing, single=True).encoder(output)
     summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
     columns = tuple(rows[0])
-    if fmt == TABLE:
+    if encoder is TABLE:
         talk(made_by)
-        table(model, ("what", "value"), ((name, _shown(value)) for name, value in summary.items()), sys.stdout)
+        shown = [[name, _shown(value)] for name, value in summary.items()]
+        show(Table(model, ("what", "value"), shown), sys.stdout)
         for process in trained.symbols.names:
-            own = ([row[name] for name in columns[2:]] for row in rows if row["process"] == process)
-            table(process, columns[2:], own, sys.stdout)
-    elif fmt == JSON:
+            own = [[row[name] for name in columns[2:]] for row in rows if row["process"] == process]
+            show(Table(process, columns[2:], own), sys.stdout)
+        return 0
+    if encoder is JSONL:
         contexts = asdict(trained.symbols.contexts)
-        write_rows(
-            [{"signature": made_by, **summary, "contexts": contexts, "levels": rows}], (), fmt, made_by, None, run
-        )
-    else:
-        write_rows(rows, columns, fmt, made_by, None, run)
+        rows = [{"signature": made_by, **summary, "contexts": contexts, "levels": rows}]
+    with encoder.open(output, Page(made_by, sheet=Sheet(columns))) as write:
+        for row in rows:
+            write(encoder.encode(row, None))
     return 0
 
 

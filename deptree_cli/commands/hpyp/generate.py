@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.options import format_option, header_option, seed_option, size_option
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.parser_options import model_argument, read_trained
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.defaults import LONGEST
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.hpyp.treebank import Tags
 from deptree_cli.io.hpyp.trees import to_conllu
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.signature import signature
 
 
 @command(epilog="\b\nTry: deptree hpyp generate model.npz -k 10 --seed 7")
@@ -32,12 +35,9 @@ from deptree_cli.io.signature import signature
     help=f"Draw among sentences of at most N words.  [default: {LONGEST}]",
 )
 @seed_option
-@format_option("conllu", "jsonl")
-@header_option
+@format_options("conllu", "jsonl")
 @run_options
-def generate(
-    model: str, run: RunOptions, size: int, longest: int, seed: int, fmt: str | None, header: bool | None
-) -> int:
+def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, writing: Writing) -> int:
     """Draw sentences with their trees from a model: gen-1, gen-2, ...
 
     Writes CoNLL-U: words, tags in the column from which the model has them, HEAD and DEPREL; or JSON Lines (sent_id,
@@ -47,13 +47,12 @@ def generate(
     Actions, tags and words are drawn by the model, one after another, among those that are possible in their place, so
     sentences and trees are always whole; longer sentences are drawn again.
     """
-    fmt = choose_format(fmt, run.output, model, "conllu", "jsonl")
     names = (Name(f"gen-{number}") for number in range(1, size + 1))
-    pipeline = Pipeline(Counted(names, total=lambda: size), Name.own, run)
-    fields = {"size": size, "longest": longest, **run.signature_fields, "seed": seed}
-    drawn = pipeline.map(Draw(read_trained(model), longest, fmt), seed)
-    write_chunks(drawn, fmt, signature("hpyp generate", fields), header, run)
-    return pipeline.exit_code
+    source: Source[Name, Name] = Source(
+        Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
+    )
+    job = Job("hpyp generate", source, run, writing, last={"seed": seed})
+    return job.write(Draw(read_trained(model), longest), seed)
 
 
 @dataclass(frozen=True)
@@ -64,25 +63,34 @@ class Name:
     place: str = ""
     notice: str = ""
 
-    def own(self) -> str:
-        """Its name."""
-        return self.sent_id
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sentence with its tree, and the column in which its tags stand."""
+
+    sentence: Annotated
+    tagset: Tags
+
+    def to_conllu(self, _: Style) -> bytes:
+        """The sentence."""
+        return to_conllu(self.sentence, self.tagset)
+
+    def to_jsonl(self) -> bytes:
+        """One object."""
+        found = self.sentence
+        trees = {"heads": found.heads.tolist(), "deprels": found.deprels}
+        return dump({"sent_id": found.sent_id, "forms": found.forms, "tags": found.tags, **trees})
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A sentence with its tree, as bytes; it travels to worker processes."""
+    """A sentence with its tree; it travels to worker processes."""
 
     trained: Any
     longest: int
-    fmt: str
 
-    def __call__(self, sent_id: str, rng: np.random.Generator) -> bytes:
+    def __call__(self, name: Name, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
         from deptree_cli.core.hpyp.generating import generated
 
-        found = generated(self.trained, sent_id, rng, self.longest)
-        if self.fmt == "conllu":
-            return to_conllu(found, self.trained.progress.tagset)
-        trees = {"heads": found.heads.tolist(), "deprels": found.deprels}
-        return dump({"sent_id": sent_id, "forms": found.forms, "tags": found.tags, **trees})
+        return Drawn(generated(self.trained, name.sent_id, rng, self.longest), self.trained.progress.tagset)

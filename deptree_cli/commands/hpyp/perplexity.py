@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.options import header_option, seed_option
+from deptree_cli.cli.folds import OneRow
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.rows import RowFormat, row_options, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.unknown_tags import named
+from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.signature import signature
+from deptree_cli.io.encoders.base import Sheet
 
 
 @command(epilog="\b\nTry: deptree hpyp perplexity model.npz gold.conllu --seed 1")
@@ -24,11 +25,8 @@ from deptree_cli.io.signature import signature
 @filters_option
 @seed_option
 @row_options
-@header_option
 @run_options
-def perplexity(
-    parser: ParserOptions, run: RunOptions, filters: int, seed: int, row_format: RowFormat, header: bool | None
-) -> int:
+def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
     """Compute the perplexity of sentences: one row for all of them together, JSON or, on a terminal, a table.
 
     evidence_perplexity is 2 to the power of evidence_bits / tokens, where tokens are the words and the ends of
@@ -49,20 +47,22 @@ def perplexity(
     """
     from deptree_cli.core.hpyp.perplexity import Perplexity  # loads kernels: when there is work
 
-    fmt = row_format.form(run.output, single=True)
-    pipeline = Pipeline(parser.source(), parser.prepare, run)
-    found = Perplexity(parser.trained.symbols.names)
-    for scored in pipeline.map(Score(parser, filters), seed):
-        found.add(scored)
-    if not found.sentences:
-        raise DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
-    row = found.row(parser.predicts_tags)
-    fields = {**parser.signature_fields, "filters": filters, **run.signature_fields, "seed": seed}
-    write_rows([row], tuple(row), fmt, signature("hpyp perplexity", fields), header, run, parser.model)
+    job = Job(
+        "hpyp perplexity", parser.source(), run, replace(writing, single=True), last={"filters": filters, "seed": seed}
+    )
+    found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
+    empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
+    code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
     parser.tell_unknown_tags(run)
     if found.unseen_labels and not run.quiet:
         talk(f"labels that the model does not know: {named(found.unseen_labels)}; their sentences have no joint bits")
-    return pipeline.exit_code
+    return code
+
+
+class Cost(NamedTuple):
+    """What a sentence costs, as it is counted."""
+
+    counted: tuple[Any]
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,10 @@ class Score:
     parser: ParserOptions
     filters: int
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Any:
+    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Cost:
         """The work on one sentence."""
         from deptree_cli.core.hpyp.perplexity import score
 
         parser = self.parser
-        return score(parser.trained, sentence.annotated, rng, parser.particles, parser.predicts_tags, self.filters)
+        how = parser.particles, parser.predicts_tags, self.filters
+        return Cost((score(parser.trained, sentence.annotated, rng, *how),))

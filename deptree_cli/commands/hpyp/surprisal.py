@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 
-from deptree_cli.cli.options import format_option, header_option, seed_option
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, filters_option, parser_options
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.report import talk
-from deptree_cli.cli.rows import TSV, Row, write_rows
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, writing_option
-from deptree_cli.cli.writing import choose_format, write_chunks
+from deptree_cli.cli.sections import command
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.hpyp.notes import WordNote, word_notes
 from deptree_cli.io.conllu.surface import surface_tokens
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.evidence import Evidence  # loads kernels
@@ -38,13 +37,9 @@ COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "
 @parser_options
 @filters_option
 @seed_option
-@format_option("conllu", "jsonl", "tsv")
-@writing_option("--tsv", "as_tsv", is_flag=True, help="The same as --format tsv: a row for every token.")
-@header_option
+@format_options("conllu", "jsonl", "tsv", tsv=True)
 @run_options
-def surprisal(
-    parser: ParserOptions, run: RunOptions, filters: int, seed: int, fmt: str | None, as_tsv: bool, header: bool | None
-) -> int:
+def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
     """Compute how surprising every word is, in bits: minus log2 of its probability given the words before it, whatever
     their tree.
 
@@ -63,47 +58,89 @@ def surprisal(
     --particles each; nothing that comes after a word has influence on its surprisal. A line on stderr tells how far
     surprisals are off, on average.
     """
-    if as_tsv and fmt not in (None, TSV):
-        raise click.UsageError(f"--tsv and --format {fmt} are two formats. Remove one.")
-    fmt = choose_format(TSV if as_tsv else fmt, run.output, parser.sentences[0], "conllu", "jsonl", TSV)
-    pipeline = Pipeline(parser.source(), parser.prepare, run)
-    fields = {**parser.signature_fields, "filters": filters, **run.signature_fields, "seed": seed}
-    errors = Errors()
-    measured = errors.counted(pipeline.map(Surprisals(parser, filters, fmt), seed))
-    made_by = signature("hpyp surprisal", fields)
-    if fmt == TSV:
-        write_rows((row for each in measured for row in each.rows), COLUMNS, TSV, made_by, header, run)
-    else:
-        write_chunks((each.chunk for each in measured), fmt, made_by, header, run)
-    if errors.words and not run.quiet:
-        off = sqrt(errors.squares / errors.words)
-        words = counted(errors.words, "word")
-        talk(f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {words} and ends)")
+    job = Job("hpyp surprisal", parser.source(), run, writing, last={"filters": filters, "seed": seed})
+    code = job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])
     parser.tell_unknown_tags(run)
-    return pipeline.exit_code
-
-
-class Measured(NamedTuple):
-    """A sentence's surprisals as bytes or rows, and their standard errors, (n + 1,); none from a single filter."""
-
-    chunk: bytes
-    rows: list[Row]
-    errors: list[float]
+    return code
 
 
 @dataclass
-class Errors:
+class Errors(Fold[list[float]]):
     """The errors of all surprisals, squared and added up, and how many there are."""
+
+    attribute = "errors"
 
     squares: float = 0.0
     words: int = 0
 
-    def counted(self, measured: Iterable[Measured]) -> Iterator[Measured]:
-        """The sentences as they pass."""
-        for each in measured:
-            self.squares += sum(error * error for error in each.errors)
-            self.words += len(each.errors)
-            yield each
+    def add(self, counts: list[float]) -> None:
+        self.squares += sum(error * error for error in counts)
+        self.words += len(counts)
+
+    def lines(self) -> Iterator[str]:
+        if self.words:
+            off = sqrt(self.squares / self.words)
+            words = counted(self.words, "word")
+            yield f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {words} and ends)"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A sentence's surprisals, and what there is to note on its words; `how`: particles and filters."""
+
+    sentence: Sentence
+    found: Evidence
+    notes: list[WordNote]
+    how: dict[str, int]
+
+    @property
+    def errors(self) -> list[float]:
+        """The standard errors of the surprisals, (n + 1,); none from a single filter."""
+        return [] if self.found.surprisal_errors is None else self.found.surprisal_errors.tolist()
+
+    def to_jsonl(self) -> bytes:
+        """The sentence as a line of JSON."""
+        *bits, end = self.found.surprisals.tolist()
+        words, errors, notes = self.sentence.annotated, self.errors, self.notes
+        row = {"sent_id": words.sent_id, "forms": words.forms, "surprisal": bits, "end": end}
+        row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
+        row |= {"class": [note.word_class for note in notes], "note": [_joined(note.reasons) for note in notes]}
+        return dump(row | {"evidence_log2": float(self.found.log2[-1]), "evidence_error": self.found.error} | self.how)
+
+    def to_conllu(self, _: Style) -> bytes:
+        """The sentence as it was, with its surprisals."""
+        found = self.found
+        *bits, end = found.surprisals.tolist()
+        comments = [f"# end_surprisal = {end:z.4f}", f"# evidence_log2 = {found.log2[-1]:z.4f}"]
+        comments += [] if found.error is None else [f"# evidence_error = {found.error:.4f}"]
+        misc = {}
+        for word, (each, note) in enumerate(zip(bits, self.notes, strict=True), 1):
+            entries = {
+                "Surprisal": f"{each:z.4f}",
+                "SurprisalClass": note.word_class,
+                "SurprisalNote": _joined(note.reasons),
+            }
+            misc[word] = "|".join(f"{key}={value}" for key, value in entries.items() if value)
+        return self.sentence.block.with_notes(misc, comments, NOTES)
+
+    def rows(self) -> Iterator[Row]:
+        """A row for every token; what its words have to be noted for, all of them have."""
+        tokens = surface_tokens(self.sentence.block)
+        ends = [token.last - 1 for token in tokens]
+        bits, errors = self.found.surprisals_to(ends).tolist(), self.found.errors_to(ends)
+        for position, token in enumerate(tokens, 1):
+            own = self.notes[token.first - 1 : token.last]
+            yield {
+                "sent_id": self.sentence.annotated.sent_id,
+                "position": position,
+                "id": token.id,
+                "form": token.form,
+                "words": len(own),
+                "surprisal": bits[position - 1],
+                "error": None if errors is None else float(errors[position - 1]),
+                "class": _joined(note.word_class for note in own if note.word_class),
+                "note": _joined(dict.fromkeys(reason for note in own for reason in note.reasons)),
+            }
 
 
 @dataclass(frozen=True)
@@ -112,7 +149,6 @@ class Surprisals:
 
     parser: ParserOptions
     filters: int
-    fmt: str
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Measured:
         """The work on one sentence."""
@@ -121,56 +157,7 @@ class Surprisals:
         parser, words = self.parser, sentence.annotated
         found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.filters)
         notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
-        errors = [] if found.surprisal_errors is None else found.surprisal_errors.tolist()
-        if self.fmt == TSV:
-            return Measured(b"", list(_rows(sentence, found, notes)), errors)
-        chunk = _conllu(sentence, found, notes) if self.fmt == "conllu" else self._json(sentence, found, notes, errors)
-        return Measured(chunk, [], errors)
-
-    def _json(self, sentence: Sentence, found: Evidence, notes: list[WordNote], errors: list[float]) -> bytes:
-        """The sentence as a line of JSON."""
-        *bits, end = found.surprisals.tolist()
-        row = {"sent_id": sentence.annotated.sent_id, "forms": sentence.annotated.forms, "surprisal": bits, "end": end}
-        row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
-        row |= {"class": [note.word_class for note in notes], "note": [_joined(note.reasons) for note in notes]}
-        row |= {"evidence_log2": float(found.log2[-1]), "evidence_error": found.error}
-        return dump(row | {"particles": self.parser.particles, "filters": self.filters})
-
-
-def _conllu(sentence: Sentence, found: Evidence, notes: list[WordNote]) -> bytes:
-    """The sentence as it was, with its surprisals."""
-    *bits, end = found.surprisals.tolist()
-    comments = [f"# end_surprisal = {end:z.4f}", f"# evidence_log2 = {found.log2[-1]:z.4f}"]
-    comments += [] if found.error is None else [f"# evidence_error = {found.error:.4f}"]
-    misc = {}
-    for word, (each, note) in enumerate(zip(bits, notes, strict=True), 1):
-        entries = {
-            "Surprisal": f"{each:z.4f}",
-            "SurprisalClass": note.word_class,
-            "SurprisalNote": _joined(note.reasons),
-        }
-        misc[word] = "|".join(f"{key}={value}" for key, value in entries.items() if value)
-    return sentence.block.with_notes(misc, comments, NOTES)
-
-
-def _rows(sentence: Sentence, found: Evidence, notes: list[WordNote]) -> Iterator[Row]:
-    """A row for every token; what its words have to be noted for, all of them have."""
-    tokens = surface_tokens(sentence.block)
-    ends = [token.last - 1 for token in tokens]
-    bits, errors = found.surprisals_to(ends).tolist(), found.errors_to(ends)
-    for position, token in enumerate(tokens, 1):
-        own = notes[token.first - 1 : token.last]
-        yield {
-            "sent_id": sentence.annotated.sent_id,
-            "position": position,
-            "id": token.id,
-            "form": token.form,
-            "words": len(own),
-            "surprisal": bits[position - 1],
-            "error": None if errors is None else float(errors[position - 1]),
-            "class": _joined(note.word_class for note in own if note.word_class),
-            "note": _joined(dict.fromkeys(reason for note in own for reason in note.reasons)),
-        }
+        return Measured(sentence, found, notes, {"particles": parser.particles, "filters": self.filters})
 
 
 def _joined(names: Iterable[str]) -> str | None:

@@ -68,9 +68,11 @@ class Perplexity:
 
     Args:
         parts: the names of what the joint probability is made of: actions, tags and, if they are generated, words.
+        predicts_tags: whether tags were predicted; then there is no joint probability.
     """
 
     parts: tuple[str, ...]
+    predicts_tags: bool = False
     sentences: int = 0
     words: int = 0
     classed: int = 0
@@ -97,10 +99,10 @@ class Perplexity:
         elif scored.joint:
             self.counts[scored.joint] += 1
 
-    def row(self, predicts_tags: bool) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """All of it by name, perplexities per word, the ends of sentences counted as words."""
         tokens, lexicalised = self.words + self.sentences, "word" in self.parts
-        scored = ["words"] if predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
+        scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
         return {
             "sentences": self.sentences,
             "words": self.words,
@@ -110,7 +112,7 @@ class Perplexity:
             "evidence_bits": self.bits,
             "evidence_error": None if self.square_error is None else sqrt(self.square_error),
             "evidence_perplexity": _perplexity(self.bits, tokens),
-            **({} if predicts_tags else self._joint_row()),
+            **({} if self.predicts_tags else self._joint_row()),
         }
 
     def _joint_row(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deptree_cli.core.bitext.links import KnownLinks
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 
@@ -27,6 +28,7 @@ class PairRecord:
         source: p source words, none where nobody told them.
         target: q target words, likewise.
         key: the name of the scores, where they have one.
+        known: its links as annotators made them, None where nobody told them.
     """
 
     sent_id: str
@@ -39,6 +41,7 @@ class PairRecord:
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
     key: str | None = None
+    known: KnownLinks | None = None
 
 
 @dataclass(frozen=True, slots=True)

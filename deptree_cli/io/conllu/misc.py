@@ -17,7 +17,7 @@ def with_places(block: Block, keys: Sequence[str]) -> tuple[Block, bytes]:
     """
     mark = unused_mark(block)
     entry = "|".join(f"{key}={mark.decode()}" for key in keys)
-    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry)), mark
+    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry) if keys else {}), mark
 
 
 def unused_mark(block: Block) -> bytes:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import repeat
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
-from deptree_cli.io.conllu.misc import filled, unused_mark
+from deptree_cli.io.conllu.misc import filled, probabilities, with_places
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
 
@@ -39,6 +41,11 @@ class Note:
     template: str | Callable[[Any], str] = "{}"
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is something to tell."""
+        return self.values[0] is not None
+
+    @property
     def texts(self) -> list[str]:
         """The values as comments show them."""
         shown = self.template.format if isinstance(self.template, str) else self.template
@@ -58,31 +65,6 @@ class Tags:
     column: str
     names: tuple[str, ...]
     index: Heads
-
-
-@dataclass(frozen=True)
-class Trees:
-    """A sentence's trees.
-
-    Attributes:
-        sent_id: the sentence's name.
-        block: the CoNLL-U sentence, None where there is none.
-        heads: (k, n).
-        notes: on each tree.
-        closing: notes on the last tree, on behalf of all.
-        deprels: the labels, if they are known.
-        tags: parts of speech, if they differ from those of the sentence.
-        given: labels that some words were given, for CoNLL-U where there are no others.
-    """
-
-    sent_id: str
-    block: Block | None
-    heads: Heads
-    notes: Sequence[Note]
-    closing: Sequence[Note] = ()
-    deprels: Deprels | None = None
-    tags: Tags | None = None
-    given: Deprels | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +88,77 @@ class Style:
 USUAL = Style()
 
 
+@dataclass(frozen=True)
+class Trees:
+    """A sentence's trees.
+
+    Attributes:
+        sent_id: the sentence's name.
+        block: the CoNLL-U sentence, None where there is none.
+        heads: (k, n).
+        notes: on each tree.
+        closing: notes on the last tree, on behalf of all.
+        deprels: the labels, if they are known.
+        tags: parts of speech, if they differ from those of the sentence.
+        given: labels that some words were given, for CoNLL-U where there are no others.
+        ranked: whether they are one after another, and not the one tree.
+        misc: probabilities of each tree's words, (k, n), by their keys in MISC of CoNLL-U; not beside `tags`.
+    """
+
+    sent_id: str
+    block: Block | None
+    heads: Heads
+    notes: Sequence[Note]
+    closing: Sequence[Note] = ()
+    deprels: Deprels | None = None
+    tags: Tags | None = None
+    given: Deprels | None = None
+    ranked: bool = True
+    misc: Mapping[str, Float] = field(default_factory=dict)
+
+    def to_jsonl(self) -> bytes:
+        """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, and the notes.
+
+        Without a call of a JSON encoder for every tree, which would cost more than drawing it.
+        """
+        notes = [note for note in self.notes if note.field]
+        numerals = [str(node) for node in range(self.heads.shape[1] + 1)]
+        columns = {"heads": _lists(numerals, self.heads)}
+        for name, named in (("deprels", self.deprels), ("tags", self.tags)):
+            if named:
+                columns[name] = _lists(_quoted(named.names), named.index)
+        sample = ',"sample":{}' if self.ranked else ""
+        template = '{{"sent_id":{}' + sample + "".join(f',"{name}":[{{}}]' for name in columns)
+        lines = map(
+            (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
+            repeat(_json(self.sent_id)),
+            *([range(1, len(self.heads) + 1)] if self.ranked else []),
+            *columns.values(),
+            *(_each(note.values) for note in notes),
+        )
+        closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in self.closing)
+        return ("}\n".join(lines) + closing + "}\n").encode()
+
+    def to_conllu(self, style: Style = USUAL) -> bytes:
+        """The sentence once per tree, each under a name of its own."""
+        if self.block is None:
+            raise no_sentences()
+        sent_ids = style.sent_ids(self.sent_id, len(self.heads))
+        closing = {note.key: note.texts[0] for note in self.closing if note.key and note.is_known}
+        comments = {note.key: note.texts for note in self.notes if note.key and note.is_known}
+        block, mark = with_places(self.block, list(self.misc))
+        if self.tags:
+            block = block.with_column(self.tags.column, [mark.decode()] * block.n)
+        data = with_trees(block, self.heads, sent_ids, comments, closing, self.deprels or self.given, style.deps)
+        return filled(data, mark, self._in_places()) if self.misc or self.tags else data
+
+    def _in_places(self) -> Iterable[str]:
+        """What stands in the places of each word, tree after tree: its probabilities, or its tag."""
+        if self.tags:
+            return map(self.tags.names.__getitem__, self.tags.index.ravel().tolist())
+        return probabilities(np.stack(list(self.misc.values()), axis=-1).ravel().tolist())
+
+
 def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:
     """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
@@ -122,30 +175,6 @@ def label_notes(distribution: ArcFactored | SecondOrder, heads: Heads, labels: H
 def log_prob_note(log_probs: Float) -> Note:
     """The logarithm of each tree's probability."""
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
-
-
-def to_jsonl(trees: Trees, style: Style = USUAL, ranked: bool = True) -> bytes:
-    """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, and the notes.
-
-    Without a call of a JSON encoder for every tree, which would cost more than drawing it.
-    """
-    notes = [note for note in trees.notes if note.field]
-    numerals = [str(node) for node in range(trees.heads.shape[1] + 1)]
-    columns = {"heads": _lists(numerals, trees.heads)}
-    for field, named in (("deprels", trees.deprels), ("tags", trees.tags)):
-        if named:
-            columns[field] = _lists(_quoted(named.names), named.index)
-    sample = ',"sample":{}' if ranked else ""
-    template = '{{"sent_id":{}' + sample + "".join(f',"{field}":[{{}}]' for field in columns)
-    lines = map(
-        (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
-        repeat(_json(trees.sent_id)),
-        *([range(1, len(trees.heads) + 1)] if ranked else []),
-        *columns.values(),
-        *(_each(note.values) for note in notes),
-    )
-    closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in trees.closing)
-    return ("}\n".join(lines) + closing + "}\n").encode()
 
 
 def _lists(names: Sequence[str], numbers: Heads) -> Iterator[str]:
@@ -169,18 +198,17 @@ def _each(values: Sequence[Value]) -> list[str]:
     return _json(values)[1:-1].split(",")
 
 
-def to_conllu(trees: Trees, style: Style = USUAL) -> bytes:
-    """The sentence once per tree, each under a name of its own."""
-    if trees.block is None:
-        raise no_sentences()
-    sent_ids = style.sent_ids(trees.sent_id, len(trees.heads))
-    closing = {note.key: note.texts[0] for note in trees.closing if note.key and note.values[0] is not None}
-    comments = {note.key: note.texts for note in trees.notes if note.key}
-    block, tags, mark = trees.block.fresh(), trees.tags, unused_mark(trees.block)
-    if tags:
-        block = block.with_column(tags.column, [mark.decode()] * block.n)
-    data = with_trees(block, trees.heads, sent_ids, comments, closing, trees.deprels or trees.given, style.deps)
-    return filled(data, mark, (tags.names[tag] for tag in tags.index.ravel().tolist())) if tags else data
+class AsTrees:
+    """A result that becomes trees with notes when these are written: arrays of heads go without."""
 
+    def trees(self) -> Trees:
+        """The trees."""
+        raise NotImplementedError
 
-TO_BYTES: dict[str, Callable[[Trees, Style], bytes]] = {"conllu": to_conllu, "jsonl": to_jsonl}
+    def to_jsonl(self) -> bytes:
+        """See `Trees`."""
+        return self.trees().to_jsonl()
+
+    def to_conllu(self, style: Style) -> bytes:
+        """See `Trees`."""
+        return self.trees().to_conllu(style)

@@ -170,12 +170,14 @@ class ScoredSentence:
             error.problem += f" (in {how.other_place})"
             raise
 
-    def as_trees(
-        self, heads: Heads, labels: Heads | None, notes: Sequence[Note], closing: Sequence[Note] = ()
-    ) -> Trees:
-        """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written."""
+    def as_trees(self, heads: Heads, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
+        """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written.
+
+        Args:
+            others: closing, ranked, misc, as of `Trees`.
+        """
         deprels, given = deprels_of(self.scored, labels), self.deprels(None, len(heads))
-        return Trees(self.id, self.record.block, heads, notes, closing, deprels, given=given)
+        return Trees(self.id, self.record.block, heads, notes, deprels=deprels, given=given, **others)
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
         """Labels of so many trees: by numbers (k, n) of the sentence's, else those that were given."""

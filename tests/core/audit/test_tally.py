@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.control import SwappedPairs
+from benchmarks.audits.control import SwappedPairs
 from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, judge
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError

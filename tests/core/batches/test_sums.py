@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks import exact
+from benchmarks.sums import exact
 from deptree_cli.core.batches import sums, threads
 from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.batches.sums import covariances, log_partitions, log_partitions_and_marginals

@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from benchmarks.generated import PEAKED, noisy_copy, problem, similarity
-from benchmarks.ternary import DirectTernary
+from benchmarks.pruning.generated import PEAKED, noisy_copy, problem, similarity
+from benchmarks.pruning.ternary.program import DirectTernary
 from deptree_cli.core.dtypes import Bool, Float
 from tests.brute_derivations import Derivations, Grammar, Link, Links, kept_bispans, targets_of
 from tests.pearson import chi_square

@@ -39,9 +39,9 @@ def test_words_as_classes_are_counted() -> None:
     assert score(unlexicalised, sentence, np.random.default_rng(1), 50).classed == 0
 
 
-def text() -> Perplexity:
+def text(predicts_tags: bool = False) -> Perplexity:
     """Two sentences with trees, of 3 words and 1; one without, of 2; one with an unseen label, of 2."""
-    found = Perplexity(PARTS)
+    found = Perplexity(PARTS, predicts_tags)
     found.add(Scored(3, 1, 8.0, 0.04, Joint(np.array([6.0, 3.0, 3.0]), True)))
     found.add(Scored(1, 0, 4.0, 0.05, Joint(np.array([2.0, 1.0, 5.0]), False)))
     found.add(Scored(2, 1, 12.0, 0.0, "no_tree"))
@@ -51,7 +51,7 @@ def text() -> Perplexity:
 
 def test_bits_and_perplexities() -> None:
     """12 tokens are 8 words and 4 ends; those in trees are 6, and 8 actions, 4 tags and 4 words."""
-    row = text().row(predicts_tags=False)
+    row = text().row()
     assert (row["sentences"], row["words"]) == (4, 8)
     assert row["tokens"] == 12
     assert row["words_as_classes"] == 0.25
@@ -68,7 +68,7 @@ def test_bits_and_perplexities() -> None:
 
 
 def test_predicted_tags_have_no_trees() -> None:
-    row = text().row(predicts_tags=True)
+    row = text(predicts_tags=True).row()
     assert row["evidence_of"] == "words"
     assert "trees" not in row
 
@@ -76,7 +76,7 @@ def test_predicted_tags_have_no_trees() -> None:
 def test_texts_without_any_tree() -> None:
     found = Perplexity(PARTS)
     found.add(Scored(2, 0, 4.0, None, "no_tree"))
-    row = found.row(predicts_tags=False)
+    row = found.row()
     assert row["evidence_error"] is None
     assert row["trees"] == 0
     assert "joint_bits" not in row
@@ -85,13 +85,13 @@ def test_texts_without_any_tree() -> None:
 def test_parsers_without_words() -> None:
     found = Perplexity(PARTS[:2])
     found.add(Scored(1, 0, 4.0, 0.0, Joint(np.array([2.0, 1.0, 0.0]), False)))
-    row = found.row(predicts_tags=False)
+    row = found.row()
     assert row["evidence_of"] == "tags"
     assert row["words_as_classes"] is None
     assert "word_bits" not in row
 
 
 def test_a_perplexity_that_no_float_holds() -> None:
-    found = Perplexity(PARTS)
+    found = Perplexity(PARTS, predicts_tags=True)
     found.add(Scored(1, 0, 1e5, 0.0, None))
-    assert found.row(predicts_tags=True)["evidence_perplexity"] is None
+    assert found.row()["evidence_perplexity"] is None

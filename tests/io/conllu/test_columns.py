@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.conllu.splicing import Deprels
-from deptree_cli.io.conllu.trees import Style, Tags, Trees, to_conllu, to_jsonl
+from deptree_cli.io.conllu.trees import Style, Tags, Trees
 
 TEXT = (
     "# sent_id = a\n# free text\twith a tab\n"
@@ -55,15 +55,15 @@ DEPRELS = Deprels(("root", "x"), np.array([[1, 1, 0], [0, 1, 1]], dtype=np.int32
 @pytest.mark.parametrize("text", [*FORMS, (TEXT + "\n").replace("free", "f\0\0\1ree")])
 def test_every_tree_has_its_own_tags(text: str) -> None:
     trees = Trees("a", block_of(text), HEADS, [], deprels=DEPRELS, tags=TAGS)
-    found = to_conllu(trees, Style("keep"))
+    found = trees.to_conllu(Style("keep"))
     blocks = list(read_blocks(io.BytesIO(found), "found"))
     assert [block.column("upos") for block in blocks] == [["A", "B", "C"], ["B", "B", "A"]]
-    plain = to_conllu(Trees("a", block_of(text), HEADS, [], deprels=DEPRELS), Style("keep"))
+    plain = Trees("a", block_of(text), HEADS, [], deprels=DEPRELS).to_conllu(Style("keep"))
     pattern = rb"(?m)^(\d+\t[^\t]*\t[^\t]*\t)[^\t]*"
     assert re.sub(pattern, rb"\1", found) == re.sub(pattern, rb"\1", plain)
 
 
 def test_tags_in_json_lines() -> None:
-    found = [json.loads(line) for line in to_jsonl(Trees("a", None, HEADS, [], tags=TAGS)).splitlines()]
+    found = [json.loads(line) for line in Trees("a", None, HEADS, [], tags=TAGS).to_jsonl().splitlines()]
     assert [row["tags"] for row in found] == [["A", "B", "C"], ["B", "B", "A"]]
     assert [list(row) for row in found] == [["sent_id", "sample", "heads", "tags"]] * 2

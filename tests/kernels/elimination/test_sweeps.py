@@ -12,7 +12,7 @@ import pytest
 from numba import config
 from numpy.typing import NDArray
 
-from benchmarks import matrix_tree
+from benchmarks.sums import matrix_tree
 from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
 from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, put_products
 from deptree_cli.kernels.elimination.panels import WIDTH

@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from benchmarks import exact
-from benchmarks.saturated import saturated
+from benchmarks.samplers.saturated import saturated
+from benchmarks.sums import exact
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch.device import by_position, elimination

@@ -28,9 +28,14 @@ class ScoreFile(Protocol):
 
 
 class Write(Protocol):
-    """Writes one sentence's scores under its name; forms are its words, which only JSON Lines have a place for."""
+    """Writes one sentence's scores under its name.
 
-    def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None: ...
+    Args:
+        forms: its words, which only JSON Lines have a place for.
+        beside: what the array is beside the sentence's own, one of `keys.BESIDE`; empty for its own.
+    """
+
+    def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None: ...
 
 
 # Whether a container keeps what a file says of itself.
@@ -54,6 +59,7 @@ class Container:
         open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
         write: None for a container that is only read.
         named: whether it keeps the names of sentences.
+        holds_arrays: whether it holds arrays of any kind, and not scores alone.
         keeps: whether it keeps its `Meta`: always, never, or if that is shown on a line of its own.
         refused: whether it is known only to say why it is not read; any other container may take its files over.
     """
@@ -65,6 +71,7 @@ class Container:
     write: Create | None = None
     refused: bool = False
     named: bool = True
+    holds_arrays: bool = True
     keeps: str = ALWAYS
 
     def keeps_meta(self, shown: bool) -> bool:

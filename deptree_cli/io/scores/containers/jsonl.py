@@ -151,7 +151,7 @@ def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
         says = {"signature": meta.signature} | ({"meta": meta.said()} if meta.layout else {})
         before = [dump(says)] if header else []
 
-        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             while before:
                 out.write(before.pop())
             row = {"sent_id": sent_id, "scores": _nested(scores)}
@@ -172,4 +172,6 @@ def _nested(scores: Array) -> Any:
 
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
-CONTAINER = Container("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl, keeps=WITH_HEADER)
+CONTAINER = Container(
+    *("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl), holds_arrays=False, keeps=WITH_HEADER
+)

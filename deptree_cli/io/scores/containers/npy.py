@@ -75,7 +75,10 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write one array after another, as `numpy.save` would write each."""
     with Output(path) as out:
 
-        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
+            if beside:
+                problem = f"a .npy has no place for {beside.replace('_', ' ')}"
+                raise DeptreeError(problem, "Write .npz or JSON Lines", sent_id=sent_id)
             data = io.BytesIO()
             np.lib.format.write_array(data, scores, allow_pickle=False)
             out.write(data.getvalue())

@@ -159,7 +159,7 @@ def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write each matrix under its sentence's name."""
     with SentenceArrays(path, meta.text()) as out:
-        yield lambda sent_id, scores, forms=None: out.write(sent_id, scores)
+        yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
 
 
 CONTAINER = Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), open_npz, write_npz)

@@ -173,14 +173,15 @@ def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Wr
         raise _not_installed() from None
     tensors: dict[str, Array] = {}
 
-    def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None) -> None:
+    def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
         if sent_id == _METADATA:
             remedy = "Write JSON Lines, or give the sentence another sent_id"
             raise DeptreeError("the name is reserved in safetensors", remedy, sent_id=sent_id)
-        if sent_id in tensors:
+        key = f"{sent_id}.{beside}" if beside else sent_id
+        if key in tensors:
             remedy = "Write JSON Lines, or give every sentence its own sent_id"
             raise DeptreeError("safetensors cannot hold two sentences of one name", remedy, sent_id=sent_id)
-        tensors[sent_id] = np.ascontiguousarray(scores)
+        tensors[key] = np.ascontiguousarray(scores)
 
     with Output(path) as out:
         yield write

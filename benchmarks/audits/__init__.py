@@ -1,0 +1,1 @@
+"""What audits find, and how often they err."""

@@ -1,0 +1,1 @@
+"""Distinct trees: speed by algorithm, and stochastic beam search in JAX."""

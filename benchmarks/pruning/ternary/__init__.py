@@ -1,0 +1,1 @@
+"""The paper's program of three children, in O(p^4 q^4)."""

@@ -1,0 +1,43 @@
+"""The benchmarks by name. A new one is a module with `run()`, which yields tables, and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import NamedTuple
+
+from benchmarks.table import Table
+
+
+class Benchmark(NamedTuple):
+    """Where a benchmark is, and what it measures."""
+
+    module: str
+    summary: str
+
+    def run(self) -> Iterator[Table]:
+        """Load the module, and measure one table after another."""
+        tables: Iterator[Table] = import_module(f"benchmarks.{self.module}").run()
+        return tables
+
+
+BENCHMARKS = {
+    "samplers": Benchmark("samplers.speeds", "trees per second of every sampler, beside peers and a bare random walk"),
+    "few": Benchmark("samplers.few", "from how many trees on tables pay"),
+    "inference": Benchmark("sums.inference", "log Z and marginals beside the Laplacian inverse and peers"),
+    "whole": Benchmark("program.whole", "start-up, a treebank and long streams: time and memory of the command"),
+    "growth": Benchmark("samplers.growth", "time per tree by words and trees"),
+    "swor": Benchmark("distinct.speeds", "distinct trees per second, and what estimates gain by them"),
+    "decoding": Benchmark("sums.decoding", "maximum trees and entropies with gradients, beside peers"),
+    "conllu": Benchmark("program.conllu", "reading CoNLL-U and writing trees into it, beside libraries"),
+    "projective": Benchmark("sums.projective", "projective trees: sums, samples, maximum trees, beside peers"),
+    "training": Benchmark("sums.training", "log Z of batches with gradients in PyTorch and JAX, beside peers"),
+    "beam": Benchmark("distinct.beam", "stochastic beam search in JAX, beside SynJax and the kernels"),
+    "pruning": Benchmark("pruning.tables", "randomized pruning beside exact sums and its rivals, generated sentences"),
+    "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
+    "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
+    "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
+    "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
+    "power": Benchmark("audits.power", "what audits find, and how often they err"),
+    "saturated": Benchmark("samplers.saturated", "sentences on which random walks take too long"),
+}

@@ -1,0 +1,1 @@
+"""log Z, marginals, best trees, entropies and gradients, beside baselines: how fast, and how right."""

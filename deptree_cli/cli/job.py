@@ -1,0 +1,185 @@
+"""The one way from options to bytes: items are read, worked on, encoded and written, and counted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.gold_report import GoldReport
+from deptree_cli.cli.pipeline import Choose, Pipeline, Work
+from deptree_cli.cli.provenance import says_more
+from deptree_cli.cli.report import show, talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.source import Prepared, Read, Source
+from deptree_cli.cli.status_line import data_follows
+from deptree_cli.cli.writing import Writing
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.encoders.base import Page, Sheet, Write
+from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.signature import signature
+
+Result = TypeVar("Result")
+
+_NONE: Mapping[str, object] = {}
+
+# Of results that are no rows.
+NO_ROWS = Sheet()
+
+
+class Job(Generic[Read, Prepared]):
+    """One run of a command.
+
+    Args:
+        command: its name.
+        source: what is read.
+        run: how the command runs, and where results go.
+        writing: how they are written.
+        first, last: fields of the signature in front of those of `source` and `run`, and behind them.
+        choose: which of the items are worked on, for commands that want some of them only.
+
+    Attributes:
+        pipeline: from the source to results.
+        signature: how these were made.
+        encoder: their format.
+
+    Raises:
+        DeptreeError: the output has a suffix of another format, or words are missing for CoNLL-U.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        source: Source[Read, Prepared],
+        run: RunOptions,
+        writing: Writing,
+        first: Mapping[str, object] = _NONE,
+        last: Mapping[str, object] = _NONE,
+        choose: Choose[Read] = iter,
+    ) -> None:
+        self.run = run
+        self.encoder = writing.encoder(run.output, source.is_conllu)
+        if self.encoder is CONLLU:
+            source.check_words()
+        self.pipeline = Pipeline(source, run, choose)
+        self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
+        self._writing = writing
+
+    def write(
+        self,
+        work: Work[Prepared, Any],
+        seed: int | None = None,
+        sheet: Sheet = NO_ROWS,
+        folds: Sequence[Fold[Any]] = (),
+        report: GoldReport | None = None,
+    ) -> int:
+        """Write the results, and what the folds found of them; the exit status.
+
+        Args:
+            work: what is done to an item; its result is encoded by the worker.
+            seed: of random numbers, None for work that draws none.
+            sheet: how rows are laid out.
+            folds: each is shown what every result is `counted` as.
+            report: where the findings go; results are not written if they have no place then.
+        """
+        report = report or GoldReport()
+        silent = report.takes_output(self.run)
+        encoded = self._encoded(work, None if silent else self.encoder.encode, folds)
+        instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
+        with report.opened(self.signature if self._writing.header else "") as tell:
+            with self._open(sheet, silent) as write:
+                for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
+                    add(folds, counts)
+                    if data is not None:
+                        write(data)
+                for fold in folds:
+                    fold.check()
+            for fold in folds:
+                tell(fold.rows())
+        self._conclude(folds, report)
+        return self.pipeline.exit_code
+
+    def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
+        """Write what a fold finds of all results; the exit status.
+
+        Args:
+            sheet: how its rows are laid out; without columns they have those of the first.
+        """
+        for _, counts in self.pipeline.map(self._encoded(work, None, [fold]), seed):
+            add([fold], counts)
+        return self.finish(fold, sheet)
+
+    def finish(self, fold: Fold[Any], sheet: Sheet) -> int:
+        """Write what a fold has found; the exit status."""
+        fold.check()
+        rows = fold.rows()
+        sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))
+        with self._open(sheet) as write:
+            for row in signed(rows, self.signature, self.run):
+                write(self.encoder.encode(row, self._writing.style))
+        self._conclude([fold])
+        return self.pipeline.exit_code
+
+    def _encoded(
+        self, work: Work[Prepared, Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
+    ) -> Encoded[Prepared]:
+        return Encoded(work, encode, self._writing.style, tuple(fold.attribute for fold in folds))
+
+    def _open(self, sheet: Sheet, silent: bool = False) -> AbstractContextManager[Write]:
+        if silent:
+            return nullcontext(lambda encoded: None)
+        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet))
+
+    def _conclude(self, folds: Iterable[Fold[Any]], report: GoldReport | None = None) -> None:
+        """Show people what the folds found, but for what is in the report, and draw it where that is asked for."""
+        for fold in folds:
+            if not self.run.quiet:
+                for each in [*(() if report and report.path else fold.tables()), *fold.lines()]:
+                    show(each)
+            if report and report.plot:
+                fold.draw(report.plot)
+
+
+def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
+    """The results on their way to the output; with the first of them the signature on stderr, where it is news.
+
+    It is shown there if it says something that the command line does not, and only with a result: what fails gives one
+    line, the error.
+    """
+    shown = run.quiet or not (run.verbose or says_more(signature))
+    for result in results:
+        if not shown:
+            talk(signature)
+            shown = True
+        data_follows()
+        yield result
+
+
+@dataclass(frozen=True)
+class Encoded(Generic[Prepared]):
+    """The work on an item with its result encoded, None without an encoder, and what it counts for in folds.
+
+    Attributes:
+        style: of trees.
+        attributes: of a result, which folds count.
+    """
+
+    work: Work[Prepared, Any]
+    encode: Callable[[Any, Any], Any] | None
+    style: Style
+    attributes: tuple[str, ...]
+
+    def __call__(self, prepared: Prepared, stream: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The two of a prepared item; `stream`: its random numbers."""
+        result = self.work(prepared, stream)
+        counts = tuple(getattr(result, name) for name in self.attributes)
+        return self.encode and self.encode(result, self.style), counts
+
+
+def add(folds: Iterable[Fold[Any]], counts: Iterable[Any]) -> None:
+    """Have each fold add what a result counts for there; a result that was skipped counts for nothing."""
+    for fold, each in zip(folds, counts, strict=False):
+        if each is not None:
+            fold.add(each)

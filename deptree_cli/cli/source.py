@@ -1,0 +1,54 @@
+"""What a command reads, item by item: sentences with scores, sentence pairs, sentences to be parsed, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from deptree_cli.cli.progress import Counted
+from deptree_cli.core.errors import DeptreeError
+
+
+class Item(Protocol):
+    """What is read: a sentence, or a batch of them."""
+
+    @property
+    def sent_id(self) -> str:
+        """Its name, on which its random numbers depend."""
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+
+    @property
+    def notice(self) -> str:
+        """What the user must hear of how it was read, each line once in a run; or nothing."""
+
+
+Read = TypeVar("Read", bound=Item)
+Prepared = TypeVar("Prepared")
+
+
+def unchanged(item: Any) -> Any:
+    """Prepare nothing."""
+    return item
+
+
+@dataclass(frozen=True)
+class Source(Generic[Read, Prepared]):
+    """What the options of reading become.
+
+    Attributes:
+        items: as they are read, or what is wrong with one; once.
+        prepare: what a worker makes of an item before the work proper; picklable.
+        signature_fields: what of these options a run must repeat to give the same result.
+        is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
+        check_words: raises unless the sentences have words, which CoNLL-U needs.
+    """
+
+    items: Counted[Read | DeptreeError]
+    prepare: Callable[[Read], Prepared] = unchanged
+    signature_fields: Mapping[str, object] = field(default_factory=dict)
+    is_conllu: bool = False
+    check_words: Callable[[], None] = lambda: None

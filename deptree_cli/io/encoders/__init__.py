@@ -1,0 +1,53 @@
+"""Encoders: how the results of any command become what is written, and where that goes; a register of formats.
+
+A result is a mapping, which is a row of named values, or offers what it can be under these names: `to_conllu(style)`,
+`to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name, array, what it is beside the array of that name).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.encoders.base import Encoder
+from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
+from deptree_cli.io.output import suffix_of
+
+TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
+
+# In the place of a name: every container of scores that holds arrays.
+ARRAYS = "arrays"
+
+
+def encoders(names: Sequence[str], others: bool = False) -> Iterator[Encoder]:
+    """Yield the encoders of these names; `others`: containers of other packages too."""
+    for name in names:
+        if name in TEXTS:
+            yield TEXTS[name]
+        else:
+            from deptree_cli.io.encoders.arrays import of_containers  # loads what reads and writes containers
+
+            yield from of_containers(others)
+
+
+def encoder_of(name: str | None, output: str | None, names: Sequence[str], usual: str) -> Encoder:
+    """Return the encoder of that name, else the one that the suffix of an output asks for, else the usual one.
+
+    A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing.
+
+    Args:
+        names: of those that there is a choice of.
+
+    Raises:
+        DeptreeError: no suffix of these is like that.
+    """
+    suffix = suffix_of(output)
+    if name is not None or not suffix:
+        return next(each for each in encoders(names) if each.name == (name or usual))
+    known = list(encoders(names, others=True))
+    found = next((each for each in known if suffix in each.suffixes), None)
+    if found is None:
+        suffixes = ", ".join(suffix for each in known for suffix in each.suffixes)
+        remedy = f"Name a file with one of the suffixes {suffixes}, with .gz behind it to compress"
+        raise DeptreeError(f"this command does not write {suffix}", remedy, place=output or "")
+    return found

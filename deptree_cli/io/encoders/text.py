@@ -1,0 +1,121 @@
+"""Results as text: CoNLL-U, JSON Lines, tab-separated values, alignments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.output import Output
+
+# What may stand before the first sentence: a byte order mark, empty lines.
+_BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
+
+
+def _to_conllu(result: Any, style: Any) -> Any:
+    return result.to_conllu(style)
+
+
+@contextmanager
+def _conllu(path: str | None, page: Page) -> Iterator[Write]:
+    """CoNLL-U with the signature as the first comment, unless it is not wanted."""
+    with Output(path) as out:
+        signature = "" if page.header is False else page.signature
+
+        def write(chunk: bytes) -> None:
+            nonlocal signature
+            out.write(_with_generator(chunk, signature) if signature else chunk)
+            signature = ""
+
+        yield write
+
+
+def _with_generator(chunk: bytes, signature: str) -> bytes:
+    """The first sentence with the signature as its first comment, in the sentence's style of newline."""
+    match = _BEFORE_FIRST.match(chunk)
+    start = match.end() if match else 0
+    newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    return chunk[:start] + b"# generator = " + signature.encode() + newline + chunk[start:]
+
+
+def _to_jsonl(result: Any, _: Any) -> Any:
+    return dump(result) if isinstance(result, Mapping) else result.to_jsonl()
+
+
+@contextmanager
+def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
+    """JSON Lines, the first with the signature if it is wanted."""
+    with Output(path) as out:
+        if page.header:
+            out.write(dump({"signature": page.signature}))
+        yield out.write
+
+
+def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
+    """The rows of a result."""
+    return [result] if isinstance(result, Mapping) else result.rows()
+
+
+@contextmanager
+def _tsv(path: str | None, page: Page) -> Iterator[Write]:
+    """Cells under the names of their columns, which come with the first row."""
+    with Output(path) as out:
+        columns = page.sheet.columns
+        before = (f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n"
+
+        def write(rows: Iterable[Row]) -> None:
+            nonlocal before
+            for row in rows:
+                out.write((before + "\t".join(_cell(name, row.get(name)) for name in columns) + "\n").encode())
+                before = ""
+
+        yield write
+
+
+def _flattened(result: Any, _: Any) -> list[Row]:
+    """The rows of a result, objects in them as fields of their own: ``depth.unbiased``."""
+    return [dict(_fields(row)) for row in rows_of(result)]
+
+
+def _fields(row: Row) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", each) for key, each in value.items())
+        else:
+            yield name, value
+
+
+def _cell(name: str, value: object) -> str:
+    """A value as text, numbers as JSON has them; nothing for None.
+
+    Raises:
+        DeptreeError: it is a list, for which a cell has no place.
+    """
+    if isinstance(value, list | tuple):
+        raise DeptreeError(f"{name} is more than a number, which --tsv has no place for", "Leave out --tsv")
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+    return dump(value).decode().strip()
+
+
+def _to_pharaoh(result: Any, _: Any) -> Any:
+    return result.to_pharaoh()
+
+
+@contextmanager
+def _pharaoh(path: str | None, page: Page) -> Iterator[Write]:
+    """Links, a line for each pair; there is no place for a signature."""
+    with Output(path) as out:
+        yield out.write
+
+
+CONLLU = Encoder("conllu", (".conllu",), _to_conllu, _conllu)
+JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
+TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
+PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _pharaoh, skipped=b"\n")
