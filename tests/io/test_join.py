@@ -6,14 +6,13 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deptree_cli.cli.link_report import LinkReport
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.bitext.known import with_links
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.conllu.beside import with_gold
@@ -155,11 +154,9 @@ def words(leaders: Items, items: Items) -> str:
 
 
 def links(leaders: Items, items: Items) -> str:
-    report = LinkReport([text("g.align", items, "0-{}")], SimpleNamespace(shard=(1, 1)))  # type: ignore[arg-type]
     pairs = PairSource(scores("s.jsonl", leaders, (6, 6))).read(PairLayout())
-    tasks = [(each, 0) for each in pairs if not isinstance(each, DeptreeError)]
-    assert len(list(report.beside(iter(tasks)))) == len(leaders)
-    return seen(report._known, lambda known: min(known.sure)[1])
+    found = with_links(pairs, [text("g.align", items, "0-{}")])
+    return seen(found, lambda each: min(each.known.sure)[1])
 
 
 def samples(leaders: Items, items: Items) -> str:
