@@ -26,7 +26,7 @@ COUNTED = (
 # What is never 1, or said of more than one number, by the source of the last number and what follows it.
 NEVER_ONE = {
     *("roots words", "n words", "MOST_WORDS words", "ENUMERATED_N words", "TRIALS sentences"),
-    *("size trees", "lost arcs"),  # there is a line of its own for 1, or it cannot happen
+    "lost arcs",  # there is a line of its own for 1, or it cannot happen
     *("count trees", "iterations iterations"),  # fewer than 1
     *("q words", "heuristic.q words", "self.q target words", "q target words"),  # p x q
     *("_sizes(lengths) words", "_sizes(words.lengths) words", "_sizes((p, q)) words"),

@@ -23,6 +23,7 @@ COMMANDS = {
     "estimate": "Estimate expectations from the distinct trees of swor.",
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
+    "score": "Compute the probabilities of given trees.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "diff": "Compare two score files of the same sentences.",

@@ -22,10 +22,14 @@ from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
+from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.presets import PRESETS, answers, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.streams import place_of, share_read
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.beside import RecordTrees, WithTrees, records_of_trees
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,14 @@ class ScoreOptions:
         items = Counted(self._with_notices(reading), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
+
+    def of_trees(self, path: str) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+        """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
+        source, files = self.source(), self.files[0]
+        records = records_side(iter(source.items), files.source, files.conllu)
+        found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
+        items = Counted(found, share=lambda: share_read(path))
+        return Source(items, WithTrees(source.prepare), source.signature_fields)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""
@@ -178,17 +190,16 @@ _OPTIONS = [
         help="Condition on the HEADs and DEPRELs that --conllu has (not _).",
     ),
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
+    reading_option(
+        "--label-scores",
+        type=INPUT,
+        multiple=True,
+        help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
+    ),
 ]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
 _ONE_SCORES = click.argument("scores", type=INPUT)
-
-label_scores_option = reading_option(
-    "--label-scores",
-    type=INPUT,
-    multiple=True,
-    help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
-)
 
 
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,23 +17,21 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
-from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
-from deptree_cli.io.trees.beside import RecordTrees, records_with_trees
+from deptree_cli.io.trees.beside import RecordTrees, WithTrees, records_with_trees
 
 Row = dict[str, Any]
 
@@ -81,7 +79,6 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
     epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
 @score_options
-@label_scores_option
 @size_option(2000, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler", help="See deptree help samplers.  [default: auto]")
 @option("--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
@@ -183,20 +180,10 @@ class AuditSampler:
         return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
-@dataclass(frozen=True)
-class WithTrees:
-    """Makes the distribution of a sentence that comes with its trees."""
-
-    interpretation: Callable[[Record], ScoredSentence]
-
-    def __call__(self, item: RecordTrees) -> tuple[TreeDistribution, RecordTrees]:
-        """The distribution, and the trees."""
-        return self.interpretation(item.record).distribution, item
-
-
-def audit_trees(prepared: tuple[TreeDistribution, RecordTrees], _: None) -> Audited:
+def audit_trees(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> Audited:
     """The audit of the trees that are given of a sentence."""
-    distribution, given = prepared
+    sentence, given = prepared
+    distribution = sentence.distribution
     tally = Tally(distribution)
     for start in range(0, len(given.times), BATCH):
         tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])

@@ -15,7 +15,7 @@ from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
@@ -36,7 +36,6 @@ USUAL = "synjax"
 
 @command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
 @score_options
-@label_scores_option
 @option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
 @option("--to-orient", type=click.Choice(CHOICES["orient"]), help="As --orient, of what is written.")
 @option("--to-root", type=click.Choice(CHOICES["root"]), help="As --root, of what is written.")

@@ -13,7 +13,7 @@ from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.decoding import METHODS, best_trees
@@ -29,7 +29,6 @@ K_BEST = "k-best"
 
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
-@label_scores_option
 @entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])

@@ -14,7 +14,7 @@ from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, one_score_options
+from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, json_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
@@ -25,7 +25,6 @@ from deptree_cli.io.scores.source import ScoreSource
 
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
 @one_score_options
-@label_scores_option
 @click.argument("other", type=INPUT)
 @size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -77,32 +76,21 @@ def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writi
     return job.write(Estimated(tuple(quantities), by_quantity), sheet=sheet)
 
 
-class ByQuantity(NamedTuple):
-    """A sentence's estimates as a row for each quantity."""
-
-    row: Row
-    quantities: tuple[str, ...]
-
-    def rows(self) -> Iterator[Row]:
-        """The rows."""
-        for name in self.quantities:
-            yield {"sent_id": self.row["sent_id"], "trees": self.row["trees"], "quantity": name, **self.row[name]}
-
-
 @dataclass(frozen=True)
 class Estimated:
-    """A sentence's estimates as an object for JSON, or as rows."""
+    """A sentence's estimates as an object for JSON, or as a row for each quantity."""
 
     quantities: tuple[str, ...]
     by_quantity: bool
 
-    def __call__(self, trees: DrawnTrees, _: None) -> Row | ByQuantity:
+    def __call__(self, trees: DrawnTrees, _: None) -> Row | list[Row]:
         """The work on one sentence."""
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
+        found: dict[str, Row] = {}
         for name in self.quantities:
-            found = expectation(trees, FUNCTIONALS.get(name).function)
-            row[name] = {of: _without_nan(value) for of, value in vars(found).items()}
-        return ByQuantity(row, self.quantities) if self.by_quantity else row
+            values = vars(expectation(trees, FUNCTIONALS.get(name).function))
+            found[name] = {of: _without_nan(value) for of, value in values.items()}
+        return [{**row, "quantity": name, **each} for name, each in found.items()] if self.by_quantity else row | found
 
 
 def _without_nan(value: Float) -> Any:

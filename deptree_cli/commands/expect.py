@@ -14,7 +14,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import apply, command, option
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.dtypes import Float
@@ -74,7 +74,6 @@ def input_options(function: Any) -> Any:
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options
-@label_scores_option
 @gold_option("For risk and attachment.")
 @input_options
 @option("--grad", is_flag=True, help="Write the gradient too.")

@@ -12,7 +12,7 @@ from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, bare_row_options
 from deptree_cli.core.errors import DeptreeError
@@ -25,7 +25,6 @@ from deptree_cli.io.scores.records import ScoredSentence
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
-@label_scores_option
 @gold_option("How well they fit is shown.")
 @bare_row_options
 @run_options

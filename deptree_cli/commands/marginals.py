@@ -10,7 +10,7 @@ from deptree_cli.cli.estimating import Estimating, Estimator, convergence
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float
@@ -44,7 +44,6 @@ iterations so far. The methods:
     epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz",
 )
 @score_options
-@label_scores_option
 @pruning_options(by_merits=False)
 @format_options("jsonl", "conllu", ARRAYS)
 @run_options

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.partition import Partition, Summary
@@ -25,7 +25,6 @@ ITS_OWN_ONLY = "{}: no other sum is worked out"
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
 @score_options
-@label_scores_option
 @option("--summary", is_flag=True, help="One row for all sentences together.")
 @row_options
 @run_options

@@ -11,7 +11,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads
@@ -51,7 +51,6 @@ def _described(entry: Sampler) -> str:
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options
-@label_scores_option
 @size_option(1, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler")
 @option("--unique", is_flag=True, help="Each distinct tree once, with its count, most frequent first.")

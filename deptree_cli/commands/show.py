@@ -16,7 +16,7 @@ from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command, option
 from deptree_cli.core.arc_factored import ArcFactored
@@ -40,7 +40,6 @@ from deptree_cli.io.signature import signature
 
 @command(epilog="\b\nTry: deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg")
 @score_options
-@label_scores_option
 @wanted_option
 @size_option(None, "Draw N samples over each other instead of the marginals.", "none")
 @seed_option

@@ -14,17 +14,18 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, label_scores_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
+from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
 
 HELP = """Draw up to K distinct trees per sentence, in the order in which sampling meets them.
@@ -51,7 +52,6 @@ SIZE_FOR_MASS = 10_000
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
 )
 @score_options
-@label_scores_option
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(
     "--mass",
@@ -100,7 +100,7 @@ class Short(Fold[tuple[str, int, float, bool]]):
         names = ", ".join(self.names[:3]) + ", ..." * (len(self.names) > 3)
         sentences = f"{counted(len(self.names), 'sentence')} ({names})"
         if self.names and self.mass is None:
-            yield f"{sentences} with fewer than {self.size} trees of positive weight: all were drawn"
+            yield f"{sentences} with fewer than {counted(self.size, 'tree')} of positive weight: all were drawn"
         elif self.names:
             yield f"{sentences} below --mass {self.mass:g} after {counted(self.size, 'tree')}: raise -k"
 
@@ -132,7 +132,7 @@ class Drawn(AsTrees):
         notes = [
             log_prob_note(draws.log_probs),
             Note(None, "swor_rank", range(1, len(draws.heads) + 1)),
-            Note("arrival", None, _finite(draws.arrivals)),
+            Note("arrival", None, finite(draws.arrivals)),
             Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
             Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
             *([] if self.by_label else label_notes(self.sentence.scored, draws.heads, self.labels)),
@@ -143,10 +143,10 @@ class Drawn(AsTrees):
         draws = self.draws
         reached = [
             Note("certain", "swor_certain", [draws.certain]),
-            Note("since", "swor_since", _finite(np.array([draws.since])), "{:.17g}"),
+            Note("since", "swor_since", finite(np.array([draws.since])), "{:.17g}"),
         ]
         return [
-            Note("tau", "swor_tau", _finite(np.array([draws.tau])), "{:.17g}" if self.to_mass else "{:.9g}"),
+            Note("tau", "swor_tau", finite(np.array([draws.tau])), "{:.17g}" if self.to_mass else "{:.9g}"),
             *(reached if self.to_mass else []),
             Note("mass", "swor_mass", [draws.mass], _mass),
             Note("exhausted", "swor_exhausted", [draws.exhausted]),
@@ -181,8 +181,3 @@ def _mass(mass: float) -> str:
     """To six places; more where that would be all or nothing without being it."""
     text = f"{mass:.6f}"
     return probability(mass, 6) if float(text) in (0, 1) and 0 < mass < 1 else text
-
-
-def _finite(times: Float) -> list[float | None]:
-    """Times, None for those beyond all numbers."""
-    return [time if np.isfinite(time) else None for time in times.tolist()]

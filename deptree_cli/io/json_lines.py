@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any
 
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 
 
@@ -16,6 +18,11 @@ def dump(obj: Any) -> bytes:
 
 # json.dumps would build an encoder for every line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def finite(values: Float) -> list[float | None]:
+    """Numbers as JSON has them: None for what is infinite or none."""
+    return [value if isfinite(value) else None for value in values.tolist()]
 
 
 def objects(lines: Iterable[bytes], place: str) -> Iterator[tuple[str, dict[str, Any] | DeptreeError]]:

@@ -22,7 +22,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import records_with_trees
+from deptree_cli.io.trees.beside import records_of_trees, records_with_trees
 
 DOCS = Path(__file__).parents[2] / "docs" / "scores.md"
 LOG = Layout(scale="log")
@@ -47,6 +47,7 @@ CASES: dict[str, tuple[Items, Items]] = {
 OUTCOMES = {
     ("names, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 5 2"],
     ("names, else order", "refused"): ["1 2 3", "1 2 3", "1 2 !", "refused", "1 2 3", "1 5 2"],
+    ("names of trees, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 1 2"],
     ("order", "refused"): ["1 2 3", "3 2 1", "refused", "refused", "1 2 3", "1 5 2"],
     ("names", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "! ! !", "1 1 2"],  # an .npz has a name once
     ("names", "refused"): ["1 2 3", "1 2 3", "1 2 -", "refused", "refused", "refused"],
@@ -160,8 +161,7 @@ def words(leaders: Items, items: Items) -> str:
 
 def links(leaders: Items, items: Items) -> str:
     pairs = PairSource(scores("s.jsonl", leaders, (6, 6))).read(PairLayout())
-    found = with_links(pairs, [text("g.align", items, "0-{}")])
-    return seen(found, lambda each: min(each.known.sure)[1])
+    return seen(with_links(pairs, [text("g.align", items, "0-{}")]), lambda pair: min(pair.known.sure)[1])
 
 
 def samples(leaders: Items, items: Items) -> str:
@@ -171,6 +171,14 @@ def samples(leaders: Items, items: Items) -> str:
     trees = write("t.jsonl", items, lambda number: {"heads": [2, 0], "count": number})
     found = records_with_trees(records(leaders), read_trees(trees), LOG, stop)
     return " ".join(str(each.times.sum() or "-") for each in found)  # type: ignore[union-attr]
+
+
+def given_trees(leaders: Items, items: Items) -> str:
+    trees = read_trees(write("t.jsonl", leaders, lambda _: {"heads": [2, 0]}), named=False)
+    side = records_side(records(items), ScoreSource("s.jsonl"), None)
+    found = records_of_trees(trees, side, LOG)
+    each_tree = (each for group in found for each in [group] * len(getattr(group, "names", " ")))
+    return seen(each_tree, lambda each: each.record.scores[0, 1])
 
 
 # companion, as the docs call it -> what its leaders get of it
@@ -185,6 +193,7 @@ COMPANIONS: dict[str, Callable[..., str]] = {
     "--text": words,
     "bitext align --gold": links,
     "--samples": samples,
+    "deptree score SCORES TREES": given_trees,
 }
 
 

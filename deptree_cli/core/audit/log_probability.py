@@ -55,7 +55,7 @@ class LogProbability:
             return 1.0
         side = np.sign(z_score) / np.sqrt(size * self.variance)
         exponents = [self._exponent(side * z, mean, size) for z in GRID if 1.0 + side * z >= SMALLEST_POWER]
-        return min(1.0, 2.0 * float(np.exp(-max(0.0, *exponents))))
+        return min(1.0, 2.0 * float(np.exp(-max([0.0, *exponents]))))
 
     def _exponent(self, s: float, mean: float, size: int) -> float:
         """size (s a - K(s)) for a = mean - log_total, less what rounding may have added."""

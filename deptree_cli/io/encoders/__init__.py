@@ -1,7 +1,8 @@
 """Encoders: how the results of any command become what is written, and where that goes; a register of formats.
 
-A result is a mapping, which is a row of named values, or offers what it can be under these names: `to_conllu(style)`,
-`to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name, array, what it is beside the array of that name).
+A result is a mapping, which is a row of named values, or a list of these; or it offers what it can be under these
+names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name, array, what it is
+beside the array of that name).
 """
 
 from __future__ import annotations

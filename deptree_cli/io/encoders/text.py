@@ -43,7 +43,7 @@ def _with_generator(chunk: bytes, signature: str) -> bytes:
 
 
 def _to_jsonl(result: Any, _: Any) -> Any:
-    return dump(result) if isinstance(result, Mapping) else result.to_jsonl()
+    return b"".join(map(dump, rows_of(result))) if isinstance(result, Mapping | list) else result.to_jsonl()
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
 
 def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
     """The rows of a result."""
-    return [result] if isinstance(result, Mapping) else result.rows()
+    return [result] if isinstance(result, Mapping) else result if isinstance(result, list) else result.rows()
 
 
 @contextmanager

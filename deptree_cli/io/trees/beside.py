@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -23,16 +23,18 @@ _TOGETHER = "Check that both belong together"
 
 @dataclass(frozen=True, eq=False)
 class RecordTrees:
-    """A sentence as it was read, and the distinct trees that are given of it, in any order of the file.
+    """A sentence as it was read, and the trees that are given of it.
 
     Attributes:
         heads: (k, n).
         times: (k,), how often each is given.
+        names: what the file calls each, where trees lead.
     """
 
     record: Record
     heads: Integers
     times: Integers
+    names: tuple[str, ...] = ()
 
     @property
     def sent_id(self) -> str:
@@ -48,6 +50,20 @@ class RecordTrees:
     def notice(self) -> str:
         """What the user must hear of the scores."""
         return self.record.notice
+
+
+Prepared = TypeVar("Prepared")
+
+
+@dataclass(frozen=True)
+class WithTrees(Generic[Prepared]):
+    """Makes what is made of a record, beside its trees; it travels to worker processes."""
+
+    prepare: Callable[[Record], Prepared]
+
+    def __call__(self, given: RecordTrees) -> tuple[Prepared, RecordTrees]:
+        """The two."""
+        return self.prepare(given.record), given
 
 
 def records_with_trees(
@@ -106,16 +122,9 @@ def _other_length(tree: GivenTree, words: int) -> OutOfStep:
     return OutOfStep(problem, _TOGETHER, place=tree.place, sent_id=tree.sent_id)
 
 
-class TreesOf(NamedTuple):
-    """A sentence with trees of it that follow each other in a file."""
-
-    record: Record
-    trees: list[GivenTree]
-
-
 def records_of_trees(
     trees: Iterable[GivenTree | DeptreeError], records: Side[Record], layout: Layout, place: str = ""
-) -> Iterator[TreesOf | DeptreeError]:
+) -> Iterator[RecordTrees | DeptreeError]:
     """The trees in their order, those that follow each other together with the record that they are trees of.
 
     Records are found by name, also by running numbers, for trees are often named by these; else by order, a tree each.
@@ -143,4 +152,6 @@ def records_of_trees(
         if isinstance(record, DeptreeError):
             yield record
         else:
-            yield TreesOf(record, [each[1] for each in group if not isinstance(each, DeptreeError)])
+            given = [each[1] for each in group if not isinstance(each, DeptreeError)]
+            heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in given), strict=True))
+            yield RecordTrees(record, heads, times, tuple(tree.sent_id or record.sent_id for tree in given))

@@ -14,7 +14,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.pairing import read_records, records_side
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import RecordTrees, TreesOf, records_of_trees, records_with_trees
+from deptree_cli.io.trees.beside import RecordTrees, records_of_trees, records_with_trees
 
 LAYOUT = Layout()
 
@@ -46,7 +46,7 @@ def led_by_trees(scratch) -> Led:
         records = records_side(read_records(source, LAYOUT), source, None)
         found = records_of_trees(read_trees(scratch("trees", trees), named=False), records, LAYOUT, "trees")
         return [
-            (each.record.sent_id, [tree.heads for tree in each.trees]) if isinstance(each, TreesOf) else str(each)
+            (each.sent_id, list(map(tuple, each.heads.tolist()))) if isinstance(each, RecordTrees) else str(each)
             for each in found
         ]
 

@@ -1,0 +1,54 @@
+"""``deptree score``: probabilities of given trees, whichever way they are named, beside the library's own."""
+
+from __future__ import annotations
+
+import json
+from math import exp
+
+import numpy as np
+import pytest
+
+from deptree_cli import read
+from tests.commands.conftest import DATA
+
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+
+
+@pytest.mark.parametrize("fmt", ["conllu", "jsonl"])
+def test_the_probabilities_of_samples(done, put, fmt: str) -> None:
+    """Several trees of a sentence, named X/sample_3 or by X; the gap is that to the best tree."""
+    drawn = done("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 5, "--seed", 7, "--format", fmt)
+    put("s", drawn.out)
+    heads = done("sample", *SCORES, "-k", 5, "--seed", 7).rows
+    rows = done("score", *SCORES[:1], "s", *SCORES[1:]).rows
+    sentences = {each.id: each.distribution for each in read(str(SCORES[0]), preset="natasha")}
+    for row, tree in zip(rows, heads, strict=True):
+        name = tree["sent_id"]
+        assert row["sent_id"].startswith(name)
+        log_prob = sentences[name].log_prob(np.array(tree["heads"]))
+        assert row["log_prob"] == pytest.approx(log_prob, abs=1e-12)
+        assert row["prob"] == pytest.approx(exp(log_prob))
+        assert row["gap"] == pytest.approx(sentences[name].log_prob(sentences[name].argmax()) - log_prob, abs=1e-12)
+
+
+def test_trees_that_are_impossible_and_such_that_are_none(deptree, put) -> None:
+    put("s.jsonl", '{"sent_id": "a", "scores": [[0, 1, 1], [0, 0, 1], [0, 0, 0]]}\n')
+    trees = [("a", [0, 1]), ("a", [2, 0]), ("a", [2, 1]), ("b", [0, 1])]
+    put("t.jsonl", "".join(json.dumps({"sent_id": name, "heads": heads}) + "\n" for name, heads in trees))
+    ran = deptree("score", "s.jsonl", "t.jsonl", "--on-error", "skip")
+    assert [(row["prob"], row["log_prob"], row["gap"]) for row in ran.rows] == [(1.0, 0.0, 0.0), (0.0, None, None)]
+    assert ran.code == 1
+    assert [line.split(": ")[2] for line in ran.said if "skipped: " in line] == ["t.jsonl:3 (a)", "t.jsonl:4 (b)"]
+
+
+def test_rows_as_elsewhere(done) -> None:
+    """--tsv, --header, --jobs and --shard are those of every command with rows."""
+    line = ("score", *SCORES[:1], DATA / "gold.conllu", *SCORES[1:])
+    first, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
+    assert first.startswith("# deptree|score|from:natasha|root:single|trees:")
+    assert names.split("\t") == ["sent_id", "n", "prob", "log_prob", "gap"]
+    assert len(cells) == 8
+    whole = done(*line).out
+    assert done(*line, "--jobs", 2).out == whole
+    halves = [done(*line, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)]
+    assert [line for pair in zip(*halves, strict=True) for line in pair] == whole.splitlines()
