@@ -67,13 +67,18 @@ def table() -> dict[str, tuple[str, str]]:
 
 
 def write(name: str, items: Items, row: Callable[[int], dict[str, Any]]) -> str:
-    """JSON Lines."""
+    """Write JSON Lines."""
     lines = [json.dumps(({"sent_id": key} if key else {}) | row(number)) for key, number in items]
     Path(name).write_text("".join(f"{line}\n" for line in lines))
     return name
 
 
 def scores(name: str, items: Items, shape: tuple[int, ...] = (3, 3)) -> str:
+    """Write scores in the container that the suffix says; an .npz names what has no name arr_0, ..."""
+    if name.endswith(".npz"):
+        arrays = {key or f"arr_{at}": np.full(shape, float(number)) for at, (key, number) in enumerate(items)}
+        np.savez(name, **arrays)  # type: ignore[arg-type]
+        return name
     return write(name, items, lambda number: {"scores": np.full(shape, float(number)).tolist()})
 
 
@@ -97,8 +102,8 @@ def records(items: Items) -> Iterator[Any]:
     return read_records(ScoreSource(scores("s.jsonl", items)), LOG)
 
 
-def sentences_and_scores(leaders: Items, items: Items) -> str:
-    found = read_records(ScoreSource(scores("s.jsonl", items)), LOG, conllu("l.conllu", leaders))
+def sentences_and_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
+    found = read_records(ScoreSource(scores(f"s.{kind}", items)), LOG, conllu("l.conllu", leaders))
     return seen(found, lambda each: each.scores[0, 1])
 
 
@@ -108,20 +113,20 @@ def gold(leaders: Items, items: Items) -> str:
     return seen(with_gold(side, [conllu("g.conllu", items)], lambda _: 2), lambda each: each.gold.column("form")[0])
 
 
-def other(leaders: Items, items: Items) -> str:
-    found = read_both(ScoreSource(scores("s.jsonl", leaders)), ScoreSource(scores("o.jsonl", items)), LOG)
+def other(leaders: Items, items: Items, kind: str = "jsonl") -> str:
+    found = read_both(ScoreSource(scores("s.jsonl", leaders)), ScoreSource(scores(f"o.{kind}", items)), LOG)
     return seen(found, lambda each: each.other[0, 1])
 
 
-def label_scores(leaders: Items, items: Items) -> str:
-    labels = LabelScores(scores("l.jsonl", items, (3, 3, 2)), Layout(scale="log", labels="last"))
+def label_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
+    labels = LabelScores(scores(f"l.{kind}", items, (3, 3, 2)), Layout(scale="log", labels="last"))
     found = read_records(ScoreSource(scores("s.jsonl", leaders)), LOG, labels=labels)
     return seen(found, lambda each: each.labels[0, 1, 0])
 
 
-def symmetric(leaders: Items, items: Items) -> str:
+def symmetric(leaders: Items, items: Items, kind: str = "jsonl") -> str:
     leading = scores("s.jsonl", [(key, 0) for key, _ in leaders])
-    found = PairSource(leading, scores("r.jsonl", items)).read(PairLayout())
+    found = PairSource(leading, scores(f"r.{kind}", items)).read(PairLayout())
     return seen(found, lambda each: 2 * each.scores[0, 0])  # the mean with 0
 
 
@@ -177,7 +182,7 @@ def given_trees(leaders: Items, items: Items) -> str:
 
 
 # companion, as the docs call it -> what its leaders get of it
-COMPANIONS: dict[str, Callable[[Items, Items], str]] = {
+COMPANIONS: dict[str, Callable[..., str]] = {
     "--conllu": sentences_and_scores,
     "--gold": gold,
     "--other": other,
@@ -198,6 +203,18 @@ def test_every_companion_is_paired_as_the_docs_say(companion: str, case: str, sc
     expected = OUTCOMES[table()[companion]][list(CASES).index(case)]
     try:
         found = COMPANIONS[companion](*CASES[case])
+    except DeptreeError:
+        found = "refused"
+    assert found == expected
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "duplicate names"])
+@pytest.mark.parametrize("companion", ["--conllu", "--other", "--label-scores", "--symmetric"])
+def test_a_container_of_names_is_paired_alike(companion: str, case: str, scratch: object) -> None:
+    """An .npz, whose arrays are loaded by name and which always has names."""
+    expected = OUTCOMES[table()[companion]][list(CASES).index(case)]
+    try:
+        found = COMPANIONS[companion](*CASES[case], "npz")
     except DeptreeError:
         found = "refused"
     assert found == expected
