@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -75,9 +74,9 @@ def test_a_full_disk(shell):
 
 
 @pytest.mark.parametrize("args", [("sample",), ("swor", "-k", "3"), ("marginals",), ("partition", "--jobs", "2")])
-def test_output_begins_before_the_input_ends(args):
+def test_output_begins_before_the_input_ends(args, warm):
     """Half of the lines go in, a result comes out, the other half follows."""
-    command = [Path(sys.executable).with_name("deptree"), *args, "-", "--from", "natasha", "-q"]
+    command = [warm / "deptree", *args, "-", "--from", "natasha", "-q"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     first, rest = threading.Event(), []
 
