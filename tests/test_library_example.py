@@ -44,18 +44,36 @@ def run(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
-@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+# Those that load no framework, by number.
+LIGHT = [number for number, program in enumerate(PROGRAMS) if not re.search(r"^import (torch|jax)", program, re.M)]
+
+
+@pytest.mark.parametrize("number", LIGHT)
 def test_programs_run(number: int, tmp_path: Path, warm: Path) -> None:
-    for framework in re.findall(r"^from deptree_cli\.(torch|jax)", PROGRAMS[number], re.MULTILINE):
-        pytest.importorskip(framework)
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     (tmp_path / "program.py").write_text(PROGRAMS[number], encoding="utf-8")
     ran = run(warm / "python", "program.py", folder=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+ONE_BY_ONE = "import runpy, sys; [runpy.run_path(name, run_name='__main__') for name in sys.argv[1:]]"
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_programs_with_a_framework_run(framework: str, tmp_path: Path) -> None:
+    """Each by itself, in one process: to load the framework takes longer than all of them."""
+    pytest.importorskip(framework)
+    programs = [program for program in PROGRAMS if re.search(rf"^import {framework}", program, re.MULTILINE)]
+    names = [f"program{number}.py" for number in range(len(programs))]
+    for name, program in zip(names, programs, strict=True):
+        (tmp_path / name).write_text(program, encoding="utf-8")
+    ran = run(sys.executable, "-c", ONE_BY_ONE, *names, folder=tmp_path)
+    assert names
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def test_there_are_programs() -> None:
-    assert len(PROGRAMS) >= 4
+    assert len(LIGHT) >= 4
 
 
 def test_a_program_of_ones_own(tmp_path: Path, warm: Path) -> None:
