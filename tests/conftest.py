@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace, space
+from tests.warm import stand_ins
 
 Float = NDArray[np.float64]
 
@@ -98,6 +101,16 @@ class Graphs:
 def graphs() -> Graphs:
     """The builders of graphs."""
     return Graphs()
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the PATH whose `deptree` is forked from a process that has everything imported and compiled."""
+    if Path("/proc/self/fd").exists():
+        with stand_ins(tmp_path_factory.mktemp("warm")) as folder:
+            yield folder
+    else:
+        yield Path(sys.executable).parent
 
 
 @pytest.fixture(scope="session")

@@ -29,27 +29,27 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A line of bash in a folder."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+def run(command: str, folder: Path, warm: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash in a folder; `deptree` and `python` are forked."""
+    environment = {**os.environ, "PATH": f"{warm}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
     options = {"capture_output": True, "text": True, "check": False, "encoding": "utf-8"}
     return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, **options)
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Path:
     """Where examples run: the sample data, and the model that all pages train by one and the same line."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "sample_data").symlink_to(ROOT / "sample_data")
     (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -m model.npz .*)$", TEXT, re.MULTILINE))
-    trained = run(train, folder)
+    trained = run(train, folder, warm)
     assert (trained.returncode, trained.stdout) == (0, ""), trained.stderr
     return folder
 
 
 @pytest.mark.parametrize(("command", "shown"), examples())
-def test_example_prints_what_the_readme_shows(command: str, shown: str, folder: Path) -> None:
-    assert rounded(run(command, folder).stdout) == rounded(shown)
+def test_example_prints_what_the_readme_shows(command: str, shown: str, folder: Path, warm: Path) -> None:
+    assert rounded(run(command, folder, warm).stdout) == rounded(shown)
 
 
 def rounded(text: str) -> str:
@@ -72,10 +72,8 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
-def test_the_picture_is_what_its_command_draws() -> None:
+def test_the_picture_is_what_its_command_draws(warm: Path) -> None:
     """Without `-o` it is written to standard output."""
-    (command,) = re.findall(r"^deptree (show .*) -o show.svg$", TEXT, re.MULTILINE)
-    drawn = subprocess.run(
-        [sys.executable, "-m", "deptree_cli", *command.split(), "--quiet"], capture_output=True, cwd=ROOT, check=True
-    ).stdout
-    assert rounded(drawn.decode()) == rounded((ROOT / "docs/show.svg").read_text(encoding="utf-8"))
+    (command,) = re.findall(r"^(deptree show .*) -o show.svg$", TEXT, re.MULTILINE)
+    drawn = run(f"{command} --quiet", ROOT, warm).stdout
+    assert rounded(drawn) == rounded((ROOT / "docs/show.svg").read_text(encoding="utf-8"))

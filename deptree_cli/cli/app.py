@@ -112,8 +112,13 @@ def _let_go(error: BaseException | None) -> None:
 
 
 def fail(line: str) -> NoReturn:
-    """End with a line on stderr."""
+    """End with a line on stderr; what standard output could not take goes nowhere, lest Python ends with more lines."""
     click.echo(line, err=True)
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(BAD_INPUT)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,13 +27,20 @@ OTHER = "import numpy as np; from deptree_cli.kernels.xoshiro import uniform; un
 CONVERT = ("convert", DATA / "scores.npz", "--from", "natasha", "--conllu", DATA / "sentences.conllu")
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> dict[str, str]:
-    """The environment for a folder that has machine code, but not of the kernels that are wanted."""
-    folder = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    subprocess.run([sys.executable, "-c", OTHER], env={**os.environ, **folder}, check=True)
-    assert list(tmp_path.rglob("*.nbi"))
+@pytest.fixture(scope="module")
+def other_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has machine code, but not of the kernels that are wanted."""
+    folder = tmp_path_factory.mktemp("code")
+    subprocess.run([sys.executable, "-c", OTHER], env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}, check=True)
+    assert list(folder.rglob("*.nbi"))
     return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path, other_code: Path) -> dict[str, str]:
+    """The environment for such a folder of one's own."""
+    shutil.copytree(other_code, tmp_path / "cache")
+    return {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
 
 
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path: Path, cache: dict[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -137,21 +137,25 @@ def test_inner_groups_are_completed_without_loading_their_commands(group) -> Non
     assert help_of == TABLE
 
 
-def complete(*words: str) -> list[str]:
-    """What the real command offers bash in place of the last word: ``kind,value`` a line."""
-    env = {**os.environ, "_DEPTREE_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(("deptree", *words))}
-    env["COMP_CWORD"] = str(len(words))
-    deptree = Path(sys.executable).with_name("deptree")
-    ran = subprocess.run([deptree], capture_output=True, text=True, env=env, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    return [line for line in ran.stdout.splitlines() if line]
+@pytest.fixture
+def complete(warm: Path) -> Callable[..., list[str]]:
+    """What a process offers bash in place of the last of some words: ``kind,value`` a line."""
+
+    def run(*words: str) -> list[str]:
+        env = {**os.environ, "_DEPTREE_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(("deptree", *words))}
+        env["COMP_CWORD"] = str(len(words))
+        ran = subprocess.run([warm / "deptree"], capture_output=True, text=True, env=env, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        return [line for line in ran.stdout.splitlines() if line]
+
+    return run
 
 
 def plain(*names: str) -> list[str]:
     return [f"plain,{name}" for name in names]
 
 
-def test_bash_completes_commands() -> None:
+def test_bash_completes_commands(complete: Callable[..., list[str]]) -> None:
     assert complete("") == plain(*COMMANDS)
     assert complete("sam") == plain("sample")
     assert complete("d") == plain("decode", "diff", "dump")
@@ -177,7 +181,7 @@ def test_bash_completes_commands() -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_bash_completes_options_and_what_registers_hold(words, names) -> None:
+def test_bash_completes_options_and_what_registers_hold(complete, words, names) -> None:
     assert complete(*words) == plain(*names)
 
 
@@ -194,5 +198,5 @@ def test_bash_completes_options_and_what_registers_hold(words, names) -> None:
     ],
     ids=" ".join,
 )
-def test_bash_completes_names_of_files_itself(words) -> None:
+def test_bash_completes_names_of_files_itself(complete, words) -> None:
     assert complete(*words) == [f"file,{words[-1]}"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +17,19 @@ from tests.on_terminal import on_terminal
 MATRICES = {f"s{number}": np.random.default_rng(number).random((41, 41)) for number in range(60)}
 
 
+AT_ONCE = "import deptree_cli.cli.progress as bar; bar.PATIENCE = bar.INTERVAL = -1.0"
+
+
 @pytest.fixture
-def screen(tmp_path):
+def screen(tmp_path, warm):
     """A line of bash with a terminal for all streams, where a bar is drawn at once: all that came to the terminal."""
-    start = "import deptree_cli.cli.progress as bar; bar.PATIENCE = bar.INTERVAL = -1.0"
-    (tmp_path / "start.py").write_text(f"from deptree_cli.cli.app import main\n{start}\nmain()\n")
     np.savez(tmp_path / "s.npz", **MATRICES)
     rows = [json.dumps({"sent_id": key, "scores": each.tolist()}) for key, each in MATRICES.items()]
     (tmp_path / "s.jsonl").write_text("\n".join(rows) + "\n")
 
     def run(line: str) -> str:
-        line = line.replace("deptree", f"{sys.executable} {tmp_path}/start.py")
-        code, shown = on_terminal(["bash", "-c", line], tmp_path, 120)
+        environment = {"DEPTREE_BEFORE": AT_ONCE, "PATH": f"{warm}:{os.environ['PATH']}"}
+        code, shown = on_terminal(["bash", "-c", line], tmp_path, 120, **environment)
         assert code == 0
         return shown.replace("\x1b[0m", "")  # colorama's, at exit, where it is installed
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,21 +32,38 @@ COMMANDS = [
 ]
 
 
-def shell(line: str) -> subprocess.CompletedProcess[str]:
-    """A line of bash in which `deptree` is the command."""
-    function = f'deptree() {{ "{sys.executable}" -m deptree_cli "$@"; }}; '
-    return subprocess.run(["bash", "-c", function + line], capture_output=True, text=True, check=False, timeout=120)
+Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
+
+
+def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash whose `deptree` is that of a folder."""
+    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, check=False, timeout=120)
+
+
+@pytest.fixture
+def shell(warm: Path) -> Shell:
+    """A line of bash whose `deptree` is forked."""
+    return lambda line: run(line, warm)
+
+
+@pytest.mark.parametrize("ends", [">&-", "<&- 2>&-", ">/dev/full", "-v 2>/dev/full", "| head -n 1"])
+def test_a_fork_ends_as_a_new_process_does(warm: Path, ends: str) -> None:
+    """What the tests below rely on."""
+    lines = [run(f"deptree partition {SCORES} {ends}", folder) for folder in (Path(sys.executable).parent, warm)]
+    real, forked = ((ran.returncode, ran.stdout, ran.stderr) for ran in lines)
+    assert forked == real
 
 
 @pytest.mark.parametrize("command", [*(f"{command} -q" for command in COMMANDS), "--help", "--version", "show --help"])
-def test_a_closed_standard_output_is_one_line(command: str) -> None:
+def test_a_closed_standard_output_is_one_line(shell: Shell, command: str) -> None:
     ran = shell(f"deptree {command} >&-")
     assert (ran.returncode, ran.stderr) == (2, CLOSED_OUT)
 
 
 @pytest.mark.parametrize("command", [f"sample {SCORES} --seed 7 -k 2 --sampler wilson-rc", f"inspect {SCORES} --json"])
 @pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
-def test_data_do_not_depend_on_standard_error(command: str, stderr: str) -> None:
+def test_data_do_not_depend_on_standard_error(shell: Shell, command: str, stderr: str) -> None:
     """Which has something to say in each."""
     expected = shell(f"deptree {command} -v")
     assert expected.stdout
@@ -53,14 +72,14 @@ def test_data_do_not_depend_on_standard_error(command: str, stderr: str) -> None
     assert (ran.returncode, ran.stdout) == (expected.returncode, expected.stdout)
 
 
-def test_an_error_that_nobody_can_read_is_one_still() -> None:
+def test_an_error_that_nobody_can_read_is_one_still(shell: Shell) -> None:
     for stderr in ("2>&-", "2>/dev/full"):
         ran = shell(f"deptree partition nothing.npz {stderr}")
         assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", "")
 
 
 @pytest.mark.parametrize("command", [f"partition {SCORES} -q", f"sample {DATA}/scores.jsonl --from natasha -q -k 1"])
-def test_a_closed_standard_input_is_no_matter_for_a_file(command: str) -> None:
+def test_a_closed_standard_input_is_no_matter_for_a_file(shell: Shell, command: str) -> None:
     expected = shell(f"deptree {command} --shard 1/2 </dev/null").stdout.count("\n")
     assert expected == 4
     ran = shell(f"deptree {command} --shard 1/2 <&-")
@@ -68,12 +87,12 @@ def test_a_closed_standard_input_is_no_matter_for_a_file(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["partition - --from natasha", "sample -", f"decode {SCORES} --conllu -"])
-def test_a_closed_standard_input_is_said(command: str) -> None:
+def test_a_closed_standard_input_is_said(shell: Shell, command: str) -> None:
     ran = shell(f"deptree {command} -q <&-")
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", CLOSED_IN)
 
 
-def test_all_three_closed(tmp_path: Path) -> None:
+def test_all_three_closed(shell: Shell, tmp_path: Path) -> None:
     """What is opened first must not become one of them."""
     ran = shell(f"deptree partition {SCORES} -v -o {tmp_path}/out.jsonl <&- >&- 2>&-")
     assert ran.returncode == 0

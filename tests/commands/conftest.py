@@ -97,11 +97,11 @@ def done(deptree: Run) -> Run:
 
 
 @pytest.fixture
-def real(tmp_path: Path) -> Run:
-    """`deptree` as a process of its own, in an empty folder."""
+def real(tmp_path: Path, warm: Path) -> Run:
+    """`deptree` as a process of its own (forked, see `tests/warm.py`), in an empty folder."""
 
     def run(*args: object, stdin: bytes = b"") -> Ran:
-        command = [BIN / "deptree", *map(str, args)]
+        command = [warm / "deptree", *map(str, args)]
         ended = subprocess.run(command, input=stdin, capture_output=True, cwd=tmp_path, timeout=120, check=False)
         return Ran(ended.returncode, ended.stdout, ended.stderr.decode())
 
@@ -109,11 +109,11 @@ def real(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Run:
-    """A line of bash in an empty folder; `$DATA` is the folder of sample data."""
+def shell(tmp_path: Path, warm: Path) -> Run:
+    """A line of bash in an empty folder, whose `deptree` is a fork; `$DATA` is the folder of sample data."""
 
     def run(line: str) -> Ran:
-        env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "DATA": str(DATA)}
+        env = {**os.environ, "PATH": f"{warm}:{BIN}:{os.environ['PATH']}", "DATA": str(DATA)}
         command = ["bash", "-c", line]
         ended = subprocess.run(command, capture_output=True, cwd=tmp_path, env=env, timeout=120, check=False)
         return Ran(ended.returncode, ended.stdout, ended.stderr.decode())

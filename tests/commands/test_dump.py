@@ -123,8 +123,8 @@ def test_bytes_do_not_depend_on_the_batch(done):
 
 
 @natasha
-def test_scores_come_before_the_text_ends():
-    command = [Path(sys.executable).with_name("deptree"), "dump", "natasha", "--batch", "1", "--no-header", "-q"]
+def test_scores_come_before_the_text_ends(warm):
+    command = [warm / "deptree", "dump", "natasha", "--batch", "1", "--no-header", "-q"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     lines = []
     came = threading.Event()
@@ -137,7 +137,7 @@ def test_scores_come_before_the_text_ends():
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     # more than what a pipe's reader takes at once, so that it stands in the first read
-    process.stdin.write(("Шёл дождь. " * 8000 + "\n\n").encode())
+    process.stdin.write(("Шёл дождь. " + " " * 160_000 + "\n\n").encode())
     process.stdin.flush()
     found = came.wait(60)
     process.stdin.write("Потом выглянуло солнце.\n".encode())

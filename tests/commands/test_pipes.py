@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -80,11 +79,11 @@ BESIDE = [("decode", "--format", "jsonl", "--conllu", "many.conllu"), ("decode",
 @pytest.mark.parametrize(
     "args", [("sample",), ("swor", "-k", "3"), ("marginals",), ("partition", "--jobs", "2"), *BESIDE], ids=" ".join
 )
-def test_output_begins_before_the_input_ends(args, tmp_path, monkeypatch):
+def test_output_begins_before_the_input_ends(args, warm, tmp_path, monkeypatch):
     """Half of the lines go in, a result comes out, the other half follows; also beside a file of the same order."""
     monkeypatch.chdir(tmp_path)
     Path("many.conllu").write_bytes((DATA / "gold.conllu").read_bytes() * 50)
-    command = [Path(sys.executable).with_name("deptree"), *args, "-", "--from", "natasha", "-q"]
+    command = [warm / "deptree", *args, "-", "--from", "natasha", "-q"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     first, rest = threading.Event(), []
 

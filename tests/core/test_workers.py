@@ -76,8 +76,8 @@ class sleep_from:  # noqa: N801 (a function with an argument, which travels to p
         return number
 
 
-def test_the_command_says_so_once() -> None:
-    command = [sys.executable, "-m", "deptree_cli", "partition", DATA / "scores.npz", "--from", "natasha"]
+def test_the_command_says_so_once(warm: Path) -> None:
+    command = [warm / "deptree", "partition", DATA / "scores.npz", "--from", "natasha"]
     runs: Callable[..., subprocess.CompletedProcess[str]] = lambda *options: subprocess.run(  # noqa: E731
         [*command, *options], capture_output=True, text=True, check=False, timeout=120
     )

@@ -103,8 +103,8 @@ def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: P
     assert run(tmp_path)[0].startswith(f"1 from {tmp_path}/tmp")
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    run(tmp_path)
+def test_a_link_is_not_followed(tmp_path: Path, filled: Path) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
     ours.rename(tmp_path / "elsewhere")
     ours.symlink_to(tmp_path / "elsewhere")
@@ -112,9 +112,9 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path, filled: Path) -> None:
     """Neither the user's own nor the one among temporary files, whose name everybody can guess."""
-    run(tmp_path)
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
     os.chown(ours, 12345, 12345)
     assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")

@@ -20,7 +20,7 @@ from tests.pearson import chi_square
 pytestmark = pytest.mark.laws
 
 LEVEL = 0.001
-RUNS = 3_000
+RUNS = 1_500
 SCALES = (0.0, 1.0, 2.0)
 TESTS = len(SCALES)
 AUTO = ALGORITHMS.get("auto")
@@ -59,7 +59,8 @@ def drawn(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_ordered_pairs(scale: float) -> None:
-    """H0: P(first a, then b) = p_a p_b / (1 - p_a). Chi-square, 3,000 runs, p > 0.001 / 3."""
+    """H0: P(first a, then b) = p_a p_b / (1 - p_a). Chi-square, 1,500 runs, p > 0.001 / 3. Of 6 labelled trees all 30
+    orders are expected 50 times at scale 0."""
     given = labelled(2, scale, labels=3)
     exact = every(given)
     number = {tree: index for index, tree in enumerate(exact)}
@@ -75,7 +76,8 @@ def test_ordered_pairs(scale: float) -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_weights_are_unbiased(scale: float) -> None:
-    """H0: E[sum of weights of drawn labelled trees] = 1, as of Horvitz and Thompson; 3,000 runs, |z| < 3.9."""
+    """H0: E[sum of weights of drawn labelled trees] = 1, as of Horvitz and Thompson; 1,500 runs, |z| < 3.9. A bias of
+    0.15 of the sum's standard deviation makes z about 5.8: found with probability 0.97."""
     given = labelled(3, scale)
     sums = []
     for seed in range(RUNS):

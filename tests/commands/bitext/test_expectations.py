@@ -16,7 +16,7 @@ from deptree_cli import read_pairs
 from deptree_cli.core.pruning.estimate import Settings
 from deptree_cli.core.pruning.methods import METHODS
 from deptree_cli.core.streams import sentence_stream
-from tests.commands.conftest import BIN, DATA
+from tests.commands.conftest import DATA
 
 SCORES = str(DATA / "bitext.npz")
 BUDGET = ("--iterations", "20", "--chains", "2", "--burn-in", "3")
@@ -141,26 +141,26 @@ def test_no_alignment(deptree, put, method: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> float:
-    """How many seconds a start takes, kernels being compiled."""
+def start(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> float:
+    """How many seconds a start takes, kernels being loaded."""
     scores = tmp_path_factory.mktemp("start") / "one.npz"
     np.savez(scores, a=np.eye(5))
     for _ in range(2):
         begun = time.monotonic()
         options = ["--method", "randomized", "--iterations", "2", "-q"]
-        subprocess.run([BIN / "deptree", "bitext", "expectations", scores, *options], check=True, capture_output=True)
+        subprocess.run([warm / "deptree", "bitext", "expectations", scores, *options], check=True, capture_output=True)
     return time.monotonic() - begun
 
 
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
-def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, start: float, output: str | None) -> None:
+def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, warm: Path, start: float, output: str | None) -> None:
     """The first pair is done, the second is interrupted: both are written whole, and the exit status is 130."""
     rng = np.random.default_rng(1)
     scores = put(
         "two.npz", {"a": 6 * np.eye(5) + rng.normal(size=(5, 5)), "b": 6 * np.eye(9) + rng.normal(size=(9, 9))}
     )
     options = ["--method", "randomized", "--seconds", "2", "--seed", "7", *(["-o", output] if output else [])]
-    command = [str(BIN / "deptree"), "bitext", "expectations", scores, *options]
+    command = [warm / "deptree", "bitext", "expectations", scores, *options]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(start + 2 + 1)
     os.kill(process.pid, signal.SIGINT)

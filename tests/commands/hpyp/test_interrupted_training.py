@@ -20,33 +20,33 @@ from deptree_cli.io.hpyp.model_file import read_model
 Command = Callable[..., list[str]]
 
 SETTINGS = {
-    "static": ["--iterations", "40"],
+    "static": ["--iterations", "24"],
     "sampled": ["--iterations", "12", "--oracle", "sampled"],
     "text": ["--iterations", "3", "--unlabelled", "text.conllu", "--passes", "9"],
 }
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, treebank_file: Path) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, treebank_file: Path, warm: Path) -> Path:
     """A treebank, repeated so that an iteration takes a while, text, and the models of runs without a break."""
     folder = tmp_path_factory.mktemp("interrupted")
     data = treebank_file.read_bytes()
     (folder / "treebank.conllu").write_bytes(data * 2)
     (folder / "text.conllu").write_bytes(data)
     for name in SETTINGS:
-        subprocess.run(command(name, f"{name}.npz", "-q"), cwd=folder, check=True, timeout=120)
+        subprocess.run(command(warm, name, f"{name}.npz", "-q"), cwd=folder, check=True, timeout=120)
     return folder
 
 
-def command(name: str, model: str, *more: str) -> list[str]:
-    """The command line of a training."""
-    start = [sys.executable, "-m", "deptree_cli", "hpyp", "train", "treebank.conllu", "-m", model]
-    return [*start, *SETTINGS[name], "--seed", "7", *more]
+def command(start: Path, name: str, model: str, *more: str) -> list[str]:
+    """The command line of a training, by the `deptree` of a folder."""
+    train = [f"{start}/deptree", "hpyp", "train", "treebank.conllu", "-m", model]
+    return [*train, *SETTINGS[name], "--seed", "7", *more]
 
 
-def interrupted(folder: Path, name: str, after: int, number: int, *more: str) -> tuple[int, list[str]]:
+def interrupted(line: list[str], folder: Path, after: int, number: int) -> tuple[int, list[str]]:
     """Send a signal after so many iterations and passes, and a little later; the exit status, the lines on stderr."""
-    process = subprocess.Popen(command(name, "m.npz", *more), cwd=folder, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     lines: list[str] = []
     while sum("log-likelihood" in line for line in lines) < after:
@@ -66,13 +66,14 @@ def interrupted(folder: Path, name: str, after: int, number: int, *more: str) ->
         ("text", [(2, signal.SIGINT), (3, signal.SIGKILL), (2, signal.SIGINT)]),
     ],
 )
-def test_it_goes_on_where_it_was_killed(folder: Path, name: str, stops: list[tuple[int, int]]) -> None:
+def test_it_goes_on_where_it_was_killed(folder: Path, warm: Path, name: str, stops: list[tuple[int, int]]) -> None:
     """Several times in one run, each time from what the time before has left."""
     model = folder / "m.npz"
     model.unlink(missing_ok=True)
     for stop, number in stops:
         left = {*folder.glob(".deptree-*")}  # what a run that was killed was about to write
-        code, lines = interrupted(folder, name, stop, number, *(["--resume"] if model.exists() else []))
+        again = ["--resume"] if model.exists() else []
+        code, lines = interrupted(command(warm, name, "m.npz", *again), folder, stop, number)
         assert code == (130 if number == signal.SIGINT else -number)
         done = read_model(str(model))[0].progress
         assert done.iterations + done.passes >= stop
@@ -84,13 +85,16 @@ def test_it_goes_on_where_it_was_killed(folder: Path, name: str, stops: list[tup
         assert "Traceback" not in "".join(lines)
     for part in folder.glob(".deptree-*"):
         part.unlink()
-    ended = subprocess.run(command(name, "m.npz", "--resume"), cwd=folder, capture_output=True, check=True, timeout=60)
+    again = command(warm, name, "m.npz", "--resume")
+    ended = subprocess.run(again, cwd=folder, capture_output=True, check=True, timeout=60)
     assert b"log-likelihood" in ended.stderr
     assert model.read_bytes() == (folder / f"{name}.npz").read_bytes()
 
 
 def test_an_interruption_before_the_first_iteration(folder: Path) -> None:
-    process = subprocess.Popen(command("static", "none.npz"), cwd=folder, stderr=subprocess.PIPE, text=True)
+    """Of a process that has just started."""
+    line = command(Path(sys.executable).parent, "static", "none.npz")
+    process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
@@ -99,9 +103,9 @@ def test_an_interruption_before_the_first_iteration(folder: Path) -> None:
     assert not (folder / "none.npz").exists()
 
 
-def test_quiet_is_quiet(folder: Path) -> None:
+def test_quiet_is_quiet(folder: Path, warm: Path) -> None:
     model = folder / "quiet.npz"
-    process = subprocess.Popen(command("static", "quiet.npz", "-q"), cwd=folder, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command(warm, "static", "quiet.npz", "-q"), cwd=folder, stderr=subprocess.PIPE)
     while not model.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

@@ -12,6 +12,7 @@ from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.raw import RawScores
 
 WRITTEN = [container for container in CONTAINERS if container.write]
+USUAL = [container.suffixes[0] for container in WRITTEN]
 MATRICES = [np.arange(6.0).reshape(2, 3) + 1, np.ones((1, 2))]
 
 
@@ -45,7 +46,11 @@ def test_the_first_bytes_decide(container: Container, name: str, tmp_path, monke
         ("a.conllu", b"\xef\xbb\xbf1\ta", ["sentences (CoNLL-U)", "--conllu"]),
         ("a.npy", b"1.5 2.5", ["not a .npy header"]),
         ("a.npz", b"1.5 2.5", ["damaged"]),
-        ("a.txt", b"1.5 2.5", ["a.txt: neither the name nor the first bytes", ".npz, .npy, .safetensors or .jsonl"]),
+        (
+            "a.txt",
+            b"1.5 2.5",
+            ["a.txt: neither the name nor the first bytes", f"{', '.join(USUAL[:-1])} or {USUAL[-1]}"],
+        ),
         ("a", b"1", ["neither the name nor"]),
         ("a.npy", b"", ["the file is empty"]),
     ],
@@ -94,7 +99,8 @@ def test_the_suffix_says_what_is_written(path: str | None, name: str) -> None:
 )
 def test_what_is_not_written(path: str, problem: str, says, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    remedy = "Choose one of .jsonl, .ndjson, .npy, .npys, .npz, .safetensors, with .gz behind it to compress"
+    suffixes = sorted(suffix for each in CONTAINERS.known if each.write for suffix in each.suffixes)
+    remedy = f"Choose one of {', '.join(suffixes)}, with .gz behind it to compress"
     with says(f"{path}: {problem}. {remedy}"):
         container_for(path)
     with says(problem), write_scores(path):
