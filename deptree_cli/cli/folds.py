@@ -51,7 +51,6 @@ class Fold(Generic[Counts]):
 
     def draw(self, path: str) -> None:
         """Draw what was found, where there is a picture of it."""
-        raise NotImplementedError
 
     def lines(self) -> Iterable[str]:
         """Return what else people must hear."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.parser_options import ReadSentence, SentenceStream
+from deptree_cli.cli.parser_options import SentenceStream
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.sides import Side
@@ -27,7 +27,9 @@ class GoldOptions:
         """The sentences, each with its known tree if there is one."""
         if not self.paths:
             return read
-        return with_gold(Side(read, "sentences", names=_names), self.paths, lambda each: each.block.n)
+        return with_gold(
+            Side(read, "sentences", names=attrgetter("block.names")), self.paths, lambda each: each.block.n
+        )
 
 
 _OPTIONS = [
@@ -48,7 +50,3 @@ def _gold(*, gold: tuple[str, ...]) -> GoldOptions:
 
 # Gives a command known trees, as one `gold: GoldOptions`.
 gold_options = bound("gold", _OPTIONS, _gold)
-
-
-def _names(sentence: ReadSentence) -> Sequence[str]:
-    return (sentence.block.sent_id,) if sentence.block.sent_id else ()

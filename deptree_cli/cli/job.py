@@ -81,7 +81,7 @@ class Job(Generic[Read, Prepared]):
             work: what is done to an item; its result is encoded by the worker.
             seed: of random numbers, None for work that draws none.
             sheet: how rows are laid out.
-            folds: each is shown what every result is `counted` as.
+            folds: each adds what results count for there.
             report: where the findings go; results are not written if they have no place then.
         """
         report = report or GoldReport()
@@ -109,10 +109,6 @@ class Job(Generic[Read, Prepared]):
         """
         for _, counts in self.pipeline.map(self._encoded(work, None, [fold]), seed):
             add([fold], counts)
-        return self.finish(fold, sheet)
-
-    def finish(self, fold: Fold[Any], sheet: Sheet) -> int:
-        """Write what a fold has found; the exit status."""
         fold.check()
         rows = fold.rows()
         sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Generic, Protocol, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
@@ -15,6 +16,12 @@ Found = TypeVar("Found", covariant=True)
 
 # How far a stream is searched for the first name before it is paired by order: what is passed over stays in memory.
 AHEAD = 1000
+
+
+def nameless(_: object) -> Sequence[str]:
+    """The names of items that have none."""
+    return ()
+
 
 _UNORDERED = (
     "Use the same names in both files, or save the scores as .npz:"
@@ -41,14 +48,15 @@ class Side(Generic[Item]):
             for by name.
         what: they are called in messages, in the plural.
         place: the file, for messages; empty if there is no single one.
-        names: of an item, likeliest first, of which a companion has one; none if it has only a running number.
+        names: of an item, likeliest first, of which a companion has one; none if it has only a running number. Usually
+            its attribute.
         ordered: False if nobody knows the order.
     """
 
     items: Mapping[str, Item] | Iterable[Item | DeptreeError]
     what: str
     place: str = ""
-    names: Callable[[Item], Sequence[str]] = lambda _: ()
+    names: Callable[[Item], Sequence[str]] = attrgetter("names")
     ordered: bool = True
 
     def name(self, item: Item | DeptreeError) -> str | None:

@@ -11,7 +11,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.join import joined
-from deptree_cli.io.sides import Side
+from deptree_cli.io.sides import Side, nameless
 from deptree_cli.io.streams import place_of
 
 # Of the pairs of empty files.
@@ -29,7 +29,7 @@ def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str])
     lines = chain.from_iterable(map(read_pharaoh, paths))
     if (first := next(lines, None)) is None:
         return (pair if isinstance(pair, DeptreeError) else replace(pair, known=NOTHING_KNOWN) for pair in pairs)
-    known = Side(chain([first], lines), "lines", ", ".join(map(place_of, paths)))
+    known = Side(chain([first], lines), "lines", ", ".join(map(place_of, paths)), nameless)
     return joined(Side(pairs, "sentence pairs", names=lambda pair: (pair.sent_id,)), known, _checked)
 
 

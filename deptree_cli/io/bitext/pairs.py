@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from operator import attrgetter
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
@@ -14,7 +15,7 @@ from deptree_cli.io.bitext.text import read_text
 from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.raw import RawScores, ReadSpec
-from deptree_cli.io.sides import Side
+from deptree_cli.io.sides import Side, nameless
 from deptree_cli.io.streams import STDIN, place_of
 
 
@@ -61,7 +62,7 @@ class PairSource:
             self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
             reverse = self.symmetric and opened.enter_context(_opened(self.symmetric, layout))
             pairs = _directions(scores, reverse or None)
-            side = Side(pairs, scores.what, scores.place, lambda pair: pair.raw.names, scores.ordered)
+            side = Side(pairs, scores.what, scores.place, attrgetter("raw.names"), scores.ordered)
             records = _records(side, self.text, layout, first)
             for number, record in enumerate(records, first):
                 yield record.at(sent_id=str(number)) if isinstance(record, DeptreeError) else record
@@ -83,7 +84,7 @@ class _Directions(NamedTuple):
 def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
     with open_scores(path) as file:
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
-        yield Side(source, "matrices", place_of(path), lambda pair: pair.names, file.meta.ordered)
+        yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
 
 
 def _directions(scores: Side[RawScores], reverse: Side[RawScores] | None) -> Iterator[_Directions | DeptreeError]:
@@ -96,7 +97,7 @@ def _records(
     pairs: Side[_Directions], text: str | None, layout: PairLayout, first: int
 ) -> Iterator[PairRecord | DeptreeError]:
     if text is not None:
-        lines = Side(read_text(text), "lines", place_of(text))
+        lines = Side(read_text(text), "lines", place_of(text), nameless)
         return joined(pairs, lines, lambda pair, words, number: record_of(number, *pair, words, layout), first=first)
     numbered = enumerate(pairs.in_order(), first)
     return (

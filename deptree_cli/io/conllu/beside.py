@@ -16,7 +16,7 @@ from deptree_cli.io.streams import open_input, place_of
 def sentences(paths: Sequence[str]) -> Side[Block]:
     """The sentences of CoNLL-U files, one file after another; one that is malformed is handed on as its error."""
     place = ", ".join(map(place_of, paths))
-    return Side(_blocks(paths), "sentences", place, lambda block: (block.sent_id,) if block.sent_id else ())
+    return Side(_blocks(paths), "sentences", place)
 
 
 def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:

@@ -20,11 +20,10 @@ from deptree_cli.io.conllu.notes import (
     GENERATOR,
     MISC,
     is_note,
-    is_noted,
     is_signature,
     key_of,
     may_hold_notes,
-    with_entry,
+    with_entries,
 )
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
@@ -151,6 +150,11 @@ class Block:
         return f"{self.file}:{self.line}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Its sent_id, if it has one."""
+        return (self.sent_id,) if self.sent_id else ()
+
+    @property
     def heads(self) -> list[int | None]:
         """The words' heads, 0 = ROOT, None where the column is ``_``."""
         return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
@@ -211,9 +215,7 @@ class Block:
         if not word_to_misc:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
-        rows = [line.split(b"\t") for line in self._rows]
-        noted = (with_entry(row, additions[row[0]], instead) if row[0] in additions else row for row in rows)
-        lines = [b"\t".join(row) for row in noted]
+        lines = with_entries(self._rows, additions.get, instead)
         return self._with(self._rows_start, lines, self._rows_end)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:
@@ -232,8 +234,7 @@ class Block:
         if may_hold_notes(self._comments):
             block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if any(key + b"=" in self.raw for key in MISC):
-            rows = (line.split(b"\t") for line in block._rows)
-            lines = [b"\t".join(with_entry(row, b"", MISC) if is_noted(row) else row) for row in rows]
+            lines = with_entries(block._rows, lambda word: b"" if word.isdigit() else None, MISC)
             block = block._with(block._rows_start, lines, block._rows_end)
         return block
 

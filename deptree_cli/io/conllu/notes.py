@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Iterable, Set
 
 # Comments `# key = ...`; and where the file says what made it.
 COMMENTS = frozenset(
@@ -40,15 +40,23 @@ def may_hold_notes(comments: bytes) -> bool:
     return COMMENT_PREFIX in comments or b"deptree|" in comments or any(key in comments for key in COMMENTS)
 
 
-def is_noted(row: list[bytes]) -> bool:
-    """Whether the columns of a line are of a word with such entries in MISC, the last of them."""
-    return row[0].isdigit() and any(entry.partition(b"=")[0] in MISC for entry in row[-1].split(b"|"))
+def with_entries(
+    rows: Iterable[bytes], addition_to: Callable[[bytes], bytes | None], keys: Set[bytes] = frozenset()
+) -> list[bytes]:
+    """Rows with entries `A=1|B=2` behind those of their MISC, where older ones of their keys, and of `keys`, go.
 
-
-def with_entry(row: list[bytes], addition: bytes, keys: Set[bytes] = frozenset()) -> list[bytes]:
-    """The row with entries `A=1|B=2` behind those of its MISC, where older ones of their keys, and of `keys`, go."""
-    misc = row[-1].rstrip(b"\r\n")
-    gone = keys | ({entry.partition(b"=")[0] for entry in addition.split(b"|")} if addition else frozenset())
-    entries = [old for old in misc.split(b"|") if old != b"_" and old.partition(b"=")[0] not in gone]
-    written = b"|".join([*entries, *filter(None, [addition])]) or b"_"
-    return [*row[:-1], written + row[-1][len(misc) :]]
+    Args:
+        addition_to: of a word's ID, the entries to add; None for a row that stays as it is.
+    """
+    written = []
+    for row in rows:
+        start = row.rfind(b"\t") + 1
+        end = start + len(row[start:].rstrip(b"\r\n"))
+        addition = addition_to(row[: row.find(b"\t")])
+        gone = keys | {entry.partition(b"=")[0] for entry in addition.split(b"|")} if addition else keys
+        entries = [entry for entry in row[start:end].split(b"|") if entry.partition(b"=")[0] not in gone]
+        if addition or (addition is not None and len(entries) <= row.count(b"|", start, end)):
+            kept = [entry for entry in entries if entry != b"_"]
+            row = row[:start] + (b"|".join([*kept, *filter(None, [addition])]) or b"_") + row[end:]
+        written.append(row)
+    return written

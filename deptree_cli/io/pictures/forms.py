@@ -6,6 +6,7 @@ Without the font nobody knows a width, so these are estimates, rather too wide t
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from itertools import accumulate
 
 # Controls (with the escape of terminals), halves of characters, and line and paragraph separators.
@@ -37,6 +38,7 @@ def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
 
 
+@lru_cache(4096)  # a table asks for each of its texts several times
 def cells(text: str) -> int:
     """How many columns of a terminal the text takes."""
     return sum(_cells_of(char) for char in text)

@@ -95,7 +95,7 @@ def with_labels(
 
     scores = ScoreSource(labels.path)
     with scores.read(labels.layout) as source:
-        beside = Side(source, "label scores", scores.place, lambda raw: raw.names, scores.meta.ordered)
+        beside = Side(source, "label scores", scores.place, ordered=scores.meta.ordered)
         yield from joined(records, beside, combine, leftover=IGNORE, first=first)
 
 

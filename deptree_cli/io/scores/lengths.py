@@ -12,7 +12,7 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.join import joined
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.raw import Raw, RawScores, Source
-from deptree_cli.io.sides import Side
+from deptree_cli.io.sides import Side, nameless
 from deptree_cli.io.streams import Input, lines_of, open_input
 
 # No batch has as many sentences; a few compressed bytes may become more than memory holds.
@@ -75,5 +75,5 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
             raise OutOfStep("--lengths is for a padded .npy", remedy, place=place)
         return replace(raw, padded=False, length=length)
 
-    matrices = Side(source, "matrices", names=lambda raw: raw.names)
-    return joined(matrices, Side(lengths.tolist(), "lengths", place), combine)
+    matrices = Side(source, "matrices")
+    return joined(matrices, Side(lengths.tolist(), "lengths", place, nameless), combine)

@@ -95,7 +95,7 @@ def read_records(
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:
-    return Side(source, "matrices", scores.place, lambda raw: raw.names, scores.meta.ordered)
+    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered)
 
 
 def records_side(
@@ -103,7 +103,7 @@ def records_side(
 ) -> Side[Record]:
     """Records of these scores as one side of a join; sentences give them an order."""
     ordered = conllu_path is not None or scores.meta.ordered
-    return Side(records, "matrices", scores.place, lambda record: record.names, ordered)
+    return Side(records, "matrices", scores.place, ordered=ordered)
 
 
 def _alone(source: Source, layout: Layout, first: int) -> Iterator[Record | DeptreeError]:

@@ -146,7 +146,7 @@ def records_of_trees(
     def of(found: tuple[Record, GivenTree] | DeptreeError) -> Record | DeptreeError:
         return found if isinstance(found, DeptreeError) else found[0]
 
-    leaders = Side(trees, "trees", place, lambda tree: tree.names)
+    leaders = Side(trees, "trees", place)
     by_number = Side(records.items, records.what, records.place, lambda record: (record.sent_id,), records.ordered)
     for record, group in groupby(joined(leaders, by_number, pair, leftover=IGNORE, again=True), of):
         if isinstance(record, DeptreeError):
