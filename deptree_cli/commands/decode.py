@@ -46,8 +46,8 @@ def decode(
     """Find the best tree of each sentence, or the K best.
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
-    comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz holds the heads, (n,) or (K, n). With
-    --labels every word gets its most probable label given the tree, with LabelProb in MISC.
+    comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz, npy and safetensors hold the heads, (n,)
+    or (K, n). With --labels every word gets its most probable label given the tree, with LabelProb in MISC.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.

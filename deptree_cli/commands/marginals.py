@@ -25,10 +25,10 @@ from deptree_cli.io.scores.records import ScoredSentence
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
-Writes JSON Lines, or .npz with the keys, shapes and orientation read (-o FILE.npz), or with --conllu the sentences as
-they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob, tree_prob and entropy
-(nats). With --labels the probability of every arc with every label, on a last axis (the first, if the scores have it
-there), and LabelProb in MISC beside HeadProb: the probability of HEAD with DEPREL.
+Writes JSON Lines, or arrays with the names, shapes and orientation read (-o FILE.npz, .npy, .safetensors), or with
+--conllu the sentences as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob,
+tree_prob and entropy (nats). With --labels the probability of every arc with every label, on a last axis (the first, if
+the scores have it there), and LabelProb in MISC beside HeadProb: the probability of HEAD with DEPREL.
 
 For long sentences with second-order scores there are methods that approximate. JSON Lines then have standard_errors of
 the marginals of arcs, iterations (of each chain), effective_size (as good as how many independent iterations) and r_hat

@@ -28,7 +28,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 HELP = """Draw K independent trees per sentence from the exact distribution.
 
 Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o and
---format override; npz holds an array (K, n) of heads per sentence.
+--format override; npz, npy and safetensors hold an array (K, n) of heads for each sentence.
 
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 

@@ -120,6 +120,13 @@ def test_a_report_needs_gold(deptree, option):
     assert f"{option[0]} needs something to compare with. Add --gold FILE." in deptree("decode", *SCORES, *option).err
 
 
+def test_a_folder_that_is_missing_is_found_before_any_work(deptree):
+    ran = deptree("decode", *SCORES, "--gold", DATA / "gold.conllu", "--report", "nowhere/r.json", "-o", "trees.jsonl")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "Create nowhere first" in ran.err
+    assert not Path("trees.jsonl").exists()
+
+
 def test_a_report_in_a_file_of_its_own(done, put):
     gold = ("--gold", DATA / "gold.conllu")
     trees, found = done("decode", *SCORES).out, done("decode", *SCORES, *gold, "--json").out
