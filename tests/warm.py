@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 
 STAND_IN = """#!{python} -ISE
 import _signal, _socket, marshal, os, sys
+if sys.argv[0].endswith("python") and not sys.argv[1].endswith(".py"):
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 def is_open(number):
     try:
         return os.fstat(number)

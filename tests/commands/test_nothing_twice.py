@@ -70,6 +70,7 @@ CASES = [
     ("marginals {scores} {gold}", ALL, ALL, 0),
     ("marginals {scores} {gold} {labels}", ALL, ALL, 0),
     ("marginals {scores} {gold} --fix-heads --multi-root", ALL, ALL, 0),
+    ("score {scores} {data}/gold.conllu", ALL, 0, 0),
     ("partition {scores}", 3 * ALL, 0, 0),  # with one root, with several, and without crossing arcs
     ("partition {scores} --summary --multi-root", 3 * ALL, 0, 0),
     ("partition {scores} --projective", 3 * ALL, 0, 0),

@@ -34,6 +34,7 @@ TABLES = {
     "partition --summary": SCORES,
     "check-bias": (*SCORES, "-k", 50, "--seed", 1),
     "inspect": (*SCORES, *GOLD),
+    "score": (*SCORES, "gold.conllu"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),
     "decode": (*SCORES, *GOLD, "-o", "out.jsonl"),

@@ -153,7 +153,11 @@ def test_scores(meet, refused, args, says, files):
 
 
 COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "convert"]
-OF_MORE = {"expect": ("expect", "entropy", "bad.npz"), "diff": ("diff", "bad.npz", "bad.npz")}
+OF_MORE = {
+    "expect": ("expect", "entropy", "bad.npz"),
+    "diff": ("diff", "bad.npz", "bad.npz"),
+    "score": ("score", "bad.npz", "trees.jsonl"),
+}
 
 
 def test_no_command_that_reads_scores_is_missing():
@@ -165,6 +169,7 @@ def test_no_command_that_reads_scores_is_missing():
 )
 def test_every_command(deptree, put, refused, args):
     put("bad.npz", {"x-7": matrix((1, 2, np.nan))})
+    put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
     refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
 
 

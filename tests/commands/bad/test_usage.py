@@ -80,7 +80,7 @@ OPTIONS = [
     bad("nearly an option", ("sample", *SCORES, "--projektive"), ("--projektive", "Did you mean", "--projective")),
     bad("CoNLL-U without sentences", ("sample", *SCORES, "--format", "conllu"), ("--conllu",)),
     bad("the same by suffix", ("swor", *SCORES, "-o", "a.conllu"), ("--conllu",)),
-    bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("npz", "--unique")),
+    bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("arrays", "--unique")),
     bad("swor into an .npz", ("swor", *SCORES, "-o", "a.npz"), ("npz",)),
     bad("partition into an .npz", ("partition", *SCORES, "-o", "a.npz"), ("npz",)),
     bad("audit into CoNLL-U", ("check-bias", *SCORES, "-o", "a.conllu"), ("conllu",)),
