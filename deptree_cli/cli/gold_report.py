@@ -16,7 +16,6 @@ from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.output import Output
-from deptree_cli.io.pictures.plots import check_plot
 from deptree_cli.io.streams import STDIN
 
 
@@ -39,6 +38,8 @@ class GoldReport:
         if self.asked and not has_gold:
             raise click.UsageError(f"{self.asked} needs something to compare with. Add --gold FILE.")
         if self.plot:
+            from deptree_cli.io.pictures.plots import check_plot  # where there is something to draw
+
             check_plot(self.plot)
 
     def takes_output(self, run: RunOptions) -> bool:

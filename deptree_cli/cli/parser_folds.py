@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any, NamedTuple
 
-from deptree_cli.cli.folds import Fold, calibration_tables, draw_calibration, no_known_heads
+from deptree_cli.cli.calibrating import calibration_tables, draw_calibration, no_known_heads
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.report import Table, talk
 from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.dtypes import Float

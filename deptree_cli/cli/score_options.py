@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,8 +28,9 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.streams import place_of, share_read
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import RecordTrees, WithTrees, records_of_trees
+
+if TYPE_CHECKING:
+    from deptree_cli.io.trees.beside import RecordTrees
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,9 @@ class ScoreOptions:
 
     def of_trees(self, path: str) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
+        from deptree_cli.io.trees import read_trees  # few commands read trees
+        from deptree_cli.io.trees.beside import WithTrees, records_of_trees
+
         source, files = self.source(), self.files[0]
         records = records_side(iter(source.items), files.source, files.conllu)
         found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))

@@ -102,6 +102,7 @@ def check_bias(
     writing: Writing,
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
+    writing.encoder(run.output)  # raises for another suffix, before samples are read
     if not samples:
         sampler.check_serves(scores.how.space)
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import HeadCalibration
+from deptree_cli.cli.calibrating import HeadCalibration
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
