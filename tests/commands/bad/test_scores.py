@@ -131,7 +131,7 @@ CONTAINERS = [
     container("HDF5", "a.h5", b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5", "np.savez"),
     container("HDF5 named .npy", "a.npy", b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5"),
     container("sentences instead of scores", "a.conllu", SENTENCES, "sentences", "--conllu"),
-    container("prose", "a.txt", "hello\n", ".npz, .npy, .safetensors or .jsonl"),
+    container("prose", "a.txt", "hello\n", "Save the scores as .npz, .npy, .safetensors"),
     container("text", "a.npy", np.array([["a", "b"], ["c", "d"]]), "not real numbers"),
     container("complex numbers", "a.npy", np.ones((3, 3), complex), "complex"),
     container("a damaged gzip", "a.npy.gz", b"\x1f\x8b\x08\x00" + bytes(20), "cannot be read"),
