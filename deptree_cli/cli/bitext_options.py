@@ -29,7 +29,7 @@ from deptree_cli.io.bitext.known import with_links
 from deptree_cli.io.bitext.layout import NULLS, PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.bitext.record import PairInterpretation, PairRecord, ScoredPair
-from deptree_cli.io.streams import share_read
+from deptree_cli.io.files.streams import share_read
 
 _Task = Numbered[PairRecord] | DeptreeError
 

@@ -14,9 +14,9 @@ from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.io.encoders.base import Row
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
-from deptree_cli.io.streams import STDIN
 
 
 @dataclass(frozen=True)

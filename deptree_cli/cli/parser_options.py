@@ -23,8 +23,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import open_input, share_read
 from deptree_cli.io.hpyp.treebank import Tags, annotated
-from deptree_cli.io.streams import open_input, share_read
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6

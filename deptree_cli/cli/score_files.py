@@ -12,12 +12,12 @@ import click
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
+from deptree_cli.io.files.streams import STDIN, open_input, share_read
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.streams import STDIN, open_input, share_read
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
+from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
@@ -27,7 +28,6 @@ from deptree_cli.io.scores.presets import PRESETS, answers, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.streams import place_of, share_read
 
 if TYPE_CHECKING:
     from deptree_cli.io.trees.beside import RecordTrees

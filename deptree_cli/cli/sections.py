@@ -15,9 +15,9 @@ from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.overwrites import Named, check_read_once, refuse_overwrites
-from deptree_cli.io.partial_files import partial_files
-from deptree_cli.io.streams import STDIN
+from deptree_cli.io.files.overwrites import Named, check_read_once, refuse_overwrites
+from deptree_cli.io.files.partial_files import partial_files
+from deptree_cli.io.files.streams import STDIN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]

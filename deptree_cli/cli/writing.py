@@ -24,7 +24,7 @@ from deptree_cli.io.conllu.trees import USUAL, Style
 from deptree_cli.io.encoders import encoder_of, encoders
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV, rows_of
-from deptree_cli.io.output import suffix_of
+from deptree_cli.io.files.output import suffix_of
 
 
 @dataclass(frozen=True)

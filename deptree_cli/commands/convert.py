@@ -20,8 +20,8 @@ from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import to_weights
+from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
 from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep

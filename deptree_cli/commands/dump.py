@@ -20,8 +20,9 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.json_lines import dump as line_of
-from deptree_cli.io.output import Output
 from deptree_cli.io.parsers import PARSERS, Parser
 from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
@@ -31,7 +32,6 @@ from deptree_cli.io.scores.keys import SentenceArrays
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
-from deptree_cli.io.streams import STDIN, open_input
 
 Write = Callable[[Scored], None]
 

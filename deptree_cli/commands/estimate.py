@@ -20,7 +20,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.streams import share_read
+from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).

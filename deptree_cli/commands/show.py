@@ -25,7 +25,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.output import Output
+from deptree_cli.io.files.output import Output
 from deptree_cli.io.pictures.arcs import Picture, picture_of
 from deptree_cli.io.pictures.choice import ENOUGH
 from deptree_cli.io.pictures.forms import shown_form

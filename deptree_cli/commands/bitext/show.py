@@ -19,12 +19,12 @@ from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.bitext.record import PairRecord, ScoredPair
-from deptree_cli.io.output import Output, suffix_of
+from deptree_cli.io.files.output import Output, suffix_of
+from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.pictures.alignment import AlignmentPicture, alignment_picture
 from deptree_cli.io.pictures.alignment_text import alignment_text
 from deptree_cli.io.pictures.plots import check_plot
 from deptree_cli.io.signature import signature
-from deptree_cli.io.streams import place_of
 
 PLOTS = (".svg", ".png", ".pdf")
 

@@ -23,9 +23,9 @@ from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
+from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
-from deptree_cli.io.streams import STDIN
 
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.contexts import Contexts

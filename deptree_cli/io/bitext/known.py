@@ -10,9 +10,9 @@ from deptree_cli.core.bitext.links import KnownLinks
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.io.bitext.record import PairRecord
+from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.join import joined
 from deptree_cli.io.sides import Side, nameless
-from deptree_cli.io.streams import place_of
 
 # Of the pairs of empty files.
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())

@@ -12,11 +12,11 @@ from deptree_cli.io.bitext.fitting import record_of
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.record import PairRecord
 from deptree_cli.io.bitext.text import read_text
+from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.raw import RawScores, ReadSpec
 from deptree_cli.io.sides import Side, nameless
-from deptree_cli.io.streams import STDIN, place_of
 
 
 class PairSource:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from deptree_cli.core.bitext.links import KnownLinks, Link, Links
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.streams import lines_of, open_input
+from deptree_cli.io.files.streams import lines_of, open_input
 
 _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.streams import lines_of, open_input
+from deptree_cli.io.files.streams import lines_of, open_input
 
 _BETWEEN = b"|||"
 

@@ -1,1 +1,1 @@
-"""CoNLL-U, byte for byte: sentences read (`blocks`), trees spliced into them, and anybody's trees read back."""
+"""CoNLL-U, byte for byte: sentences read (`blocks`), and trees spliced into them."""

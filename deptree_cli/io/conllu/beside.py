@@ -8,9 +8,9 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.join import joined
 from deptree_cli.io.sides import Side
-from deptree_cli.io.streams import open_input, place_of
 
 
 def sentences(paths: Sequence[str]) -> Side[Block]:

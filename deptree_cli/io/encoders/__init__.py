@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder
 from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
-from deptree_cli.io.output import suffix_of
+from deptree_cli.io.files.output import suffix_of
 
 TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
+from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.output import Output
 
 # What may stand before the first sentence: a byte order mark, empty lines.
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")

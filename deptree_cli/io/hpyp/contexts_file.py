@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.contexts import Contexts
-from deptree_cli.io.streams import open_input
+from deptree_cli.io.files.streams import open_input
 
 
 def read_contexts(path: str, default: Contexts | None = None) -> Contexts:

@@ -17,10 +17,10 @@ from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, Trained
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
+from deptree_cli.io.files.output import NpzOutput
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.hpyp.treebank import Tags
-from deptree_cli.io.output import NpzOutput
 from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz
-from deptree_cli.io.streams import open_input
 from deptree_cli.kernels.hpyp.restaurants import BITS
 
 # The kind of file and its version; what other versions wrote is refused.

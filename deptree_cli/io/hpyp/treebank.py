@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.io.conllu.blocks import COLUMNS, Block, read_blocks_or_errors
-from deptree_cli.io.streams import open_input
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.kernels.text.columns import HEAD
 
 Tags = Literal["upos", "xpos"]

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
-from deptree_cli.io.streams import Input
+from deptree_cli.io.files.streams import Input
 
 EMPTY = "_"
 _BOM = "\ufeff"

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.output import Output
+from deptree_cli.io.files.output import Output
 
 # From where to where the axes of a calibration go.
 FRAME = (-0.05, 1.05)

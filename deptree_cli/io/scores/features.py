@@ -10,11 +10,11 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.streams import open_input
 
 # Of a number whose square is summed up.
 LARGEST = 1e100

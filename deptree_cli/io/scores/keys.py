@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.parts import PARTS
-from deptree_cli.io.output import NpzOutput
+from deptree_cli.io.files.output import NpzOutput
 
 BATCH = {"scores", "lengths"}
 

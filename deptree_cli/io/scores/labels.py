@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import RawScores
@@ -16,7 +17,6 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side
-from deptree_cli.io.streams import open_input
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24

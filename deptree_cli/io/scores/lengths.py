@@ -9,11 +9,11 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.files.streams import Input, lines_of, open_input
 from deptree_cli.io.join import joined
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.raw import Raw, RawScores, Source
 from deptree_cli.io.sides import Side, nameless
-from deptree_cli.io.streams import Input, lines_of, open_input
 
 # No batch has as many sentences; a few compressed bytes may become more than memory holds.
 MOST_LENGTHS = 1 << 24

@@ -9,6 +9,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.io.conllu.beside import sentences
 from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.join import IGNORE, REFUSE, joined
 from deptree_cli.io.scores.labels import LabelScores, with_labels
 from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
@@ -18,7 +19,6 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side, in_order
-from deptree_cli.io.streams import STDIN
 
 _SAME = "Check that both files hold the same sentences in the same order"
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 
+from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import ReadSpec, Source
-from deptree_cli.io.streams import place_of
 
 
 class ScoreSource:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.io.streams import open_input
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.trees.base import GivenTree, TreeFormat
 from deptree_cli.io.trees.conllu import CONLLU
 from deptree_cli.io.trees.jsonl import JSON_LINES

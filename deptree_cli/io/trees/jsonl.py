@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.streams import lines_of
 from deptree_cli.io.json_lines import objects, sent_id_of
-from deptree_cli.io.streams import lines_of
 from deptree_cli.io.trees.base import GivenTree, TreeFormat, checked_count, swor_notes
 
 

@@ -76,7 +76,7 @@ def test_a_sentence_without_end(monkeypatch) -> None:
 
 
 def test_scores_in_json_without_end(deptree, put, monkeypatch) -> None:
-    monkeypatch.setattr("deptree_cli.io.streams.LONGEST_LINE", 100)
+    monkeypatch.setattr("deptree_cli.io.files.streams.LONGEST_LINE", 100)
     put("a.jsonl", named("x") + named("y" * 100))
     refused(deptree("partition", "a.jsonl", "-q"), "a.jsonl:2", "more than 100 bytes")
 

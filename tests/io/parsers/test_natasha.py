@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.conllu.blocks import read_blocks
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers import PARSERS
 from deptree_cli.io.parsers.sentences import Word, read_sentences
-from deptree_cli.io.streams import open_input
 
 DATA = Path(__file__).parents[3] / "sample_data"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers.sentences import Token, Word, kind_of, paragraphs, read_sentences, spaced, to_sentence
-from deptree_cli.io.streams import open_input
 
 BLOCKS = b"""\
 # sent_id = a

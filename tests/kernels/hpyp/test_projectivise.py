@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.streams import open_input
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.kernels.hpyp.projectivise import is_projective, projectivise
 
 

@@ -13,11 +13,11 @@ from pathlib import PurePath
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register
-from deptree_cli.io.output import suffix_of
+from deptree_cli.io.files.output import suffix_of
+from deptree_cli.io.files.streams import Input, open_input
 from deptree_cli.io.scores.containers import jsonl, npy, npz, refused, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.streams import Input, open_input
 
 __all__ = [
     "CONTAINERS",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from deptree_cli.core.dtypes import Array
+from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import ReadSpec, Source
-from deptree_cli.io.streams import Input
 
 
 class ScoreFile(Protocol):

@@ -16,12 +16,12 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.output import Output
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import RawScores, ReadSpec
-from deptree_cli.io.streams import Input
 
 
 @dataclass(frozen=True, slots=True)

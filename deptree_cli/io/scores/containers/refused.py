@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.containers.base import Container, starting
-from deptree_cli.io.streams import Input
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.output import Output
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import Input, path_of
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Write
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import RawScores, ReadSpec
-from deptree_cli.io.streams import Input, path_of
 
 _SAVE_AGAIN = "Write or copy it again"
 

@@ -13,13 +13,13 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.io.output import Output
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, container_for, write_scores
 from deptree_cli.io.scores.containers.base import starting
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import RawScores, ReadSpec, Source
-from deptree_cli.io.streams import Input
 
 
 class Text:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.output import NpzOutput, Output
+from deptree_cli.io.files.output import NpzOutput, Output
 
 
 def test_a_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_devices_and_pipes_are_not_renamed_over(tmp_path: Path) -> None:
 
 
 def run(code: str, stdout: io.BufferedWriter | int = subprocess.PIPE) -> bytes:
-    code = f"from deptree_cli.io.output import NpzOutput, Output\nimport numpy as np\n{code}"
+    code = f"from deptree_cli.io.files.output import NpzOutput, Output\nimport numpy as np\n{code}"
     return subprocess.run([sys.executable, "-c", code], stdout=stdout, check=True, timeout=60).stdout
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.output import Output
-from deptree_cli.io.overwrites import Named, refuse_overwrites
-from deptree_cli.io.partial_files import partial_files
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.overwrites import Named, refuse_overwrites
+from deptree_cli.io.files.partial_files import partial_files
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +57,7 @@ def test_devices_may_be_named_twice() -> None:
 
 
 def test_standard_streams_are_files_too(tmp_path: Path) -> None:
-    program = (
-        "from deptree_cli.io.overwrites import *; refuse_overwrites([Named('SCORES', {!r})], [Named('--output', '-')])"
-    )
+    program = "from deptree_cli.io.files.overwrites import *; refuse_overwrites([Named('SCORES', {!r})], [Named('--output', '-')])"
     for path in ("a", "-"):
         with Path("a").open("ab") as appended, Path("a").open("rb") as stdin:
             command = [sys.executable, "-c", program.format(path)]
@@ -69,7 +67,7 @@ def test_standard_streams_are_files_too(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_leaves_is_reported_and_stays(folder: Path) -> None:
-    program = "import os, signal; from deptree_cli.io.output import Output\n"
+    program = "import os, signal; from deptree_cli.io.files.output import Output\n"
     program += "with Output('out') as out: out.write(b'x'); os.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", program], check=False)
     for _ in range(2):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from deptree_cli.io.streams import STDIN
+from deptree_cli.io.files.streams import STDIN
 
 _PREFIX, _SUFFIX = ".deptree-", ".part"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.streams import open_input, seekable
+from deptree_cli.io.files.streams import open_input, seekable
 
 
 class Stdin:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError, ReaderLeft
 from deptree_cli.core.undo import Undo, register
-from deptree_cli.io.partial_files import beside, mark_alive
+from deptree_cli.io.files.partial_files import beside, mark_alive
 
 STDOUT = "-"
 

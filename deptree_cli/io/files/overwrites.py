@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.streams import STDIN, place_of
+from deptree_cli.io.files.streams import STDIN, place_of
 
 
 class Named(NamedTuple):
