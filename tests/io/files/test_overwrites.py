@@ -57,7 +57,8 @@ def test_devices_may_be_named_twice() -> None:
 
 
 def test_standard_streams_are_files_too(tmp_path: Path) -> None:
-    program = "from deptree_cli.io.files.overwrites import *; refuse_overwrites([Named('SCORES', {!r})], [Named('--output', '-')])"
+    written = "[Named('--output', '-')]"
+    program = f"from deptree_cli.io.files.overwrites import *; refuse_overwrites([Named('SCORES', {{!r}})], {written})"
     for path in ("a", "-"):
         with Path("a").open("ab") as appended, Path("a").open("rb") as stdin:
             command = [sys.executable, "-c", program.format(path)]
