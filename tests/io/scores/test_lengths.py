@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io import streams
+from deptree_cli.io.files import streams
 from deptree_cli.io.scores import lengths
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.raw import RawScores
