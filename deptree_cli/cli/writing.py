@@ -154,7 +154,7 @@ def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Dec
         tsv: whether --tsv is another name of one of the formats.
     """
     names = [each.name for each in encoders(formats)]
-    help_text = f"Output format, {', '.join(names[:-1])} or {names[-1]}; see above for the default."
+    help_text = f"Output format: {', '.join(names[:-1])} or {names[-1]}. See above for the default."
     form: dict[str, Any] = {"type": click.Choice(names), "metavar": "FORMAT"}
     options = [writing_option("--format", "fmt", often=True, help=help_text, **form)]
     if tsv:

@@ -30,7 +30,7 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     Writes JSON Lines, on a terminal a table: prob and log_prob of each (0 and null for a tree that is impossible) and
     gap: by how many nats the best tree is ahead. X/sample_3 is a tree of X if there is no sentence of that name.
     """
-    return Job("score", scores.of_trees(trees), run, writing, last={"trees": trees}).write(_rows, sheet=Sheet(COLUMNS))
+    return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(COLUMNS))
 
 
 def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:

@@ -8,7 +8,7 @@ are out of step end the run: names that agree and then differ, or that were pair
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -96,7 +96,7 @@ def _by_names(
             raise _out_of_step(leader, names, companion, None)
         nameless += error and companion is None
         if companion is None:
-            companion = _missing(companions, seen.isdisjoint(names)).at(place_of_item(leader))
+            companion = _missing(companions, names, seen).at(place_of_item(leader))
         else:
             seen.update(names)
         yield leader, companion, True
@@ -104,9 +104,13 @@ def _by_names(
         _refuse(found.rest(), nameless, companions, leaders)
 
 
-def _missing(companions: Side[Any], first: bool) -> DeptreeError:
-    problem = f"{companions.place} has no {'' if first else 'more '}{companions.what} of this name"
-    return DeptreeError(problem, "The first one is found there by its name, so all must be")
+def _missing(companions: Side[Any], names: Sequence[str], seen: Set[str]) -> DeptreeError:
+    if not any(names):
+        return DeptreeError(
+            f"it has no name to be found by in {companions.place}", "Name all as the first one is named"
+        )
+    problem = f"{companions.place} has nothing {'' if seen.isdisjoint(names) else 'more '}of this name"
+    return DeptreeError(problem, "The first one was found there by its name, so all others must be there too")
 
 
 def _refuse(left: Iterator[Any], excused: int, companions: Side[Any], leaders: Side[Any]) -> None:

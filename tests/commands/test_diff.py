@@ -72,7 +72,7 @@ def test_calibration_of_decoded_heads(done):
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
-        ("one.conllu", "one.conllu has no sentences of this name"),
+        ("one.conllu", "one.conllu has nothing of this name"),
         ("long.conllu", "has 2 words where there are"),
     ],
 )
@@ -111,7 +111,7 @@ def test_calibration_against_sentences_of_other_names(deptree, put):
     gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
     ran = deptree("decode", *SCORES, "--gold", put("gold.conllu", gold.replace("= en-2", "= en-9")))
     assert ran.code == 2
-    assert "(en-2): gold.conllu has no sentences of this name" in ran.err
+    assert "(en-2): gold.conllu has nothing of this name" in ran.err
 
 
 def test_calibration_is_of_one_tree(deptree):

@@ -142,7 +142,7 @@ def test_files_out_of_step(deptree, put):
     put("ours.npz", {"a": np.ones((4, 4)), "b": np.ones((4, 4))})
     put("theirs.npz", {"a": np.ones((4, 4))})
     put("longer.npz", {"a": np.ones((4, 4)), "b": np.ones((5, 5))})
-    for other, said in (("theirs.npz", "(b): theirs.npz has no matrices of this name"), ("longer.npz", "out of step")):
+    for other, said in (("theirs.npz", "(b): theirs.npz has nothing of this name"), ("longer.npz", "out of step")):
         ran = deptree("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", other)
         assert ran.code == 2
         assert said in ran.err

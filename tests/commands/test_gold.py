@@ -36,7 +36,7 @@ def test_another_order_is_the_same_by_name(done, put, args):
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
-        ("".join([*BLOCKS[:5], *BLOCKS[6:]]), "gold.conllu has no sentences of this name"),
+        ("".join([*BLOCKS[:5], *BLOCKS[6:]]), "gold.conllu has nothing of this name"),
         ("".join([*BLOCKS[:3], LONGER, *BLOCKS[4:]]), "4 words where"),
     ],
     ids=["missing", "words"],

@@ -212,7 +212,7 @@ def test_a_sentence_without_label_scores_is_skipped_by_name(deptree, put):
     with np.load(DATA / "label_scores.npz") as file:
         put("some.npz", {key: file[key] for key in list(file)[:3]})
     options = (*SCORES, *LABELS, "--label-scores", "some.npz")
-    assert "(en-4): some.npz has no label scores of this name" in deptree("decode", *options).err
+    assert "(en-4): some.npz has nothing of this name" in deptree("decode", *options).err
     ran = deptree("decode", *options, "--on-error", "skip")
     assert (ran.code, len(ran.rows)) == (1, 3)
 

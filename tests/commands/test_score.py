@@ -45,7 +45,9 @@ def test_rows_as_elsewhere(done) -> None:
     """--tsv, --header, --jobs and --shard are those of every command with rows."""
     line = ("score", *SCORES[:1], DATA / "gold.conllu", *SCORES[1:])
     first, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
-    assert first.startswith("# deptree|score|from:natasha|root:single|trees:")
+    assert first.startswith("# deptree|score|from:natasha|root:single|given:")
+    signed = done(*line, "--projective", "--tsv", "--header").out.decode()
+    assert "|trees:projective|given:" in signed.splitlines()[0]
     assert names.split("\t") == ["sent_id", "n", "prob", "log_prob", "gap"]
     assert len(cells) == 8
     whole = done(*line).out

@@ -74,14 +74,14 @@ def test_the_nth_of_a_name_goes_with_the_nth() -> None:
     assert found("a b a c", "b a c a") == ["12", "21", "34", "43"]
     *pairs, error = found("a a a", "a a")
     assert pairs == ["11", "22"]
-    assert error.startswith("l:3 (a): c has no more pieces of this name.")
+    assert error.startswith("l:3 (a): c has nothing more of this name.")
     assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has no more pieces")
 
 
 def test_one_that_is_not_there_is_an_error_of_its_own() -> None:
     first, error, last = found("a x b", "a b")
     assert (first, last) == ("11", "32")
-    assert error.startswith("l:2 (x): c has no pieces of this name. The first one is found there")
+    assert error.startswith("l:2 (x): c has nothing of this name. The first one was found there")
 
 
 def test_lengths_that_differ_are_an_error_of_this_one_alone_if_the_names_agree() -> None:

@@ -27,9 +27,9 @@ def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeErr
     with open_input(path) as file:
         fmt = next((each for each in TREE_FORMATS.known if each.matches(file.head)), None)
         if fmt is None:
-            problem = "these are not samples in CoNLL-U or JSON Lines"
+            problem = "these are not trees in CoNLL-U or JSON Lines"
             raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=path)
         for tree in fmt.read(file.stream, file.place):
             nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
             remedy = "Name the sentence that it is a tree of"
-            yield DeptreeError("a sample without sent_id", remedy, place=tree.place) if nameless else tree
+            yield DeptreeError("a tree without sent_id", remedy, place=tree.place) if nameless else tree

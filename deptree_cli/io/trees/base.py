@@ -83,7 +83,7 @@ class GivenTree(NamedTuple):
                 node = self.heads[node - 1]
             if node and seen[node] == word:
                 problem = f"the heads are no tree: word {node} stands above itself"
-                raise DeptreeError(problem, "Repair or leave out the sample", place=self.place, sent_id=self.sent_id)
+                raise DeptreeError(problem, "Repair it or leave it out", place=self.place, sent_id=self.sent_id)
 
 
 @dataclass(frozen=True)

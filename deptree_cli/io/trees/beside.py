@@ -118,7 +118,7 @@ def _sentence_of(tree: GivenTree, words: Mapping[str, int | None]) -> str:
 
 
 def _other_length(tree: GivenTree, words: int) -> OutOfStep:
-    problem = f"the sample has {counted(len(tree.heads), 'word')}, its scores have {words}"
+    problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words}"
     return OutOfStep(problem, _TOGETHER, place=tree.place, sent_id=tree.sent_id)
 
 

@@ -26,7 +26,7 @@ def _tree(block: Block) -> GivenTree:
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:
         problem = f"word {block.heads.index(None) + 1} has no HEAD"
-        raise DeptreeError(problem, "Every word of a sample needs one", place=block.place, sent_id=block.sent_id)
+        raise DeptreeError(problem, "Every word of a tree needs one", place=block.place, sent_id=block.sent_id)
     notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
     notes["log_prob"] = block.comment("tree_logprob")
     count = block.comment("tree_count") or "1"

@@ -67,13 +67,13 @@ COUNTS = [
     bad(
         "more sentences than matrices",
         ("sample", "a.jsonl", "--from", "natasha", "--conllu", DATA / "sentences.conllu"),
-        ("sentences.conllu:25 (en-3)", "a.jsonl has no matrices of this name"),
+        ("sentences.conllu:25 (en-3)", "a.jsonl has nothing of this name"),
         {"a.jsonl": b"".join(LINES[:2])},
     ),
     bad(
         "more sentences than keys",
         ("sample", *SCORES, "--conllu", "a.conllu"),
-        ("a.conllu:86 (ru-3)", "scores.npz has no matrices of this name"),
+        ("a.conllu:86 (ru-3)", "scores.npz has nothing of this name"),
         {"a.conllu": SENTENCES + SENTENCES[SENTENCES.index("# sent_id = ru-2") :].replace("ru-2", "ru-3")},
     ),
     bad(

@@ -83,8 +83,8 @@ def test_by_key_in_the_order_of_the_sentences(pair) -> None:
 def test_by_key_every_sentence_needs_one(pair) -> None:
     first, second, third, fourth = pair(npz(a=1, b=2), conllu(a=1, c=3, _=1, b=2))
     assert first == ("a", 1, 1, 1)
-    assert second.startswith("s.conllu:4 (c): scores has no matrices of this name. The first one is found")
-    assert third.startswith("s.conllu:9 (3): scores has no matrices")
+    assert second.startswith("s.conllu:4 (c): scores has nothing of this name. The first one was found")
+    assert third.startswith("s.conllu:9 (3): it has no name to be found by in scores")
     assert fourth == ("b", 4, 2, 2)
 
 
@@ -92,7 +92,7 @@ def test_by_name_in_a_stream_too(pair) -> None:
     lines = jsonl(("a", 1), ("unused", 7), ("b", 2), ("a", 3))
     first, second, third, fourth = pair(lines, conllu(b=2, a=1) + conllu(a=3) + conllu(c=1))
     assert (first, second, third) == (("b", 1, 2, 2), ("a", 2, 1, 1), ("a", 3, 3, 3))
-    assert fourth.startswith("s.conllu:13 (c): scores has no matrices of this name.")
+    assert fourth.startswith("s.conllu:13 (c): scores has nothing of this name.")
 
 
 def test_by_order(pair) -> None:

@@ -66,10 +66,10 @@ def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led)
     assert [each for each in found if isinstance(each, tuple)] == [("a", [(0,)]), ("a", [(0,)]), ("b", [(0,)])]
     cycle, longer, missing, again, late = [str(each) for each in found if isinstance(each, str)]
     assert cycle.startswith("trees:2 (a): the heads are no tree")
-    assert longer.startswith("trees:3 (a): the sample has 2 words, its scores have 1")
-    assert missing.startswith("trees:4 (x): scores has no matrices of this name")
-    assert again.startswith("trees:5 (x): scores has no matrices of this name")
-    assert late.startswith("trees:8 (a): scores has no more matrices of this name")
+    assert longer.startswith("trees:3 (a): the tree has 2 words, its scores have 1")
+    assert missing.startswith("trees:4 (x): scores has nothing of this name")
+    assert again.startswith("trees:5 (x): scores has nothing of this name")
+    assert late.startswith("trees:8 (a): scores has nothing more of this name")
 
 
 def test_trees_by_running_numbers_and_by_order(led_by_trees: Led) -> None:
@@ -99,7 +99,7 @@ def test_scores_lead(scratch) -> None:
     assert counts == [("a", [[0]], [1]), ("b", [[2, 0], [0, 1]], [2, 1]), ("c", [], [])]
     assert [str(each).split(". ")[0] for each in errors] == [
         "trees:4 (x): the scores have no such sentence",
-        "trees:7 (a): the sample has 2 words, its scores have 1",
+        "trees:7 (a): the tree has 2 words, its scores have 1",
     ]
 
 
