@@ -75,7 +75,7 @@ def test_the_nth_of_a_name_goes_with_the_nth() -> None:
     *pairs, error = found("a a a", "a a")
     assert pairs == ["11", "22"]
     assert error.startswith("l:3 (a): c has nothing more of this name.")
-    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has no more pieces")
+    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has nothing more")
 
 
 def test_one_that_is_not_there_is_an_error_of_its_own() -> None:
