@@ -35,7 +35,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (
             ("{model}", "two.conllu", "--tags", "predict", "--gold", "b.conllu"),
             "",
-            r"two\.conllu:4 \(b\): b\.conllu has no sentences of",
+            r"two\.conllu:4 \(b\): b\.conllu has nothing of",
         ),
         (
             ("{model}", "b.conllu", "--tags", "predict", "--gold", "two.conllu"),
