@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters lint types bench tables man clean
+.PHONY: help install demo test interpreted laws oldest adapters wheel lint types bench tables man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -88,6 +88,19 @@ oldest:  ## tests of the command line with the oldest versions that pyproject.to
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
 	tests/io/parsers/adapters.sh $(VENV)/bin/python .adapters
+
+# The second is for the minor versions of Python and numba that it was made with, on processors like x86-64-v3.
+wheel: $(DEV_STAMP)  ## in dist/ a wheel, and one that brings machine code along; the demo is run with that
+	rm -rf build dist deptree_cli/machine_code
+	pip wheel --quiet --no-deps --wheel-dir dist .
+	deptree warm --output deptree_cli/machine_code
+	pip wheel --quiet --no-deps --wheel-dir build/platform .
+	rm -rf deptree_cli/machine_code
+	wheel tags --remove --python-tag $$(python -c 'import sys; print("cp%d%d" % sys.version_info[:2])') \
+	  --platform-tag $$(python -c 'import sysconfig; print(sysconfig.get_platform())' | tr .- _) build/platform/*.whl
+	mv build/platform/*.whl dist
+	rm -rf build
+	tests/wheel.sh $(VENV)/bin/python dist/*-cp*.whl
 
 lint: $(DEV_STAMP)  ## ruff: rules and format
 	ruff check .

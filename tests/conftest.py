@@ -24,6 +24,9 @@ Float = NDArray[np.float64]
 settings.register_profile("deptree", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("deptree")
 
+# Commands run kernels as Python if there is little to do; what is tested is their machine code, unless a test says so.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "0")
+
 # What JAX compiles is kept, as the kernels' machine code is: it is most of its tests' time. `make clean` removes it.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache/jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

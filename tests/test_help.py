@@ -140,8 +140,8 @@ EVERYWHERE = {
     "Writing": ["--output"],
     "Running": ["--jobs", "--engine", "--scheduler", "--shard", "--on-error", "--quiet", "--help"],
 }
-ALL_AT_ONCE = ("hpyp train", "hpyp describe")
-NO_SCORES = ("dump", "estimate", *(name for name in COMMANDS if name.startswith("hpyp ")))
+ALL_AT_ONCE = ("hpyp train", "hpyp describe", "warm")
+NO_SCORES = ("dump", "estimate", "warm", *(name for name in COMMANDS if name.startswith("hpyp ")))
 
 
 def sections_of(name: str) -> dict[str, list[str]]:

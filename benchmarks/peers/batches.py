@@ -40,6 +40,13 @@ def kernels() -> Contender:
     return _in_torch(partial(log_partition, implementation="kernels"), np.copy, np.copy)
 
 
+def single() -> Contender:
+    """Ours in PyTorch, by kernels in float32."""
+    from deptree_cli.torch import log_partition
+
+    return _in_torch(partial(log_partition, implementation="kernels", precision="float32"), np.copy, np.copy)
+
+
 def device() -> Contender:
     """Ours in PyTorch, by operations on the tensor's device, which is the CPU here."""
     from deptree_cli.torch import log_partition
@@ -125,6 +132,7 @@ def _in_jax(log_z: Callable[[Any], Any], least: float) -> Contender:
 LAPLACIAN: dict[str, Callable[[], Contender]] = {"torch-struct": torch_struct, "SuPar": supar}
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "deptree, kernels": kernels,
+    "deptree, kernels in float32": single,
     "deptree, device": device,
     "deptree, JAX": ours_in_jax,
     **LAPLACIAN,

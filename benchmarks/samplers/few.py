@@ -1,4 +1,4 @@
-"""Where tables begin to pay: k trees by scanning and by alias tables. `FEW` of samplers/wilson.py is read off here."""
+"""Where tables begin to pay: k trees by scanning and by alias tables. `FEW` of samplers/costs.py is read off here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.scores import KINDS
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import wilson
+from deptree_cli.core.samplers import costs, wilson
 
 LENGTHS = points(10, 25, 60, 100)
 SIZES = points(1, 4, 8, 16, 32)
@@ -32,8 +32,8 @@ def _rows(kind: str) -> Iterator[list[Cell]]:
 
 def _time(distribution: TreeDistribution, size: int, few: int) -> float:
     rng = np.random.default_rng(0)
-    rule, wilson.FEW = wilson.FEW, few
+    rule, costs.FEW = costs.FEW, few
     try:
         return seconds(lambda: [wilson.draw_marginal(distribution, size, rng) for _ in range(CALLS)]) / CALLS * 1e6
     finally:
-        wilson.FEW = rule
+        costs.FEW = rule

@@ -32,6 +32,7 @@ COMMANDS = {
     "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
     "convert": "Write scores in another container or layout.",
     "dump": "Run a parser and write its scores.",
+    "warm": "Compile what commands need before their first runs.",
     "hpyp": "Train and use a generative parser, without any other.",
     "bitext": "Align sentence pairs: probabilities of links, alignments.",
 }

@@ -16,6 +16,7 @@ from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
 from deptree_cli.cli.writing import Writing
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import Page, Sheet, Write
 from deptree_cli.io.encoders.text import CONLLU
@@ -169,7 +170,27 @@ class Encoded(Generic[Prepared]):
 
     def __call__(self, prepared: Prepared, stream: Any) -> tuple[Any, tuple[Any, ...]]:
         """The two of a prepared item; `stream`: its random numbers."""
-        result = self.work(prepared, stream)
+        return self._encoded(self.work(prepared, stream))
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether the work is done for many items at once, where that is possible."""
+        return getattr(self.work, "in_batches", False)
+
+    def batch(self, prepared: Any, states: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
+        """The two of each item of a batch; None for what has to be worked on by itself. `states`: random ones."""
+        results = self.work.batch(prepared, states)  # type: ignore[attr-defined]
+        found = [None if result is None else self._if_encoded(result) for result in results]
+        return [each if sound else None for each, sound in zip(found, prepared.sound.tolist(), strict=True)]
+
+    def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        """See `_encoded`; None where that fails, which is told of the item by itself."""
+        try:
+            return self._encoded(result)
+        except DeptreeError:
+            return None
+
+    def _encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]]:
         counts = tuple(getattr(result, name) for name in self.attributes)
         return self.encode and self.encode(result, self.style), counts
 

@@ -14,7 +14,8 @@ from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.streams import sentence_stream
+from deptree_cli.core.streams import kernel_states, sentence_stream
+from deptree_cli.io.files.streams import is_at_hand
 
 Result = TypeVar("Result")
 
@@ -68,8 +69,8 @@ class Pipeline(Generic[Read, Prepared]):
         """
         step = Step(self._prepare, work, seed)
         waiting: list[str] = []
-        results = ordered_map(step, self._choose(self._tasks(waiting)), self._run.engine, self._run.workers)
         run, source = self._run, self._source
+        results = ordered_map(step, self._choose(self._tasks(waiting)), run.engine, run.workers, is_at_hand)
         for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
             if isinstance(result, DeptreeError):
                 self.skip(result)
@@ -134,6 +135,29 @@ class Step(Generic[Read, Prepared, Result]):
             return self.work(prepared, stream)
         except DeptreeError as error:
             return error.at(item.place, item.sent_id)
+
+    def weight(self, task: Numbered[Read] | DeptreeError) -> int:
+        """How many numbers an item has, which are kept for as long as others are waited for."""
+        return 0 if isinstance(task, DeptreeError) else getattr(task[0], "weight", 0)
+
+    @property
+    def together(self) -> Callable[[Sequence[Numbered[Read] | DeptreeError]], list[Any]] | None:
+        """The same for many tasks at once, in batches; None where the work or the preparation knows none."""
+        in_batches = getattr(self.work, "in_batches", False) and hasattr(self.prepare, "batch")
+        return self._together if in_batches else None
+
+    def _together(self, tasks: Sequence[Numbered[Read] | DeptreeError]) -> list[Any]:
+        results: list[Any] = [None] * len(tasks)
+        numbered = [(at, *task) for at, task in enumerate(tasks) if not isinstance(task, DeptreeError)]
+        load_kernels()
+        batch = self.prepare.batch([item for _, item, _ in numbered])  # type: ignore[attr-defined]
+        if batch is not None:
+            chosen = [numbered[place] for place in batch.places]
+            names = ((item.sent_id, occurrence) for _, item, occurrence in chosen)
+            states = None if self.seed is None else kernel_states(self.seed, names)
+            for (at, *_), result in zip(chosen, self.work.batch(batch, states), strict=True):  # type: ignore[attr-defined]
+                results[at] = result
+        return [self(task) if result is None else result for task, result in zip(tasks, results, strict=True)]
 
 
 @cache

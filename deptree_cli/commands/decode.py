@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -23,6 +25,10 @@ from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.batches import TreesOfOne
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 K_BEST = "k-best"
 
@@ -104,14 +110,9 @@ class Decoded(AsTrees):
 
     def trees(self) -> Trees:
         """The trees with what their probabilities are."""
-        scored, entropy = self.sentence.scored, self.sentence.entropy
-        log_probs = scored.tree_log_probs(self.heads)
-        notes = [
-            log_prob_note(log_probs),
-            Note(None, "tree_prob", np.exp(log_probs).tolist(), partial(probability, digits=6)),
-            *label_notes(scored, self.heads, self.labels),
-            Note("entropy", "entropy", [entropy] * len(self.heads), "{:.6f}"),
-        ]
+        scored, entropies = self.sentence.scored, [self.sentence.entropy] * len(self.heads)
+        of_labels = label_notes(scored, self.heads, self.labels)
+        notes = _notes(scored.tree_log_probs(self.heads), entropies, of_labels)
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked)
 
     def to_conllu(self, style: Style) -> bytes:
@@ -123,6 +124,16 @@ class Decoded(AsTrees):
         return replace(self.trees(), misc=misc).to_conllu(style)
 
 
+def _notes(log_probs: Float, entropies: Sequence[float | None], of_labels: Iterable[Note] = ()) -> list[Note]:
+    """What there is to tell about trees: their log-probabilities, and the entropies of what they were chosen from."""
+    return [
+        log_prob_note(log_probs),
+        Note(None, "tree_prob", np.exp(log_probs).tolist(), partial(probability, digits=6)),
+        *of_labels,
+        Note("entropy", "entropy", entropies, "{:.6f}"),
+    ]
+
+
 @dataclass(frozen=True)
 class Decode:
     """One tree of a sentence by a method, or up to `size` of them; `compared` with known heads or not."""
@@ -130,6 +141,23 @@ class Decode:
     method: NamedFunction
     size: int | None
     compared: bool
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether the best trees of many sentences are found at once."""
+        return self.method.name == "mst" and not (self.size or self.compared)
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
+        """The work on many sentences."""
+        from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
+
+        found, best = sentences.trees, sentences.trees.argmax()
+
+        def notes() -> list[Note]:
+            return _notes(found.tree_log_probs(best).ravel(), found.entropies)
+
+        sentence = sentences.sent_ids, sentences.blocks
+        return TreesOfMany(*sentence, best, notes, False, lambda: {"HeadProb": found.probs_of(best)}).each()
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +20,14 @@ from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep
+from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
@@ -52,7 +58,7 @@ def marginals(scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, wr
     estimating = Estimating(pruning.method, pruning.settings, run)
     last = pruning.signature_fields if pruning.is_asked else {}
     job = Job("marginals", scores.source(), run, writing, last=last, choose=estimating.until_stopped)
-    work = Marginals(estimating.work if pruning.is_asked else None)
+    work = Marginals(estimating.work if pruning.is_asked else None, job.encoder is not CONLLU)
     with estimating.listening():
         code = job.write(work, pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)
@@ -99,11 +105,40 @@ class ArcMarginals:
         return block.with_misc(_probs(self.sentence.scored.labels, self.arcs, block.heads, block.deprels), comments)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class MatrixAsRead:
+    """The marginals of one of many sentences, with the shape and orientation read."""
+
+    record: Record
+    n: int
+    matrix: Float
+    r_hat = 0.0
+
+    def arrays(self) -> list[tuple[str, Float, str]]:
+        """See `ArcMarginals`."""
+        return [(self.record.key or self.record.sent_id, self.matrix, "")]
+
+    def to_jsonl(self) -> bytes:
+        """See `ArcMarginals`."""
+        return dump({"sent_id": self.record.sent_id, "n": self.n, "marginals": self.matrix.tolist()})
+
+
 @dataclass(frozen=True)
 class Marginals:
-    """Marginals of one sentence: by a method, None for the sentence's own sums."""
+    """Marginals of one sentence: by a method, None for the sentence's own sums; `as_read`, and not as CoNLL-U."""
 
     work: Estimator | None
+    as_read: bool
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are summed at once."""
+        return self.work is None and self.as_read
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
+        """The work on many sentences."""
+        trees = sentences.trees
+        return list(map(MatrixAsRead, sentences.records, trees.lengths.tolist(), sentences.as_read(trees.marginals)))
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         """The work on one sentence."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
@@ -11,11 +11,15 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, row_options
-from deptree_cli.core.partition import Partition, Summary
+from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
@@ -40,7 +44,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     job = Job("partition", scores.source(), run, replace(writing, single=summary))
     if summary:
         return job.summarise(Found.of, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
-    return job.write(_row, sheet=Sheet(COLUMNS, "partition"))
+    return job.write(Rows(), sheet=Sheet(COLUMNS, "partition"))
 
 
 class Found(NamedTuple):
@@ -55,16 +59,31 @@ class Found(NamedTuple):
         return cls((sentence.id, distribution.n, partition_of(distribution)))
 
 
-def _row(sentence: ScoredSentence, _: None) -> dict[str, Any]:
+class Rows:
     """A sentence's row, with log Z alone where nothing else is worked out."""
-    scored, trees = sentence.scored, sentence.interpretation.space
-    row = {"sent_id": sentence.id, "n": scored.n}
-    if isinstance(scored, SecondOrder) or not trees.has_short_name:
+
+    in_batches = True
+
+    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+        """The work on one sentence."""
+        scored, trees = sentence.scored, sentence.interpretation.space
+        if not isinstance(scored, SecondOrder) and trees.has_short_name:
+            return _row(sentence.id, scored.n, partition_of(scored), trees)
         own = "log_z" if trees.single_root else "log_z_multi_root"
         reason = ITS_OWN_ONLY.format("second-order scores" if trees.has_short_name else trees.trees)
+        row = {"sent_id": sentence.id, "n": scored.n}
         return {**row, **dict.fromkeys(SUMS), own: scored.log_partition, "reason": reason}
-    sums = partition_of(scored)
-    row |= {name: getattr(sums, name) for name in SUMS}
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:
+        """The work on many sentences."""
+        trees, sums = sentences.trees, partitions(sentences.trees)
+        found = zip(sentences.records, trees.lengths.tolist(), sums, trees.sound.tolist(), strict=True)
+        return [_row(record.sent_id, n, each, sentences.space) if sound else None for record, n, each, sound in found]
+
+
+def _row(sent_id: str, n: int, sums: Partition, trees: TreeSpace) -> dict[str, Any]:
+    """A sentence's row of all sums."""
+    row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
         return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}
     return row if sums.expected_trials else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
@@ -18,12 +20,17 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU, JSONL
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.batches import TreesOfOne
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 HELP = """Draw K independent trees per sentence from the exact distribution.
 
@@ -118,6 +125,22 @@ class DrawTrees:
     sampler: Sampler
     size: int
     unique: bool
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether few trees of many sentences are drawn at once."""
+        return self.sampler.name == "auto" and self.size <= FEW and not self.unique
+
+    def batch(self, sentences: ScoredBatch, states: NDArray[np.uint64]) -> list[TreesOfOne]:
+        """The work on many sentences."""
+        from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
+
+        drawn = sentences.trees.sample(self.size, states)
+
+        def notes() -> list[Note]:
+            return [log_prob_note(sentences.trees.tree_log_probs(drawn).ravel())]
+
+        return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice, repeat
 from typing import Any, TypeVar
 
-from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers
+from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers, apply
 from deptree_cli.core.workers import most_workers
 
 Item = TypeVar("Item")
@@ -17,24 +17,49 @@ Result = TypeVar("Result")
 # The most sentences that travel together: enough to make a journey worth it, few enough to keep all busy to the end.
 CHUNK = 16
 
+# The same where they are worked on together, and how much they may weigh: numbers that fit a core's cache.
+BATCH = 256
+HEAVY = 1 << 16
+
 # Chunks under way per worker: enough to keep it busy past a long sentence, few enough to bound memory.
 AHEAD = 3
 
 
 def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], engine: str | None = None, workers: Workers | None = None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    engine: str | None = None,
+    workers: Workers | None = None,
+    at_hand: Callable[[], bool] = lambda: True,
 ) -> Iterator[Result]:
     """``map(function, items)`` by an engine of `ENGINES`, or here and now without one.
 
     Results come in order and few items are read ahead. An engine that leaves this process needs all of function, items
-    and results picklable. What the function or the reading of items raises is raised when its turn comes.
+    and results picklable. What the function or the reading of items raises is raised when its turn comes. A function
+    with an attribute `together` is asked for the results of many items at once, of a `weight` that it knows of each.
+
+    Args:
+        at_hand: whether the next item can be had without waiting; if not, those before it are worked on first.
     """
-    if engine is None:
+    together = getattr(function, "together", None) is not None
+    if engine is None and not together:
         yield from map(function, items)
         return
     workers = workers or Workers()
     jobs = workers.jobs if workers.scheduler is not None else min(workers.jobs, most_workers())
-    chunks = _chunks(items, jobs)
+    weight = function.weight if together else _weightless  # type: ignore[attr-defined]
+    chunks = _chunks(items, jobs, BATCH if together else CHUNK, weight, at_hand)
+    if engine is None:
+        for chunk in chunks:
+            yield from _unpacked([chunk] if isinstance(chunk, Raised) else apply(function, chunk))
+        return
+    yield from _by_engine(function, chunks, engine, workers, jobs)
+
+
+def _by_engine(
+    function: Callable[[Item], Result], chunks: Iterator[list[Item] | Raised], engine: str, workers: Workers, jobs: int
+) -> Iterator[Result]:
+    """The results of chunks, of which some are under way for each of so many jobs."""
     # No more workers than there are chunks: the first ones hold an item each.
     first = list(islice(chunks, jobs))
     workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
@@ -47,29 +72,37 @@ def ordered_map(
                 break
             waiting.append(submit(chunk))
             if len(waiting) >= AHEAD * workers.jobs:
-                yield from _unpacked(waiting.popleft())
+                yield from _unpacked(waiting.popleft().result())
         while waiting:
-            yield from _unpacked(waiting.popleft())
+            yield from _unpacked(waiting.popleft().result())
         if failure:
             raise failure
 
 
-def _chunks(items: Iterable[Item], jobs: int) -> Iterator[list[Item] | Raised]:
+def _weightless(_: object) -> int:
+    return 0
+
+
+def _chunks(
+    items: Iterable[Item], jobs: int, most: int, weight: Callable[[Item], int], at_hand: Callable[[], bool]
+) -> Iterator[list[Item] | Raised]:
     """The items, several at a time; at the end what reading them raised, which must not overtake their results.
 
-    Chunks begin with one item and double every `jobs` chunks up to `CHUNK`, so that few sentences, which may be long,
-    go to many workers too.
+    Chunks begin with one item and double every `jobs` chunks up to `most`, so that few sentences, which may be long,
+    go to many workers too; and end once they weigh `HEAVY`.
     """
     chunk: list[Item] = []
-    growing = (repeat(1 << step, jobs) for step in range(CHUNK.bit_length() - 1))
-    sizes = chain(*growing, repeat(CHUNK))
+    heaviness = 0
+    growing = (repeat(1 << step, jobs) for step in range(most.bit_length() - 1))
+    sizes = chain(*growing, repeat(most))
     size = next(sizes)
     try:
         for item in items:
             chunk.append(item)
-            if len(chunk) == size:
+            heaviness += weight(item)
+            if len(chunk) == size or heaviness >= HEAVY or not at_hand():
                 yield chunk
-                chunk, size = [], next(sizes)
+                chunk, size, heaviness = [], next(sizes), 0
     except Exception as error:
         if chunk:
             yield chunk
@@ -79,8 +112,8 @@ def _chunks(items: Iterable[Item], jobs: int) -> Iterator[list[Item] | Raised]:
         yield chunk
 
 
-def _unpacked(pending: Pending) -> Iterator[Any]:
-    for result in pending.result():
+def _unpacked(results: Iterable[Any]) -> Iterator[Any]:
+    for result in results:
         if isinstance(result, Raised):
             raise result.error
         yield result

@@ -51,7 +51,10 @@ class Raised:
 def apply(function: Function, chunk: list[Any]) -> list[Any]:
     """The function's results for a chunk, up to the first item for which it raises."""
     results: list[Any] = []
+    together = getattr(function, "together", None)
     try:
+        if together is not None:
+            return list(together(chunk))
         for item in chunk:
             results.append(function(item))
     except Exception as error:

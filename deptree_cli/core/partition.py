@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
+
+if TYPE_CHECKING:
+    from deptree_cli.core.batches.ragged import TreeBatch
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
@@ -62,6 +68,20 @@ def partition(distribution: ArcFactored) -> Partition:
     multi = distribution.multi_root().factorisation
     log_z = None if single is None else single.log_z
     return Partition(log_z, multi.log_z, _log_share(single, multi), log_projective_mass(distribution))
+
+
+def partitions(batch: TreeBatch) -> list[Partition]:
+    """The partition functions of many sentences at once; those of `batch.sound` ones count."""
+    single, multi = batch.over(single_root=True).log_partitions, batch.over(single_root=False).log_partitions
+    own = batch.log_partitions
+    shares = (_log_shares(single, multi), _log_shares(batch.projective_log_partitions, own))
+    columns = single[:, 0], multi[:, 0], *shares
+    return list(map(Partition, *(column.tolist() for column in columns)))
+
+
+def _log_shares(part: Float, whole: Float) -> Float:
+    """See `_log_share`; of pairs (B, 2)."""
+    return np.minimum(part[:, 0] - whole[:, 0] + (part[:, 1] - whole[:, 1]), 0.0)
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:

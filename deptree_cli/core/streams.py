@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from hashlib import blake2b
 from operator import index
 
@@ -21,9 +22,30 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
     Depends on the seed, the sentence's id and how often that id came before, and on nothing else: neither on the other
     sentences of a file nor on who draws them in which order.
     """
-    digest = blake2b(sent_id.encode("utf-8", "surrogateescape"), digest_size=16).digest()
-    entropy = [seed, occurrence, *np.frombuffer(digest, dtype="<u4").tolist()]
+    entropy = [seed, occurrence, *np.frombuffer(_digest(sent_id), dtype="<u4").tolist()]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+
+
+def kernel_states(seed: int, names: Iterable[tuple[str, int]]) -> NDArray[np.uint64]:
+    """What `kernel_state` first gives of each sentence's stream, (B, 4), without making streams.
+
+    Args:
+        names: the id of each sentence, and how often that came before.
+    """
+    from deptree_cli.kernels.batches.seeds import fill_states  # loads kernels: when there is work
+
+    sent_ids, occurrences = zip(*names, strict=True)
+    words = np.frombuffer(b"".join(map(_digest, sent_ids)), dtype="<u4").reshape(-1, 4)
+    seeds = [seed >> shift & 0xFFFFFFFF for shift in range(0, max(seed.bit_length(), 1), 32)]
+    before = np.broadcast_to(np.array(seeds, dtype=np.uint64), (len(words), len(seeds)))
+    entropy = np.column_stack([before, np.array(occurrences, dtype=np.uint64), words.astype(np.uint64)])
+    states = np.empty((len(words), 4), dtype=np.uint64)
+    fill_states(entropy, states)
+    return states
+
+
+def _digest(sent_id: str) -> bytes:
+    return blake2b(sent_id.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
 def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = None) -> np.random.Generator:

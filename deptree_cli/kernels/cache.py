@@ -6,13 +6,22 @@ What is kept are pickles, and reading a pickle runs code: a folder that others c
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from deptree_cli.kernels.portable import is_of_level
+
 NAME = "machine-code"
+PACKAGED = Path(__file__).parents[1] / "machine_code"
+
+VERSIONS = 8  # of a file of kernels, of which machine code is kept
+
+# The folder to be used instead of all others, if there is one.
+_only: list[Path] = []
 
 # Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
 _listeners: list[Callable[[str], None]] = []
@@ -26,7 +35,24 @@ def cache_folder() -> Path | None:
 
     It is outside the package, which may be installed where its users cannot write.
     """
-    return next((folder for folder in _candidates() if _serves(folder)), None)
+    return next(filter(serves, _only or _candidates()), None)
+
+
+def keep_in(folder: Path) -> None:
+    """Have machine code kept in this folder, and found nowhere else."""
+    _only[:] = [folder]
+
+
+def packaged_folder() -> Path | None:
+    """Return the folder of machine code that the package brings along; None if it has none for this processor."""
+    return PACKAGED if PACKAGED.is_dir() and is_of_level() and not _only else None
+
+
+def remove_oldest(folders: Iterable[Path]) -> None:
+    """Remove the folders of the oldest versions of something."""
+    versions = sorted(folders, key=lambda path: path.stat().st_mtime)
+    for folder in versions[:-VERSIONS]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def tell_if_not_kept(listener: Callable[[str], None]) -> None:
@@ -64,7 +90,7 @@ def _candidates() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f"deptree-{os.getuid() if hasattr(os, 'getuid') else 'cache'}-{NAME}"
 
 
-def _serves(folder: Path) -> bool:
+def serves(folder: Path) -> bool:
     """Whether a folder, made if there is none, can be trusted, and has machine code or takes some."""
     with suppress(OSError):
         if not _is_trusted_place(folder):
@@ -101,4 +127,4 @@ def _is_trusted_place(folder: Path) -> bool:
 
 
 def _has_code(folder: Path) -> bool:
-    return any(folder.rglob("*.nbi"))
+    return any(folder.rglob("*.nbc"))

@@ -11,11 +11,12 @@ import numba
 import numpy as np
 
 from deptree_cli.kernels.stored import keep
+from deptree_cli.kernels.within import Kernel
 
 # No fastmath: the sweeps rely on the order of additions, and on zeros and infinities meaning what IEEE 754 says.
 # error_model numpy: a division by zero gives inf or nan, as in an array; the check would keep loops from being
 # vectorised.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
@@ -28,7 +29,7 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return partial(kernel, **options)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(all="ignore")(function)
-    compiled = numba.njit(**(OPTIONS | options))(function)
+    compiled = Kernel(function, targetoptions={"nopython": True} | OPTIONS | options)
     keep(compiled)
     return compiled
 

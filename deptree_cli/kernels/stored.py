@@ -1,26 +1,36 @@
 """Machine code kept on disk, where nothing that is wrong with the disk does more harm than compiling anew.
 
 Numba's own cache raises whatever reading and writing do: a truncated file, a full disk and a folder that cannot be
-written would each end the program; or it goes on in another folder. And it looks at the source of the kernel alone, not
-at those of the kernels within it.
+written would each end the program; or it goes on in another folder. It looks at the source of the kernel alone, not
+at those of the kernels within it. And it numbers the overloads of a function in an index: of two processes that add one
+at the same time, each may find the other's code under its own number.
 """
 
 from __future__ import annotations
 
-import shutil
+import os
+import pickle
+import re
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 from numba.core.event import Listener, register
+from numba.core.serialize import dumps
 
-from deptree_cli.kernels.cache import cache_folder, compiling, not_kept
+from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
+from deptree_cli.kernels.portable import TARGET
 from deptree_cli.kernels.sources import KERNELS, digest_of
 
-FOLDER = cache_folder()
-VERSIONS = 8  # of a file of kernels, of which machine code is kept
+FOLDER, PACKAGED = cache_folder(), packaged_folder()
+VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
+
+# The files of machine code that this process has read, and those that it has written: True.
+FILES: dict[Path, bool] = {}
+
 NO_FOLDER = "no folder for it can be written, or is safe from others"
 
 
@@ -42,7 +52,7 @@ class OurFolder(UserWideCacheLocator):
         source = Path(py_file)
         self._module = ".".join(source.with_suffix("").relative_to(KERNELS).parts)
         self._digest = digest_of(source)
-        self._folder = FOLDER / f"{self._module}-{self._digest}-{numba.__version__}"
+        self._folder = FOLDER / f"{self._module}-{self._digest}-{VERSION}"
         self._cache_path = str(self._folder)
 
     @classmethod
@@ -59,9 +69,62 @@ class OurFolder(UserWideCacheLocator):
         is_new = not self._folder.exists()
         super().ensure_cache_path()
         if is_new:
-            versions = sorted(self._folder.parent.glob(f"{self._module}-*"), key=lambda path: path.stat().st_mtime)
-            for folder in versions[:-VERSIONS]:
-                shutil.rmtree(folder, ignore_errors=True)
+            remove_oldest(self._folder.parent.glob(f"{self._module}-*"))
+
+
+class CodeFiles:
+    """The machine code of a function, a file for each overload, which is written in one go.
+
+    Args:
+        folder: where the files are.
+        base: what their names begin with.
+        is_portable: whether the code is for any processor of the level, not for this machine's.
+    """
+
+    def __init__(self, folder: Path, base: str, is_portable: bool = False) -> None:
+        self._folder, self._base, self._is_portable = folder, base, is_portable
+
+    def load(self, key: Any) -> Any:
+        """Return what numba kept under a key: signature, processor, digests of the function; None if there is nothing.
+
+        Raises:
+            Exception: of any kind: so many are the ways in which a pickle can be damaged.
+        """
+        key = self._kept(key)
+        with suppress(FileNotFoundError):
+            kept, data = pickle.loads((path := self._path(key)).read_bytes())
+            if kept == key:
+                FILES.setdefault(path, False)
+                return data
+        return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what numba made under a key."""
+        path = self._path(self._kept(key))
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            part.write_bytes(dumps((key, data)))
+            part.replace(path)
+            FILES[path] = True
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def flush(self) -> None:
+        """Remove the files."""
+        with suppress(OSError):
+            for path in self._folder.glob(f"{self._base}.*"):
+                path.unlink(missing_ok=True)
+
+    def _kept(self, key: Any) -> Any:
+        signature, (triple, *processor), digests = key
+        return signature, (triple, *(TARGET if self._is_portable else processor)), digests
+
+    def _path(self, key: Any) -> Path:
+        signature, *others = key
+        told = repr(([str(each) for each in signature], others))  # addresses in it are another process's
+        digest = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
+        return self._folder / f"{self._base}.{digest}.nbc"
 
 
 class _Code(CompileResultCacheImpl):
@@ -69,36 +132,41 @@ class _Code(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """A function's cache in our folder: what cannot be read is compiled again, what cannot be written is not kept."""
+    """A function's cache: what the package brings along, then what is in our folder.
+
+    What cannot be read is compiled again, what cannot be written is not kept.
+    """
 
     _impl_class = _Code
+    _cache_file: Any
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        ours, base = Path(self.cache_path), self._impl.filename_base
+        self._places = [CodeFiles(ours, base)]
+        if PACKAGED is not None:
+            self._places.insert(0, CodeFiles(PACKAGED / ours.name, base, is_portable=True))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the machine code for a signature, None if there is none that can be read."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
-            self._remove()
-            return None
+        for files in self._places:
+            self._cache_file = files
+            try:
+                found = super().load_overload(sig, target_context)
+            except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
+                files.flush()
+            else:
+                if found is not None:
+                    return found
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code; whoever wants to know is told if that is not possible."""
+        self._cache_file = self._places[-1]
         try:
-            try:
-                super().save_overload(sig, data)
-            except OSError:
-                raise
-            except Exception:  # the index is damaged
-                self._remove()
-                super().save_overload(sig, data)
+            super().save_overload(sig, data)
         except Exception as error:
             not_kept(_reason(error))
-
-    def _remove(self) -> None:
-        """Remove what is kept of this function."""
-        with suppress(OSError):
-            for path in Path(self.cache_path).glob(f"{self._impl.filename_base}.*"):
-                path.unlink(missing_ok=True)
 
 
 class NoCache:

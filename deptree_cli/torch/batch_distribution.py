@@ -33,10 +33,11 @@ class BatchDistribution(Distribution):
             (..., N, N), 1 for its arcs, in the type of the scores.
         implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Drawing and decoding are
             done on the CPU.
+        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
         validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
 
     Attributes:
-        log_scores, lengths, event, implementation: as given; lengths are always there.
+        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
         space: the `TreeSpace`.
 
     Raises:
@@ -53,15 +54,17 @@ class BatchDistribution(Distribution):
         *,
         event: str = "heads",
         implementation: str = "auto",
+        precision: str = "float64",
         validate_args: bool | None = None,
         **short: Unpack[Short],
     ) -> None:
         if event not in EVENTS:
             raise DeptreeError(f"unknown event {event!r}", one_of(EVENTS))
         self.space = tree_space(space, **short)
-        ops.check_implementation(implementation, self.space)
+        ops.check_computation(implementation, precision, self.space)
         self.lengths = checked_lengths(log_scores, lengths)
-        self.log_scores, self.event, self.implementation = log_scores, event, implementation
+        self.log_scores, self.event = log_scores, event
+        self.implementation, self.precision = implementation, precision
         event_shape = log_scores.shape[-1:] if event == "heads" else log_scores.shape[-2:]
         super().__init__(log_scores.shape[:-2], event_shape, validate_args)
 
@@ -88,8 +91,8 @@ class BatchDistribution(Distribution):
 
     def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
         new: Self = self._get_checked_instance(BatchDistribution, _instance)  # type: ignore[no-untyped-call]
-        how: dict[str, Any] = {"event": self.event, "implementation": self.implementation, "validate_args": False}
-        BatchDistribution.__init__(new, log_scores, lengths, self.space, **how)
+        how: dict[str, Any] = {"implementation": self.implementation, "precision": self.precision}
+        BatchDistribution.__init__(new, log_scores, lengths, self.space, event=self.event, validate_args=False, **how)
         new._validate_args = self._validate_args
         return new
 
@@ -111,8 +114,8 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _sums(self) -> Sums:
-        """What is summed up of all sentences, in float64."""
-        given = ops.prepared(self._wide, self._flat_lengths, self.space, self.implementation)
+        """What is summed up of all sentences, float64."""
+        given = ops.prepared(self._wide, self._flat_lengths, self.space, self.implementation, self.precision)
         sums = operators.log_partition_and_marginals(*given)
         return Sums(self._wide, self._flat_lengths, self.space.name, self._shifted, *sums)
 

@@ -2,7 +2,8 @@
 
 They do the same, by the same rules: the gradient of log Z in the log-scores are the marginals of arcs, and the gradient
 of a function of the marginals are covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is
-differentiated by machine. All are functions of (log_scores, lengths, [values], space, on_device).
+differentiated by machine. All are functions of (log_scores, lengths, [values], space, how), as of
+`sums.py`.
 
 An operator costs a batch a tenth of a millisecond that short sentences would feel, so it is taken only where something
 is being compiled.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import torch
@@ -89,28 +89,33 @@ def _of_covariance(covariance: Callable[..., Tensor], ctx: Any, given: Tensor) -
     return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None
 
 
-def _forward(function: Callable[..., Any]) -> Any:
-    """Return a function that remembers its signature: autograd looks it up at every call, which takes long."""
-    function.__signature__ = signature(function)  # type: ignore[attr-defined]
-    return staticmethod(function)
+def _apply(function: type[torch.autograd.Function], *given: Any) -> Any:
+    """Call a function that autograd knows.
+
+    Unless `torch.func` has it, by what `apply` itself ends in, once it has bound arguments to a signature: that takes
+    as long as short sentences do.
+    """
+    if torch._C._are_functorch_transforms_active():
+        return function.apply(*given)  # type: ignore[no-untyped-call]
+    return super(torch.autograd.Function, function).apply(*given)  # type: ignore[misc]
 
 
 class _Covariance(torch.autograd.Function):
-    forward = _forward(sums.arc_covariance)
+    forward = staticmethod(sums.arc_covariance)
     setup_context = staticmethod(_remember_inputs)
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:
-        return _of_covariance(_Covariance.apply, ctx, *given)
+        return _of_covariance(partial(_apply, _Covariance), ctx, *given)
 
 
 class _Sums(torch.autograd.Function):
-    forward = _forward(sums.log_partition_and_marginals)
+    forward = staticmethod(sums.log_partition_and_marginals)
     setup_context = staticmethod(_remember_marginals)
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:
-        return _backward_sums(_Covariance.apply, ctx, *given)
+        return _backward_sums(partial(_apply, _Covariance), ctx, *given)
 
 
 log_partition_op = torch.library.custom_op("deptree::log_partition", sums.log_partition, mutates_args=())
@@ -140,6 +145,5 @@ def log_partition(*given: Any) -> Tensor:
 
 def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return what `sums.log_partition_and_marginals` does of its arguments."""
-    function = sums_op if torch.compiler.is_compiling() else _Sums.apply
-    found: tuple[Tensor, Tensor, Tensor] = function(*given)  # type: ignore[no-untyped-call]
+    found: tuple[Tensor, Tensor, Tensor] = sums_op(*given) if torch.compiler.is_compiling() else _apply(_Sums, *given)
     return found

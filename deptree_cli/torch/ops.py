@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
+from deptree_cli.core.batches.packed import require_precision
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.torch import operators
+from deptree_cli.torch.sums import ON_DEVICE
 from deptree_cli.torch.trees import require_tensor, shaped_lengths
 
 # Where the sums are computed: kernels on the CPU, torch operations on the tensor's device, or as the tensor suggests.
@@ -24,6 +26,7 @@ def log_partition(
     lengths: Tensor | None = None,
     space: SpaceLike = None,
     implementation: str = "auto",
+    precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
     """Return the natural logarithm of the partition function of every sentence, (...,); differentiable twice.
@@ -39,9 +42,11 @@ def log_partition(
             beyond is ignored.
         space: which trees: a name in `core.spaces.SPACES`, single-root if none is given; the short names for ours are
             `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
-        implementation: ``kernels``: in float64 on the CPU, spread over `torch.get_num_threads()` threads; ``device``:
-            by torch operations where the tensor is, in its own precision, single-root and multi-root trees only;
-            ``auto``: device for such trees and CUDA tensors, else kernels, to which other tensors are copied.
+        implementation: ``kernels``: on the CPU, spread over `torch.get_num_threads()` threads; ``device``: by torch
+            operations where the tensor is, in its own precision, single-root and multi-root trees only; ``auto``:
+            device for such trees and CUDA tensors, else kernels, to which other tensors are copied.
+        precision: of kernels: ``float64``, or ``float32``, which is faster and keeps marginals within 3e-6 of the
+            truth; sentences beyond its range, projective trees and second derivatives take float64.
 
     Raises:
         DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
@@ -49,8 +54,8 @@ def log_partition(
     require_tensor("log_scores", log_scores)
     trees = tree_space(space, **short)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
-        return log_partition_and_marginals(log_scores, lengths, trees, implementation)[0]
-    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, implementation))
+        return log_partition_and_marginals(log_scores, lengths, trees, implementation, precision)[0]
+    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, implementation, precision))
     return log_z.reshape(log_scores.shape[:-2])
 
 
@@ -59,13 +64,14 @@ def marginals(
     lengths: Tensor | None = None,
     space: SpaceLike = None,
     implementation: str = "auto",
+    precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
     """Return P(head -> dependent) for every arc, (..., N, N), 0 where there is none; differentiable once.
 
     Arguments and errors as of `log_partition`.
     """
-    return log_partition_and_marginals(log_scores, lengths, space, implementation, **short)[1]
+    return log_partition_and_marginals(log_scores, lengths, space, implementation, precision, **short)[1]
 
 
 def log_partition_and_marginals(
@@ -73,13 +79,14 @@ def log_partition_and_marginals(
     lengths: Tensor | None = None,
     space: SpaceLike = None,
     implementation: str = "auto",
+    precision: str = "float64",
     **short: Unpack[Short],
 ) -> tuple[Tensor, Tensor]:
     """Return log Z, (...,), and the marginals of arcs, (..., N, N), for the price of either's gradient.
 
     Arguments and errors as of `log_partition`.
     """
-    scores, *how = prepared(log_scores, lengths, tree_space(space, **short), implementation)
+    scores, *how = prepared(log_scores, lengths, tree_space(space, **short), implementation, precision)
     log_z, found, _ = operators.log_partition_and_marginals(scores, *how)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
@@ -94,26 +101,24 @@ def _is_differentiated(log_scores: Tensor) -> bool:
 
 
 def prepared(
-    log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, implementation: str
-) -> tuple[Tensor, Tensor, str, bool]:
-    """Return scores (B, N, N), lengths (B,), the space's name and whether to stay on the tensor's device."""
+    log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, implementation: str, precision: str
+) -> tuple[Tensor, Tensor, str, str]:
+    """Return scores (B, N, N), lengths (B,), the space's name and how to compute, as `sums.py` takes them."""
+    check_computation(implementation, precision, space)
     nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
     precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
     scores = precise if precise.dim() == 3 else precise.reshape(-1, *nodes, *nodes)
-    return scores, words, space.name, _is_on_device(log_scores, space, implementation)
+    on_device = implementation == "device" or (
+        implementation == "auto" and log_scores.is_cuda and isinstance(space, NonProjective)
+    )
+    return scores, words, space.name, ON_DEVICE if on_device else precision
 
 
-def check_implementation(implementation: str, space: TreeSpace) -> None:
-    """Raise a DeptreeError unless there is such an implementation of the sums over these trees."""
+def check_computation(implementation: str, precision: str, space: TreeSpace) -> None:
+    """Raise a DeptreeError unless the sums over these trees are implemented so, in a precision of this name."""
+    require_precision(precision)
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(implementation, IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     if implementation == "device" and not isinstance(space, NonProjective):
         raise DeptreeError(f"{space.trees} are summed up by kernels only", "Leave out the implementation")
-
-
-def _is_on_device(log_scores: Tensor, space: TreeSpace, implementation: str) -> bool:
-    check_implementation(implementation, space)
-    if implementation == "auto":
-        return log_scores.is_cuda and isinstance(space, NonProjective)
-    return implementation == "device"

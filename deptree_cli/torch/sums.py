@@ -1,11 +1,12 @@
-"""Sums of padded batches of tensors, without derivatives: by kernels in float64, or on the tensors' own device.
+"""Sums of padded batches of tensors, without derivatives: by kernels, or on the tensors' own device.
 
-All take log-scores (B, N, N), lengths (B,), the name of the tree space and whether to stay `on_device`, where they
-compute in the scores' own precision; and return that precision.
+All take log-scores (B, N, N), lengths (B,), the name of the tree space, and how to compute: `ON_DEVICE`, in the scores'
+own precision, or a precision of kernels. They return the scores' precision.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,42 +17,52 @@ from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch.device import elimination
 from deptree_cli.torch.trees import check_lengths
 
+ON_DEVICE = "device"
 
-def log_partition(log_scores: Tensor, lengths: Tensor, space: str, on_device: bool) -> Tensor:
+
+def log_partition(log_scores: Tensor, lengths: Tensor, space: str, how: str) -> Tensor:
     """Return log Z, (B,): the forward sweep alone."""
     check_lengths(lengths, log_scores.shape[-1])
-    if on_device:
+    if how == ON_DEVICE:
         return elimination.log_partition(log_scores, lengths, SPACES.get(space).single_root)
-    log_z = sums.log_partitions(_batch(log_scores, lengths, space), torch.get_num_threads())
-    return torch.from_numpy(log_z).to(log_scores)
+    batch = _batch(log_scores, lengths, space, how)
+    return _tensor(sums.log_partitions(batch, torch.get_num_threads()), batch, log_scores)
 
 
 def log_partition_and_marginals(
-    log_scores: Tensor, lengths: Tensor, space: str, on_device: bool
+    log_scores: Tensor, lengths: Tensor, space: str, how: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return log Z, (B,), its gradient, the marginals, (B, N, N), and log Z of shifted scores, (B,): both sweeps."""
     check_lengths(lengths, log_scores.shape[-1])
-    if on_device:
+    if how == ON_DEVICE:
         return elimination.log_partition_and_marginals(log_scores, lengths, SPACES.get(space).single_root)
-    batch = _batch(log_scores, lengths, space)
-    found = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
-    log_z, marginals, relative = map(torch.from_numpy, found)
-    return log_z.to(log_scores), marginals.to(log_scores.device), relative.to(log_scores)
+    batch = _batch(log_scores, lengths, space, how)
+    log_z, marginals, relative = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
+    return (
+        _tensor(log_z, batch, log_scores),
+        _tensor(marginals, batch, log_scores),
+        _tensor(relative, batch, log_scores),
+    )
 
 
-def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, on_device: bool) -> Tensor:
+def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, how: str) -> Tensor:
     """Return the derivative of the marginals in the direction of values (B, N, N): both sweeps on dual numbers."""
-    if on_device:
+    if how == ON_DEVICE:
         return elimination.arc_covariance(log_scores, lengths, values, SPACES.get(space).single_root)
-    batch = _batch(log_scores, lengths, space)
-    found = sums.covariances(batch, _array(values), torch.get_num_threads())
-    return torch.from_numpy(found).to(log_scores.device)
+    batch = _batch(log_scores, lengths, space, how)
+    return _tensor(sums.covariances(batch, _array(values), torch.get_num_threads()), batch, log_scores)
 
 
-def _batch(log_scores: Tensor, lengths: Tensor, space: str) -> Batch:
-    return Batch(_array(log_scores), lengths.cpu().contiguous().numpy(), SPACES.get(space))
+def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Batch:
+    return Batch(_array(log_scores), _array(lengths), SPACES.get(space), precision)
 
 
 def _array(tensor: Tensor) -> Array:
-    array: Array = tensor.detach().cpu().contiguous().numpy()
-    return array
+    array: Array = (tensor.detach() if tensor.is_cpu else tensor.detach().cpu()).numpy()
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _tensor(found: Array, batch: Batch, like: Tensor) -> Tensor:
+    """A result in the type of the scores, where they are; cast by NumPy, which short sentences feel less."""
+    tensor = torch.from_numpy(found.astype(batch.log_scores.dtype, copy=False))
+    return tensor if like.is_cpu else tensor.to(like.device)

@@ -6,7 +6,6 @@ ignored in what is given. Arcs are (..., N, N), ``[head, dependent]``, 1 where a
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.distributions.constraints import Constraint
@@ -147,10 +146,9 @@ def is_integer(tensor: Tensor) -> bool:
 
 def check_lengths(lengths: Tensor, nodes: int) -> None:
     """Raise a DeptreeError where a sentence has too few words, or too many for scores of so many nodes."""
-    found = np.asarray(lengths.tolist()).ravel()  # not numpy(): tensors that PyTorch transforms have none
-    wrong = np.flatnonzero((found < 1) | (found >= nodes))
-    if len(wrong):
-        b = wrong[0]
+    found = lengths.flatten().tolist()  # not numpy(): tensors that PyTorch transforms have none
+    if found and not 1 <= min(found) <= max(found) < nodes:
+        b = next(b for b, n in enumerate(found) if not 1 <= n < nodes)
         problem = f"the length is {found[b]}, not 1 to {nodes - 1}"
         remedy = "Count words without ROOT, and leave empty sentences out"
         raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")

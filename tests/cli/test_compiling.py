@@ -32,7 +32,7 @@ def other_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that has machine code, but not of the kernels that are wanted."""
     folder = tmp_path_factory.mktemp("code")
     subprocess.run([sys.executable, "-c", OTHER], env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}, check=True)
-    assert list(folder.rglob("*.nbi"))
+    assert list(folder.rglob("*.nbc"))
     return folder
 
 
@@ -50,7 +50,7 @@ def test_a_cold_kernel_is_told_though_others_are_there(tmp_path: Path, cache: di
     counts = [int(count) for count in LINE.findall(shown)]
     assert code == 0
     assert counts == sorted(counts)
-    assert counts[-1] > 3
+    assert counts[-1] > 0
     rest = LINE.sub("", shown)
     assert rest.startswith("\r\x1b[K")
     assert as_it_reads(rest).strip("\r") == ""

@@ -23,7 +23,7 @@ def options(name: str) -> dict[str, click.Option]:
 SHORT = {"-j": "--jobs", "-q": "--quiet", "-v": "--verbose", "-o": "--output"}
 
 # A model is trained by one process and written under -m; what it holds is looked up at once.
-WITHOUT = {"hpyp train": {"-j", "-o"}, "hpyp describe": {"-j", "-q", "-v"}}
+WITHOUT = {"hpyp train": {"-j", "-o"}, "hpyp describe": {"-j", "-q", "-v"}, "warm": {"-j", "-v", "-o"}}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

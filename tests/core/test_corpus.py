@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from deptree_cli.core.corpus import AHEAD, CHUNK, ordered_map
+from deptree_cli.core.corpus import AHEAD, BATCH, CHUNK, HEAVY, ordered_map
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 
@@ -134,3 +134,39 @@ def test_an_error_of_reading_does_not_overtake_results(engine: str) -> None:
     assert drawn == list(range(CHUNK + 3))
     with pytest.raises(DeptreeError, match="cut short"):
         next(results)
+
+
+class Together:
+    """Squares, of several numbers at once; notes how many came together."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def __call__(self, number: int) -> int:
+        raise AssertionError("asked for one number")
+
+    def weight(self, number: int) -> int:
+        return HEAVY // 3 if number % 1000 >= 900 else 0
+
+    def together(self, numbers: list[int]) -> list[int]:
+        assert sum(map(self.weight, numbers)) < 2 * HEAVY
+        self.sizes.append(len(numbers))
+        return list(map(square, numbers))
+
+
+@pytest.mark.parametrize(("engine", "jobs"), [(None, 1), ("threads", 2)])
+def test_a_function_of_many_items_is_given_many(engine: str | None, jobs: int) -> None:
+    function = Together()
+    count = 4 * BATCH
+    assert list(mapped(function, range(count), engine, jobs)) == list(map(square, range(count)))
+    assert sum(function.sizes) == count
+    assert max(function.sizes) == BATCH
+    assert min(function.sizes) == 1  # the first result waits for no other item
+
+
+def test_nothing_waits_for_what_is_not_at_hand() -> None:
+    """The items so far are worked on before the next one, which may be long in coming."""
+    function, taken = Together(), Counting()
+    results = ordered_map(function, taken, at_hand=lambda: taken.taken % 3 > 0)
+    for done, _ in enumerate(itertools.islice(results, 5 * BATCH)):
+        assert taken.taken <= done + 3

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
-from deptree_cli.core.streams import kernel_state, sentence_stream
+from deptree_cli.core.streams import kernel_state, kernel_states, sentence_stream
 
 GOLDEN = (7552688994436822075, 3617650431301777751)
 
@@ -52,3 +53,10 @@ def test_a_kernel_state() -> None:
     assert first.dtype == np.uint64
     assert not np.array_equal(first, second)
     assert np.array_equal(first, kernel_state(sentence_stream(7, "en-1")))
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**32 - 1, 2**32, 2**64 + 7])
+def test_states_of_many_are_those_of_each(seed: int) -> None:
+    names = [("1", 0), ("", 0), ("en-1", 3), ("č", 1), ("\udcff", 2**20)]
+    each = [kernel_state(sentence_stream(seed, *name)) for name in names]
+    assert (kernel_states(seed, names) == each).all()

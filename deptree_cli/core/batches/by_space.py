@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from deptree_cli.core.batches.packed import Packed
+from deptree_cli.core.batches.packed import PRECISIONS, Packed
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.eisner import is_in_range
@@ -19,7 +19,13 @@ from deptree_cli.kernels.batches import eisner, elimination
 
 
 class BatchSums(ABC):
-    """Sums over the trees of packed sentences; each unsets `Packed.sound` where float64 may not suffice."""
+    """Sums over the trees of packed sentences; each unsets `Packed.sound` where the weights' type may not suffice.
+
+    Attributes:
+        precisions: in which log Z and marginals can be computed, float64 among them.
+    """
+
+    precisions: tuple[str, ...] = ("float64",)
 
     def __init__(self, single_root: bool) -> None:
         self.single_root = single_root
@@ -39,6 +45,8 @@ class BatchSums(ABC):
 
 class ByElimination(BatchSums):
     """See `BatchSums`; n^3 multiply-adds a sentence."""
+
+    precisions = tuple(PRECISIONS)
 
     def log_partitions(self, p: Packed, log_z: Float) -> None:
         elimination.log_partitions(p.weights, p.lengths, p.offsets, p.last, self.single_root, log_z, p.sound)

@@ -1,18 +1,20 @@
-"""log Z, marginals and covariances of padded batches: float64 kernels, and sentence by sentence where those give up.
+"""log Z, marginals and covariances of padded batches: by kernels, and sentence by sentence where those give up.
 
-A sentence whose weights leave the range of float64, or whose last word cannot reach all others, is worked out as
+A sentence whose weights leave the range of float32, where that is asked for, is computed in float64. One that leaves
+that too, or whose last word cannot reach all others, is worked out as
 any other sentence of the house is (`core/arc_factored.py`), which also says what is wrong with one that has no tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.batches.by_space import BatchSums, kernels_for
-from deptree_cli.core.batches.packed import Batch, Packed, pack
+from deptree_cli.core.batches.packed import PRECISIONS, Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.shifted import shift
@@ -34,7 +36,7 @@ def log_partitions(batch: Batch, threads: int = 1) -> Float:
     def fill_one(b: int, sentence: ArcFactored) -> None:
         log_z[b] = sentence.factorisation.log_z
 
-    _run(batch, threads, fill, fill_one)
+    _run(batch, threads, fill, fill_one, batch.precision)
     return log_z
 
 
@@ -54,7 +56,7 @@ def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float,
         log_z[b], relative[b] = sentence.factorisation.log_z, relative_log_partition(sentence)
         _put(marginals[b], sentence.factorisation.marginals())
 
-    _run(batch, threads, fill, fill_one)
+    _run(batch, threads, fill, fill_one, batch.precision)
     return log_z, marginals, relative
 
 
@@ -89,20 +91,27 @@ def _run(
     threads: int,
     fill: Callable[[BatchSums, Packed, int, int], None],
     fill_one: Callable[[int, ArcFactored], None],
+    precision: str = "float64",
 ) -> None:
     """Fill results by kernels, if the space has some, and one by one those of sentences they do not suffice for."""
     kernels = kernels_for(batch.space)
+    precision = precision if kernels and precision in kernels.precisions else "float64"
     sound = np.zeros(len(batch.lengths), dtype=np.bool_)
-    if kernels is not None:
 
-        def act(first: int, stop: int) -> None:
-            packed = pack(batch.part(first, stop))
+    def act(first: int, stop: int, dtype: type[np.floating]) -> None:
+        if kernels is not None:
+            packed = pack(batch, first, stop, dtype)
             fill(kernels, packed, first, stop)
             sound[first:stop] = packed.sound
 
-        spread(act, batch.lengths, threads)
+    spread(partial(act, dtype=PRECISIONS[precision]), batch.lengths, threads)
+    if sound.all():
+        return
     for b in np.flatnonzero(~sound).tolist():
-        fill_one(b, _sentence(batch, b))
+        if precision != "float64":
+            act(b, b + 1, np.float64)
+        if not sound[b]:
+            fill_one(b, _sentence(batch, b))
 
 
 def _sentence(batch: Batch, b: int) -> ArcFactored:

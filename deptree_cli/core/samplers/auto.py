@@ -15,12 +15,13 @@ it, every tree is an exact draw.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.samplers import from_sums, wilson
+from deptree_cli.core.samplers import costs, from_sums, wilson
 from deptree_cli.core.samplers.costs import FACTORS, steps_of_tables, steps_of_tree
 from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescued, shifted_weights
 from deptree_cli.core.spaces.elimination import elimination_of
@@ -43,21 +44,36 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Head
         return from_sums(distribution, size, rng)
     n, single_root = distribution.n, distribution.single_root
     wide = single_root and elimination_of(distribution.factorisation).is_wide
-    budget = steps_of_tree(n, wide)
-    spare = np.array([steps_of_tables(n, wide) + (0 if single_root else int(FACTORS * n**3))])
+    budget, steps = steps_of_tree(n, wide), steps_before(n, single_root, wide)
     weights = shifted_weights(distribution, single_root)
     weights[:, 0] = distribution.root_marginals if single_root else 0.0
     walks = Walks.of(size, n)
-    if size <= wilson.FEW:
-        budget, spare = SCAN * budget // (SCAN + n), SCAN * spare // (SCAN + n)
-        kernel.walk_without_tables(weights, single_root, kernel_state(rng), budget, spare, *walks)
+    if size <= costs.FEW:
+        budget, steps = by_scanning(budget, n), by_scanning(steps, n)
+        kernel.walk_without_tables(weights, single_root, kernel_state(rng), budget, np.array([steps]), *walks)
         walked = size
     else:
         tables = alias_tables(weights, first_head=1 if single_root else 0)
-        walked = _walk(walks, *tables, single_root, budget, spare, rng)
+        walked = _walk(walks, *tables, single_root, budget, np.array([steps]), rng)
     if walked < size:
         walks.heads[walked:] = distribution.factorisation.sample(size - walked, rng)
     return rescued(distribution, walks, rng)
+
+
+def steps_before(n: int, single_root: bool, wide: bool) -> int:
+    """The steps that precede the first tree by elimination, which all walks together may take beyond their budgets."""
+    return steps_of_tables(n, wide) + (0 if single_root else int(FACTORS * n**3))
+
+
+def by_scanning(steps: int, n: int) -> int:
+    """As many steps by scanning as cost what these cost by tables."""
+    return SCAN * steps // (SCAN + n)
+
+
+@cache
+def few_steps(n: int, single_root: bool) -> tuple[int, int]:
+    """The budget of a walk by scanning and the steps beyond it that all have, where float64 suffices."""
+    return by_scanning(steps_of_tree(n, False), n), by_scanning(steps_before(n, single_root, False), n)
 
 
 def _walk(

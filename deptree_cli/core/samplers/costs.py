@@ -7,6 +7,9 @@ A step takes about five nanoseconds while its tables fit into a cache, ten and m
 
 from __future__ import annotations
 
+# Up to here a few trees cost less than the tables that would speed up walks (python -m benchmarks few).
+FEW = 8
+
 # Steps that a factorisation costs, times n^3: n^3/3 multiply-adds in float64, and in wide numbers.
 FACTORS = 0.04
 WIDE_FACTORS = 0.45

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.numbers import REAL
+from deptree_cli.core.samplers import costs
 from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces.elimination import Tables as EliminationTables
 from deptree_cli.core.spaces.elimination import elimination_of
@@ -36,9 +37,6 @@ PROBE = 32
 
 # Steps beyond the budget of a tree, for all trees together: named algorithms have none.
 NOTHING_SPARE = np.zeros(1, dtype=np.int64)
-
-# Up to here a few trees cost less than the tables that would speed them up (python -m benchmarks few).
-FEW = 8
 
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
@@ -121,7 +119,7 @@ def _walk(
     weights = shifted_weights(distribution, distribution.single_root)
     weights[:, 0] = root_probs if rooted else 0.0
     walks = Walks.of(size, distribution.n)
-    if size <= FEW:
+    if size <= costs.FEW:
         kernel.walk_without_tables(
             weights, rooted, kernel_state(rng), budget, NOTHING_SPARE.copy(), walks.heads, walks.roots, walks.abandoned
         )

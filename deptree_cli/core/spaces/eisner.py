@@ -22,7 +22,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
-from deptree_cli.kernels.elimination.marginals import CLOSE
+from deptree_cli.kernels.numbers.operations import tolerance
 from deptree_cli.kernels.numbers.pairs import multiple_of_radix
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
@@ -122,7 +122,7 @@ def is_in_range(log_z: float, n: int) -> bool:
 
 def sum_to_one(marginals: Float) -> bool:
     """Whether the probabilities of each word's heads, (n+1, n+1), do so, as far as they should."""
-    return bool((np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < CLOSE).all())
+    return bool((np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < tolerance(marginals)).all())
 
 
 def has_tree(allowed: Bool, single_root: bool) -> bool:

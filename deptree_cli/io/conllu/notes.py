@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Set
+from functools import lru_cache
 
 # Comments `# key = ...`; and where the file says what made it.
 COMMENTS = frozenset(
@@ -53,10 +54,18 @@ def with_entries(
         start = row.rfind(b"\t") + 1
         end = start + len(row[start:].rstrip(b"\r\n"))
         addition = addition_to(row[: row.find(b"\t")])
-        gone = keys | {entry.partition(b"=")[0] for entry in addition.split(b"|")} if addition else keys
+        if addition and row[start:end] == b"_":  # nothing there that could go
+            written.append(row[:start] + addition + row[end:])
+            continue
+        gone = keys | _keys_in(addition) if addition else keys
         entries = [entry for entry in row[start:end].split(b"|") if entry.partition(b"=")[0] not in gone]
         if addition or (addition is not None and len(entries) <= row.count(b"|", start, end)):
             kept = [entry for entry in entries if entry != b"_"]
             row = row[:start] + (b"|".join([*kept, *filter(None, [addition])]) or b"_") + row[end:]
         written.append(row)
     return written
+
+
+@lru_cache(16)
+def _keys_in(entries: bytes) -> frozenset[bytes]:
+    return frozenset(entry.partition(b"=")[0] for entry in entries.split(b"|"))

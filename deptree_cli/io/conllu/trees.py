@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,14 +13,17 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import filled, probabilities, with_places
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.lists import comma_lists, numerals
 
 Value = int | float | bool | None
+
+_NOTHING: Mapping[str, Any] = {}
 
 YES_NO = {True: "yes", False: "no"}
 
@@ -117,25 +121,11 @@ class Trees:
     misc: Mapping[str, Float] = field(default_factory=dict)
 
     def to_jsonl(self) -> bytes:
-        """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, and the notes.
-
-        Without a call of a JSON encoder for every tree, which would cost more than drawing it.
-        """
-        notes = [note for note in self.notes if note.field]
-        numerals = [str(node) for node in range(self.heads.shape[1] + 1)]
-        columns = {"heads": _lists(numerals, self.heads)}
-        for name, named in (("deprels", self.deprels), ("tags", self.tags)):
-            if named:
-                columns[name] = _lists(_quoted(named.names), named.index)
-        sample = ',"sample":{}' if self.ranked else ""
-        template = '{{"sent_id":{}' + sample + "".join(f',"{name}":[{{}}]' for name in columns)
-        lines = map(
-            (template + "".join(f',"{note.field}":{{}}' for note in notes)).format,
-            repeat(_json(self.sent_id)),
-            *([range(1, len(self.heads) + 1)] if self.ranked else []),
-            *columns.values(),
-            *(_each(note.values) for note in notes),
-        )
+        """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, the notes."""
+        size, n = self.heads.shape
+        named = {name: each for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each}
+        ranks = range(1, size + 1) if self.ranked else None
+        lines = json_lines(repeat(self.sent_id, size), ranks, self.heads.ravel(), np.full(size, n), self.notes, named)
         closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in self.closing)
         return ("}\n".join(lines) + closing + "}\n").encode()
 
@@ -177,21 +167,49 @@ def log_prob_note(log_probs: Float) -> Note:
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
-def _lists(names: Sequence[str], numbers: Heads) -> Iterator[str]:
-    """What stands in the list of each tree: numbers (k, n) by their names."""
-    return (",".join(map(names.__getitem__, row)) for row in numbers.tolist())
+def json_lines(
+    sent_ids: Iterable[str],
+    ranks: Iterable[int] | None,
+    heads: Heads,
+    sizes: Int,
+    notes: Sequence[Note],
+    named: Mapping[str, Deprels | Tags] = _NOTHING,
+) -> Iterator[str]:
+    """Yield an object for each tree, without its closing brace; no call of a JSON encoder for each, which costs more
+    than drawing it.
+
+    Args:
+        sent_ids: of each tree.
+        ranks: its number among those of its sentence; None where there is one only.
+        heads: of all trees, one after another.
+        sizes: (L,), the number of words of each tree.
+        notes: with a value for each tree.
+        named: names of words beside their heads.
+    """
+    columns = {"heads": comma_lists(heads, sizes, numerals(int(sizes.max(initial=0))))}
+    for name, each in named.items():
+        columns[name] = comma_lists(each.index.ravel(), sizes, _quoted(each.names))
+    notes = [note for note in notes if note.field]
+    template = '{{"sent_id":{}' + ("" if ranks is None else ',"sample":{}')
+    template += "".join(f',"{name}":[{{}}]' for name in columns) + "".join(f',"{note.field}":{{}}' for note in notes)
+    values = (each_json(note.values) for note in notes)
+    return map(template.format, map(_quote, sent_ids), *([] if ranks is None else [ranks]), *columns.values(), *values)
 
 
 @cache
-def _quoted(names: tuple[str, ...]) -> list[str]:
-    return [_json(name) for name in names]
+def _quoted(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(_quote, names))
+
+
+# A text in JSON, as `dump` writes it.
+_quote = json.encoder.encode_basestring
 
 
 def _json(value: object) -> str:
     return dump(value).decode()[:-1]
 
 
-def _each(values: Sequence[Value]) -> list[str]:
+def each_json(values: Sequence[Value]) -> list[str]:
     """Each value in JSON; floats as `json` writes them, without its function call for every one."""
     if all(type(value) is float and isfinite(value) for value in values):
         return list(map(repr, values))

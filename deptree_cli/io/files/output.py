@@ -14,7 +14,7 @@ import sys
 import zipfile
 from collections.abc import Set
 from contextlib import ExitStack, suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePath
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -169,16 +169,34 @@ def _unwritable(error: OSError, path: str | None) -> DeptreeError:
     return DeptreeError(f"cannot be written ({error.strerror})", "Choose another place with -o", place=place)
 
 
+def npy_of(array: NDArray[np.generic]) -> bytes:
+    """An array of numbers as `numpy.save` writes it."""
+    if array.flags.c_contiguous:
+        return _npy_header(array.dtype, array.shape) + array.tobytes()
+    data = io.BytesIO()
+    np.lib.format.write_array(data, array, allow_pickle=False)
+    return data.getvalue()
+
+
+@lru_cache(1024)
+def _npy_header(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> bytes:
+    """What stands in front of the numbers; NumPy takes longer over it than over those of a sentence."""
+    said = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    data = io.BytesIO()
+    np.lib.format.write_array_header_1_0(data, said)
+    return data.getvalue()
+
+
 class NpzOutput:
     """A `.npz` written entry by entry, the same bytes for the same arrays; a context manager like `Output`.
 
     Args:
         path: a file, or None or `-` for standard output.
         comment: how the arrays were made; the comment of the zip, so that its keys stay the sentences.
-        compressed: or quicker to write.
+        compressed: takes less space and several times as long.
     """
 
-    def __init__(self, path: str | None, comment: str = "", compressed: bool = True) -> None:
+    def __init__(self, path: str | None, comment: str = "", compressed: bool = False) -> None:
         self._path = path
         self._comment = comment
         self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
@@ -227,9 +245,7 @@ class NpzOutput:
             raise DeptreeError("an .npz cannot hold this name", "Rename it", sent_id=key)
         entry.compress_type = self._method
         entry.create_system = _UNIX
-        data = io.BytesIO()
-        np.lib.format.write_array(data, array, allow_pickle=False)
-        self._zip.writestr(entry, data.getvalue())
+        self._zip.writestr(entry, npy_of(array))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
 from typing import BinaryIO, cast
 
 from deptree_cli.core.errors import DeptreeError
@@ -45,6 +47,9 @@ class Input:
 # The files that are being read, by their paths as they were given: for `share_read`.
 _reading: dict[str, BinaryIO] = {}
 
+# Those of them that are no files, from which more may come later: for `is_at_hand`.
+_pipes: list[BinaryIO] = []
+
 
 def share_read(path: str) -> float | None:
     """How much of a file has been read by now, from 0 to 1; None where it is not being read, or has no known end."""
@@ -52,6 +57,13 @@ def share_read(path: str) -> float | None:
         stream = _reading[path]
         return stream.tell() / os.fstat(stream.fileno()).st_size
     return None
+
+
+def is_at_hand() -> bool:
+    """Whether there is no need to wait for what comes next: for files never, for a pipe if nothing is in it."""
+    with suppress(OSError, ValueError):  # what cannot be asked
+        return not _pipes or len(select(_pipes, [], [], 0)[0]) == len(_pipes)
+    return True
 
 
 class _Rewound(io.RawIOBase):
@@ -89,8 +101,7 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
     place = place_of(path)
     with ExitStack() as opened:
         stream = _stdin() if path == STDIN else opened.enter_context(_open(path))
-        _reading[path] = cast(BinaryIO, stream)
-        opened.callback(_reading.pop, path, None)
+        opened.enter_context(_read_under(path, cast(BinaryIO, stream)))
         try:
             head = stream.read(_HEAD)
             if head.startswith(_GZIP):
@@ -102,6 +113,23 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
             yield Input(_rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
+
+
+@contextmanager
+def _read_under(path: str, stream: BinaryIO) -> Iterator[None]:
+    """Note within the block that a stream is read under this path, and whether it is a pipe."""
+    _reading[path] = stream
+    is_pipe = False
+    with suppress(OSError, ValueError):  # no descriptor
+        is_pipe = not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    if is_pipe:
+        _pipes.append(stream)
+    try:
+        yield
+    finally:
+        _reading.pop(path, None)
+        if is_pipe:
+            _pipes.remove(stream)
 
 
 def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:

@@ -44,7 +44,7 @@ class SentenceArrays(NpzOutput):
         if owner := owner_of(key, BESIDE):
             problem = f"in an .npz this name means the {key.rpartition('.')[2]} of {owner!r}"
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
-        if not {key, f"{key}.npy.npy"}.isdisjoint(self.names):
+        if key in self.names or f"{key}.npy.npy" in self.names:
             problem = "numpy.load cannot tell names in an .npz apart that differ by .npy at the end"
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
         super().write(f"{key}.{beside}" if beside else key, array)

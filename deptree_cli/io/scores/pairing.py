@@ -129,12 +129,13 @@ def _record(raw: RawScores, block: Block | None, number: int, layout: Layout) ->
         if not fits_a_line(sent_id):
             raise DeptreeError("the sentence's name holds a control character", "Rename it")
         padded = raw.padded and block is None
-        scores = _fitted(raw, block, layout)
+        scores, n = _fitted(raw, block, layout)
         if padded:
             check_not_padding(scores, layout)
         if block is None and raw.forms:
-            block = _of_forms(sent_id, raw.forms, words_in(scores.shape, layout))
-        check_parts(raw.parts, words_in(scores.shape, layout))
+            block = _of_forms(sent_id, raw.forms, n)
+        if raw.parts is not None:
+            check_parts(raw.parts, n)
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
     notice = ASSUMPTION if layout.is_assumed(scores.shape) else ""
@@ -150,8 +151,8 @@ def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
     return block_of(sent_id, forms)
 
 
-def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
-    """The scores at the length of their sentence.
+def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> tuple[Array, int]:
+    """The scores at the length of their sentence, and that length.
 
     Raises:
         OutOfStep: they have another one.
@@ -159,9 +160,9 @@ def _fitted(raw: RawScores, block: Block | None, layout: Layout) -> Array:
     scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
     n = words_in(scores.shape, layout)
     if block is None or block.n == n:
-        return scores
+        return scores, n
     if raw.padded and block.n < n:
-        return cut(scores, block.n, layout)
+        return cut(scores, block.n, layout), block.n
     raise OutOfStep(
         f"the scores have {counted(n, 'word')}, the CoNLL-U sentence has {block.n} ({block.place})",
         f"{_SAME}, with the same tokens",

@@ -54,6 +54,11 @@ class Record:
         return tuple(dict.fromkeys((self.sent_id, *key))) if self.named else key
 
     @property
+    def weight(self) -> int:
+        """How many numbers it has."""
+        return self.scores.size
+
+    @property
     def known_heads(self) -> Heads:
         """The heads that are known to be right, (n,), -1 where none is: those of `gold`, else those of the sentence."""
         block = self.gold or self.block

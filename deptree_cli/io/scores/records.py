@@ -32,6 +32,8 @@ from deptree_cli.io.scores.source import ScoreSource
 if TYPE_CHECKING:
     from conllu.models import TokenList
 
+    from deptree_cli.io.scores.batches import ScoredBatch
+
 
 @dataclass(frozen=True)
 class Interpretation:
@@ -68,6 +70,14 @@ class Interpretation:
         except DeptreeError as error:
             error.remedy = self._with_hints(error.remedy, record)
             raise error.at(record.place, record.sent_id) from None
+
+    def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
+        """Those of the records that can be worked on together, None where there are none."""
+        if self.labels is not None or self.layout.labels or self.fix_heads:
+            return None
+        from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
+
+        return batch_of(records, self.layout, self.space, self.temperature)
 
     def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so."""

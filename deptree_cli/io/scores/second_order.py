@@ -28,13 +28,13 @@ def by_name(parts: SecondOrderParts) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def check_parts(parts: SecondOrderParts | None, n: int) -> None:
+def check_parts(parts: SecondOrderParts, n: int) -> None:
     """Raise unless all second-order scores are those of a sentence of n words.
 
     Raises:
         DeptreeError: names the array that is not.
     """
-    for name, array in by_name(parts or SecondOrderParts()).items():
+    for name, array in by_name(parts).items():
         if array.shape != (n + 1,) * 3:
             problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
             raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")

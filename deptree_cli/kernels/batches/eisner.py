@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.batches.elimination import fill_tangents, sentence
+from deptree_cli.kernels.batches.elimination import fill_tangents
+from deptree_cli.kernels.batches.lanes import sentence
 from deptree_cli.kernels.charts.eisner import TABLES, inside, outside
-from deptree_cli.kernels.elimination.marginals import CLOSE
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.operations import tolerance
 
 
 @kernel
@@ -42,7 +43,7 @@ def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
         outside(W, single_root, chart, new_chart(n), found)
         marginals[b, : n + 1, 1 : n + 1] = found[:, 1:]
         for j in range(1, n + 1):
-            sound[b] = sound[b] and abs(found[:, j].sum() - 1.0) < CLOSE
+            sound[b] = sound[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
 
 
 @kernel
@@ -61,4 +62,4 @@ def covariances(weights, lengths, offsets, values, single_root, log_z, out, soun
         outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
-            sound[b] = sound[b] and abs(total - 1.0) < CLOSE and math.isfinite(slope)
+            sound[b] = sound[b] and abs(total - 1.0) < tolerance(found) and math.isfinite(slope)

@@ -6,53 +6,60 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.batches.lanes import longest_short, sentence, sums_side_by_side
 from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, swap_words
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.operations import SAFE_LOG
+from deptree_cli.kernels.numbers.lanes import LINE
+from deptree_cli.kernels.numbers.operations import SAFE_LOG, reaches
 
 
 @kernel
 def log_partitions(weights, lengths, offsets, last, single_root, log_z, sound):
-    """Fill log_z (B,) from packed weights, which are overwritten; sound (B,): unset where float64 may not suffice."""
+    """Fill log_z (B,) from packed weights, float64 or float32, which are overwritten.
+
+    sound (B,): unset where such numbers may not suffice.
+    """
+    sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, None, sound)
     nodes = lengths.max() + 1
-    pivots, workspace = np.empty(nodes), np.empty((3, WIDTH, nodes))
+    pivots, workspace = np.empty(nodes, weights.dtype), np.empty((3, WIDTH, nodes), weights.dtype)
     for b in range(lengths.shape[0]):
-        W = sentence(weights, offsets[b], lengths[b])
-        swap_words(W, max(1, last[b]), 1)
-        log_z[b], depth = eliminate(W, pivots[: lengths[b] + 1], workspace, single_root)
-        sound[b] = sound[b] and depth > SAFE_LOG
+        if lengths[b] > longest_short(weights):
+            W = sentence(weights, offsets[b], lengths[b])
+            swap_words(W, max(1, last[b]), 1)
+            log_z[b], depth = eliminate(W, pivots[: lengths[b] + 1], workspace, single_root)
+            sound[b] = sound[b] and reaches(weights, depth)
 
 
 @kernel
-def sentence(numbers, offset, n):
-    """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
-    return numbers[offset : offset + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-
-
-@kernel
-def aligned(nodes):
+def aligned(nodes, size):
     """Return how many numbers apart rows are to begin: as many as fill cache lines, which saves a tenth of the time."""
-    return (nodes + 7) // 8 * 8
+    return (nodes * size + LINE - 1) // LINE * (LINE // size)
 
 
 @kernel
 def sums(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
     """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights; sound as in `log_partitions`."""
+    sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound)
     nodes = lengths.max() + 1
-    factors, adjoints = np.empty(nodes * aligned(nodes)), np.empty(nodes * aligned(nodes))
-    pivots, workspace = np.empty(nodes), np.empty((3, WIDTH, nodes))
+    if nodes - 1 <= longest_short(weights):
+        return
+    factors = np.empty(nodes * aligned(nodes, weights.itemsize), weights.dtype)
+    adjoints = np.empty_like(factors)
+    pivots, workspace = np.empty(nodes, weights.dtype), np.empty((3, WIDTH, nodes), weights.dtype)
     for b in range(lengths.shape[0]):
         n, first = lengths[b], max(1, last[b])
-        W, S = sentence(weights, offsets[b], n), pivots[: n + 1]
-        size, shape = (n + 1) * aligned(n + 1), (n + 1, aligned(n + 1))
-        A, J = factors[:size].reshape(shape), adjoints[:size].reshape(shape)
-        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-        sound[b] = (
-            sound[b] and depth > SAFE_LOG and arc_marginals(W, first, A, S, J, workspace, single_root, marginals[b])
-        )
+        if n > longest_short(weights):
+            W, S, shape = sentence(weights, offsets[b], n), pivots[: n + 1], (n + 1, aligned(n + 1, weights.itemsize))
+            A, J = factors[: shape[0] * shape[1]].reshape(shape), adjoints[: shape[0] * shape[1]].reshape(shape)
+            log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+            sound[b] = (
+                sound[b]
+                and reaches(weights, depth)
+                and arc_marginals(W, first, A, S, J, workspace, single_root, marginals[b])
+            )
 
 
 @kernel

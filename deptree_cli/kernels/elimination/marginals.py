@@ -17,11 +17,10 @@ from deptree_cli.kernels.numbers.operations import (
     multiply,
     put,
     row,
+    tolerance,
     zero,
 )
 from deptree_cli.kernels.xoshiro import U64
-
-CLOSE = 1e-9  # by how much the probabilities of a word's heads may fail to sum to 1
 
 
 @kernel
@@ -77,7 +76,7 @@ def put_products(W, adjoints, totals, out):
         add_row(row(W, i), row(adjoints, i), nodes, totals, row(out, i))
     usable = True
     for j in range(1, nodes):
-        usable = usable and abs(as_float(get(totals, j)) - 1.0) < CLOSE
+        usable = usable and abs(as_float(get(totals, j)) - 1.0) < tolerance(totals)
     return usable
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.lanes import Lanes
 from deptree_cli.kernels.numbers.operations import get, multiply_add, operation, put, row, zero
 from deptree_cli.kernels.xoshiro import U64
 
@@ -50,6 +51,22 @@ def _add_detours(target, factors, detours, start, stop):
 @add_detours_backward.register(tuple)
 def _add_detours_backward(A, given, target, shares, start, stop):
     add_each_backward(A, given, target, shares, start, stop)
+
+
+@add_detours.register(Lanes)
+def _add_detours_side_by_side(target, factors, detours, start, stop):
+    if stop - start == WIDTH:
+        add_four(target, factors, detours, start)
+    else:
+        add_each(target, factors, detours, start, stop)
+
+
+@add_detours_backward.register(Lanes)
+def _add_detours_side_by_side_backward(A, given, target, shares, start, stop):
+    if stop - start == WIDTH:
+        add_four_backward(A, given, target, shares, start)
+    else:
+        add_each_backward(A, given, target, shares, start, stop)
 
 
 @add_detours.register(Dual)

@@ -51,17 +51,23 @@ def eliminate(A, S, workspace, single_root):
     Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
     If that sum is far below 0, sums of products of float64 weights may have lost terms that underflowed.
     """
+    return log_of_product(S) if eliminate_words(A, S, workspace, single_root) else (-math.inf, -math.inf)
+
+
+@kernel
+def eliminate_words(A, S, workspace, single_root):
+    """Factorise A (n+1, n+1) in place and fill S (n+1,) from 1 on; return whether no pivot but the last can be 0."""
     for stop in range(length(S), 2, -WIDTH):
         start = max(2, stop - WIDTH)
         for m in range(stop - 1, start - 1, -1):
             pivot = take_pivot(A, row(workspace, 0), stop, m, single_root)
             put(S, m, pivot)
             if not is_positive(pivot):
-                return -math.inf, -math.inf
+                return False
         add_detours(A, A, A, start, stop)  # what comes to stand on the diagonal is never read
     put(S, 1, get(A, (0, 1)))
     put(A, (0, 1), one(S))
-    return log_of_product(S)
+    return True
 
 
 @kernel

@@ -103,3 +103,8 @@ def _from_wide(array, x):
 @ops.reaches.register(Dual)
 def _reaches(array, log_value):
     return ops.reaches(array.value, log_value)
+
+
+@ops.tolerance.register(Dual)
+def _tolerance(array):
+    return ops.tolerance(array.value)

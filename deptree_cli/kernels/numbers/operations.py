@@ -16,8 +16,10 @@ from numba import types
 from numba.extending import overload
 
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.within import WITHIN
 
 SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708
+SAFE_LOG_SINGLE = -60.0  # the same of float32, e^-87
 
 
 def operation(body: Any) -> Any:
@@ -29,7 +31,7 @@ def operation(body: Any) -> Any:
     """
     choice = singledispatch(body)
 
-    @overload(choice)
+    @overload(choice, jit_options=WITHIN)
     @wraps(body)
     def body_for(*kinds: Any) -> Any:
         return choice.dispatch(class_of(kinds[0]))
@@ -39,8 +41,10 @@ def operation(body: Any) -> Any:
 
 def class_of(kind: Any) -> type:
     """Return the Python class that stands for a numba type where bodies are chosen."""
-    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
+    if hasattr(kind, "instance_class"):  # tuples with names, and vectors
         return kind.instance_class
+    if isinstance(kind, types.Float):
+        return float
     return tuple if isinstance(kind, types.BaseTuple) else object
 
 
@@ -106,13 +110,18 @@ def fused_multiply_add(total, x, y):
 @operation
 def zero(array):
     """Return the number 0 of an array's kind."""
+    return array.dtype.type(0.0)
+
+
+@zero.register(float)
+def _zero(array):
     return 0.0
 
 
 @operation
 def one(array):
     """Return the number 1 of an array's kind."""
-    return 1.0
+    return array.dtype.type(1.0)
 
 
 @operation
@@ -200,7 +209,7 @@ def is_less(x, y):
 @operation
 def logarithm(x):
     """Return the natural logarithm of a positive number, a float64."""
-    return math.log(x)
+    return math.log(np.float64(x))
 
 
 @operation
@@ -224,7 +233,13 @@ def length(array):
 @operation
 def reaches(array, log_value):
     """Return whether sums and products of an array's kind of numbers are sound down to e^log_value."""
-    return log_value > SAFE_LOG
+    return log_value > (SAFE_LOG if array.itemsize == 8 else SAFE_LOG_SINGLE)
+
+
+@operation
+def tolerance(array):
+    """Return by how much sums of an array's kind of numbers may fail to be 1 where they should."""
+    return 1e-9 if array.itemsize == 8 else 1e-5
 
 
 def treat_parts_alike(kind: Any, make: Any) -> None:

@@ -195,3 +195,8 @@ def _from_wide(array, x):
 @ops.reaches.register(tuple)
 def _reaches(array, log_value):
     return True
+
+
+@ops.tolerance.register(tuple)
+def _tolerance(array):
+    return ops.tolerance(array[0])

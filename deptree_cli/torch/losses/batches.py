@@ -22,6 +22,7 @@ class How(Short, total=False):
 
     reduction: str
     implementation: str
+    precision: str
 
 
 class Batch(NamedTuple):
@@ -31,13 +32,15 @@ class Batch(NamedTuple):
     lengths: Tensor
     space: TreeSpace
     implementation: str
+    precision: str
     reduction: str
     dtype: torch.dtype
 
     @property
     def distribution(self) -> TreeDistribution:
         """The distributions over their trees."""
-        return TreeDistribution(self.scores, self.lengths, self.space, implementation=self.implementation)
+        given = self.scores, self.lengths, self.space
+        return TreeDistribution(*given, implementation=self.implementation, precision=self.precision)
 
     def reduced(self, losses: Tensor, count: Tensor | int | None = None) -> Tensor:
         """Return losses (B,) as they are wanted; a mean divides their sum by a count, of words if none is given."""
@@ -54,6 +57,7 @@ def batch_of(
     *,
     reduction: str = "mean",
     implementation: str = "auto",
+    precision: str = "float64",
     **short: Unpack[Short],
 ) -> Batch:
     """Return what the arguments of a loss stand for, or raise a DeptreeError: no such shapes, reduction or space."""
@@ -61,4 +65,4 @@ def batch_of(
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    return Batch(wide(log_scores), lengths, trees, implementation, reduction, dtype)
+    return Batch(wide(log_scores), lengths, trees, implementation, precision, reduction, dtype)

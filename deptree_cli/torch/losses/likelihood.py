@@ -32,9 +32,9 @@ def negative_log_likelihood(
         DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, implementation, *_ = batch
+    scores, lengths, trees, implementation, precision, *_ = batch
     heads = checked_gold(heads, log_scores, lengths, partial=False)
-    log_z = ops.log_partition(scores, lengths, trees, implementation)
+    log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, trees)
     raise_unless_tree(possible)
@@ -56,12 +56,12 @@ def partial_annotation_loss(
         DeptreeError: names a sentence of which no tree of the space has the known heads.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, implementation, *_ = batch
+    scores, lengths, trees, implementation, precision, *_ = batch
     heads = checked_gold(heads, log_scores, lengths)
-    log_z = ops.log_partition(scores, lengths, trees, implementation)
+    log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
     try:
         known = with_known_heads(scores, heads, lengths)
-        given = ops.log_partition(known, lengths, trees, implementation)
+        given = ops.log_partition(known, lengths, trees, implementation, precision)
     except DeptreeError as error:
         error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
         raise

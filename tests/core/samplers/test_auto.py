@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import auto, wilson
-from deptree_cli.core.samplers.costs import steps_of_tables, steps_of_tree
+from deptree_cli.core.samplers.costs import FEW, steps_of_tables, steps_of_tree
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 
@@ -90,5 +90,5 @@ def test_steps_stay_within_what_elimination_costs(
     distribution = graphs.distribution(graphs.saturated(20), single_root)
     auto.draw(distribution, size, np.random.default_rng(13))
     factors = 0 if single_root else int(auto.FACTORS * 20**3)
-    tried = size if size <= wilson.FEW else auto.FEWEST
+    tried = size if size <= FEW else auto.FEWEST
     assert sum(taken) <= steps_of_tables(20, False) + factors + tried * (steps_of_tree(20, False) + 1)

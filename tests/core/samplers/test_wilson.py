@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS, wilson
+from deptree_cli.core.samplers import SAMPLERS, costs, wilson
 from deptree_cli.core.spaces.elimination import Elimination
 from deptree_cli.kernels.walks.wilson import walk
 from tests.oracle import Oracle
@@ -48,7 +48,7 @@ class AnyRoot:
 def mixing(monkeypatch: pytest.MonkeyPatch, few: int = 0) -> None:
     """Never give walking up: the abandoned trees stay mixed with the others. Walk without tables up to `few` trees."""
     monkeypatch.setattr(wilson, "PROBE", 10**9)
-    monkeypatch.setattr(wilson, "FEW", few)
+    monkeypatch.setattr(costs, "FEW", few)
 
 
 @FEW_OR_MANY
@@ -102,7 +102,7 @@ def test_drawing_the_root_anew_would_be_caught(few: int, graphs, monkeypatch: py
 def test_the_root_drawn_is_kept(budget: int, probe: int, few: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by trees that ran out of budget, and by those that were not walked because too many had."""
     monkeypatch.setattr(wilson, "PROBE", probe)
-    monkeypatch.setattr(wilson, "FEW", few)
+    monkeypatch.setattr(costs, "FEW", few)
     for root in range(1, 7):
         distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
         monkeypatch.setattr(Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])

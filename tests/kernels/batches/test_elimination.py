@@ -15,7 +15,7 @@ from deptree_cli.kernels.shift import shift_sentences
 Float = NDArray[np.float64]
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-LENGTHS = [4, 1, 6, 2, 3, 5, 1]
+LENGTHS = [4, 1, 6, 2, 3, 5, 1, 52]
 
 
 class Batch:

@@ -17,6 +17,7 @@ from numba import njit
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers import wide as w
 from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers.lanes import Lanes
 from deptree_cli.kernels.numbers.paired import Paired
 from deptree_cli.kernels.numbers.precise import Precise
 from deptree_cli.kernels.numbers.tropical import Tropical
@@ -42,7 +43,11 @@ OF_TROPICAL = {
 # What makes -inf, copies and maxima is asked of scores only, sums of products and their range not of pairs; what brings
 # a mantissa back into range, `rescale`, is asked of float64 and pairs.
 OF_SCORES = {"lowest", "all_lowest", "copy", "largest_sum"}
-OF_PAIRS = OPERATIONS.keys() - {"inner", "multiply_add", "reaches", "from_wide"}
+OF_PAIRS = OPERATIONS.keys() - {"inner", "multiply_add", "reaches", "tolerance", "from_wide"}
+
+# What elimination asks of sentences side by side; a number of theirs is a plain array.
+OF_LANES = {"get", "put", "row", "length", "zero", "one"}
+OF_SCALARS = {"is_positive": {np.ndarray}, "zero": {float}}
 
 # Precise numbers are wide ones; their arrays are laid out in another way.
 OF_PRECISE = {"get", "put", "row", "part", "zero", "one", "from_wide"}
@@ -145,9 +150,9 @@ def test_every_kind_has_every_operation_under_the_same_names() -> None:
     for name, operation in OPERATIONS.items():
         bodies = operation.registry
         kinds = set() if name in OF_SCORES | {"rescale"} else {object, tuple, Dual}
-        for kind, names in ((Tropical, OF_TROPICAL), (Paired, OF_PAIRS), (Precise, OF_PRECISE)):
+        for kind, names in ((Tropical, OF_TROPICAL), (Paired, OF_PAIRS), (Precise, OF_PRECISE), (Lanes, OF_LANES)):
             kinds |= {kind} if name in names else set()
-        assert set(bodies) == kinds | {object}, name
+        assert set(bodies) == kinds | {object} | OF_SCALARS.get(name, set()), name
         assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
         assert operation.__doc__.startswith(("Return", "Store")), name
 

@@ -107,6 +107,8 @@ def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | N
 
 def _array(rows: Any, matrices: ReadSpec) -> Array:
     """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
+    if matrices.dimensions == 2 and (found := _rectangle(rows)) is not None:
+        return found
     shape, cells = _flattened(rows, matrices.dimensions)
     numbers = [matrices.forbidden if cell is None else cell for cell in cells]
     if not all(isinstance(number, int | float) for number in numbers):
@@ -117,6 +119,17 @@ def _array(rows: Any, matrices: ReadSpec) -> Array:
         return np.array(numbers, dtype=np.float64).reshape(shape)
     except OverflowError:
         raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
+
+
+def _rectangle(rows: Any) -> Array | None:
+    """Lists of as many numbers each as an array; None for whatever else it is."""
+    try:
+        (size,) = set(map(len, rows))
+        cells = np.array(list(chain.from_iterable(rows)))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    plain = type(rows) is list and size and cells.ndim == 1 and cells.dtype.kind in "if"
+    return cells.astype(np.float64, copy=False).reshape(-1, size) if plain else None
 
 
 def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:

@@ -5,18 +5,15 @@ Of a batch only one slice is in memory at a time.
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import numpy as np
-
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.output import Output, npy_of
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
@@ -79,9 +76,7 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
             if beside:
                 problem = f"a .npy has no place for {beside.replace('_', ' ')}"
                 raise DeptreeError(problem, "Write .npz or JSON Lines", sent_id=sent_id)
-            data = io.BytesIO()
-            np.lib.format.write_array(data, scores, allow_pickle=False)
-            out.write(data.getvalue())
+            out.write(npy_of(scores))
 
         yield write
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from io import BytesIO
+from struct import Struct
 from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
@@ -26,6 +28,14 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, SecondOrderParts, Source
 
 _SUFFIX = ".npy"
+
+# Entries of so many bytes are read at once.
+_SMALL = 1 << 22
+
+# The header in front of an entry: its first bytes, flags, method, and the lengths of its name and of what follows.
+_LOCAL = Struct("<4s2xHH16xHH")
+_ODD = 0x1 | 0x20 | 0x40  # encrypted, a patch, encrypted with another method
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 # What zipfile raises for a damaged, an encrypted or an exotically compressed entry.
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
@@ -95,8 +105,11 @@ class Sentences(Mapping[str, RawScores]):
     def __getitem__(self, key: str) -> RawScores:
         if key not in self._keys:
             raise KeyError(key)
+        found = self._archive[key]
+        if not self._parts:
+            return found
         parts = {name: self._archive.load(under) for name in PARTS if (under := f"{key}.{name}") in self._parts}
-        return replace(self._archive[key], parts=SecondOrderParts(**parts) if parts else None)
+        return replace(found, parts=SecondOrderParts(**parts)) if parts else found
 
 
 class Archive(Mapping[str, RawScores]):
@@ -127,8 +140,27 @@ class Archive(Mapping[str, RawScores]):
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""
+        data = self._whole(self._archive.NameToInfo[self._names[key]])
+        if data is not None:
+            return read_array(BytesIO(data), f"{self.place}[{key}]")
         with self.entry(key) as stream:
             return read_array(stream, f"{self.place}[{key}]")
+
+    def _whole(self, entry: zipfile.ZipInfo) -> bytes | None:
+        """The bytes of a small entry that is as it should be, without zipfile's object for each; None for any other."""
+        file = self._archive.fp
+        if entry.file_size > _SMALL or entry.compress_size > _SMALL or file is None:
+            return None
+        with suppress(*_DAMAGE):
+            file.seek(entry.header_offset)
+            magic, flags, method, name, extra = _LOCAL.unpack(file.read(_LOCAL.size).ljust(_LOCAL.size, b"\0"))
+            if magic == b"PK\3\4" and not flags & _ODD and file.read(name) == entry.orig_filename.encode():
+                data = file.read(extra + entry.compress_size)[extra:]
+                if method == zipfile.ZIP_DEFLATED:
+                    data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.file_size + 1)
+                sound = method in _METHODS and len(data) == entry.file_size and zlib.crc32(data) == entry.CRC
+                return data if sound else None
+        return None
 
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:

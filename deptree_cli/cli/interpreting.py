@@ -1,0 +1,160 @@
+"""Whether the kernels of a run are compiled: small work is done sooner by Python than compiling takes.
+
+It is decided once, before a kernel is imported, and holds for all processes of the run. Whoever sets NUMBA_DISABLE_JIT
+has decided: 0 compiles, 1 does not. Only commands decide; the library always compiles.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.kernels import at_hand
+from deptree_cli.kernels.cache import cache_folder
+
+VARIABLE = "NUMBA_DISABLE_JIT"
+
+# Seconds that work may take in Python to be called small; by far most takes a fifth of the estimates below.
+SMALL = 2.0
+
+# What a byte of text takes to scan, in microseconds.
+TEXT = 5.0
+
+
+class Cost(NamedTuple):
+    """What a matrix of n rows takes in Python, in microseconds: base * n^power + tree * n^tree_power * repetitions.
+
+    Measured on scores that leave the range of float64, which take up to ten times as long as others.
+
+    Attributes:
+        by: the options that say how often something is repeated, once if they are not given; their numbers multiply.
+    """
+
+    base: float
+    power: int = 3
+    tree: float = 0.0
+    tree_power: int = 1
+    by: tuple[str, ...] = ()
+
+    def of(self, n: float, repetitions: int) -> float:
+        """The microseconds of one matrix."""
+        return self.base * n**self.power + self.tree * n**self.tree_power * repetitions
+
+
+# A word of hpyp is a matrix of one row. Commands that are not here compile.
+_SUMS, _LINKS = Cost(30), Cost(2, power=6)
+COSTS = {
+    "sample": Cost(30, tree=150, by=("size",)),
+    "swor": Cost(40, tree=250, by=("size",)),
+    "estimate": Cost(0),
+    "decode": Cost(30, tree=6, tree_power=3, by=("size",)),
+    "marginals": _SUMS,
+    "score": _SUMS,
+    "partition": _SUMS,
+    "expect": Cost(60),
+    "diff": Cost(60, tree=150, by=("size",)),
+    "check-bias": Cost(500, tree=200, by=("size",)),
+    "inspect": _SUMS,
+    "show": Cost(30, tree=150, by=("size",)),
+    "convert": Cost(0),
+    "hpyp parse": Cost(1000, tree=2, by=("particles", "size")),
+    "hpyp surprisal": Cost(1000, tree=4, by=("particles", "filters")),
+    "hpyp perplexity": Cost(1000, tree=4, by=("particles", "filters")),
+    "hpyp generate": Cost(0, tree=11_000, by=("size",)),
+    "hpyp describe": Cost(0),
+    "bitext align": _LINKS,
+    "bitext expectations": _LINKS,
+    "bitext show": _LINKS,
+}
+
+# Parameters that name files of matrices, and of sentences to be parsed; and options whose work nobody foresees.
+MATRICES, SENTENCES = ("scores", "other", "label_scores", "symmetric"), "sentences"
+UNFORESEEN = ("mass", "iterations", "seconds", "beam", "scheduler")
+
+# By option, what takes a time that sizes tell: walks of other samplers may be as long as scores are peaked.
+FORESEEN = {"sampler": "auto", "method": "exact"}
+
+
+@contextmanager
+def compiled_or_not(ctx: click.Context) -> Iterator[None]:
+    """Decide for the run of a command within the block; a run that compiled is noted at its end."""
+    name = _name(ctx)
+    given = f"{name} {_given(ctx)}"
+    is_open = VARIABLE not in os.environ and "numba" not in sys.modules
+    if is_open and not at_hand.is_at_hand(name, given) and _is_small(name, ctx):
+        os.environ[VARIABLE] = "1"
+    yield
+    if "deptree_cli.kernels.stored" in sys.modules and os.environ.get(VARIABLE, "0") == "0":
+        if folder := cache_folder():
+            at_hand.note(given, folder)
+
+
+def _is_small(name: str, ctx: click.Context) -> bool:
+    """Whether the work is known and small; what comes from a stream, or is packed, is not known."""
+    cost = COSTS.get(name)
+    chosen = {option: getattr(ctx.params.get(option), "name", usual) for option, usual in FORESEEN.items()}
+    if cost is None or chosen != FORESEEN or any(ctx.params.get(option) is not None for option in UNFORESEEN):
+        return False
+    repetitions = math.prod(ctx.params.get(option) or 1 for option in cost.by)
+    microseconds = 0.0
+    try:
+        for each in _costs(cost, repetitions, ctx):
+            microseconds += each
+            if microseconds > SMALL * 1e6:
+                return False
+    except Exception:  # of any kind, from a damaged file: the command reads it again, and tells what is wrong
+        return False
+    return True
+
+
+def _costs(cost: Cost, repetitions: int, ctx: click.Context) -> Iterator[float]:
+    """What the files of a command line take, in microseconds."""
+    from deptree_cli.io.scores.sizes import matrix_sizes
+
+    yield 0.0 if "scores" in ctx.params else cost.of(1, repetitions)
+    for parameter, path in _files(ctx):
+        if not Path(path).is_file() or path.endswith(".gz"):
+            raise ValueError(path)
+        if parameter in MATRICES:
+            for count, rows, columns in matrix_sizes(path):
+                yield count * cost.of(math.sqrt(rows * columns), repetitions)
+            continue
+        size = Path(path).stat().st_size
+        yield size * TEXT
+        if parameter == SENTENCES and size * TEXT < SMALL * 1e6:
+            yield Path(path).read_bytes().count(b"\n") * cost.of(1, repetitions)
+
+
+def _files(ctx: click.Context) -> Iterator[tuple[str, str]]:
+    """The files that are read, each with the name of its parameter."""
+    for parameter in ctx.command.params:
+        value: Any = ctx.params.get(parameter.name or "") if parameter.type is INPUT else None
+        for path in (value,) if isinstance(value, str) else value or ():
+            yield parameter.name or "", path
+
+
+def _name(ctx: click.Context) -> str:
+    """The name of a command, with that of its group."""
+    above = f"{_name(ctx.parent)} " if ctx.parent and ctx.parent.parent else ""
+    return f"{above}{ctx.command.name}"
+
+
+def _given(ctx: click.Context) -> str:
+    """Which options are given, and what is chosen by them; of numbers how many digits they have."""
+    told = []
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        value = "" if parameter.type in (INPUT, OUTPUT) or name == "seed" else ctx.params.get(name)
+        if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            told.append(f"{name}={len(str(value)) if is_number else getattr(value, 'name', value)}")
+    return " ".join(told)

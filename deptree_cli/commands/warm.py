@@ -1,0 +1,73 @@
+"""``deptree warm``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+
+import click
+
+from deptree_cli.cli.sections import command, option, running_option
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.kernels import at_hand
+from deptree_cli.kernels.cache import cache_folder, serves
+from deptree_cli.kernels.portable import LEVEL, NATIVE
+
+
+@command(epilog="\b\nTry: deptree warm partition")
+@click.argument("commands", nargs=-1, metavar="COMMAND...")
+@option(
+    "--cpu",
+    type=click.Choice([LEVEL, NATIVE]),
+    help=f"The processor to compile for: this one, or any of its level.  [default: {NATIVE}, with -o {LEVEL}]",
+)
+@option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where to keep the machine code.  [default: the user's cache]",
+)
+@running_option("--quiet", "-q", is_flag=True, help="Write nothing but errors.")
+def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
+    """Compile what commands need, so that their first runs do not have to.
+
+    Without COMMAND all commands are compiled, which takes some minutes on all cores. What is there already is not
+    compiled again, so an interrupted run goes on where it ended.
+    """
+    from deptree_cli.cli.recipes import RECIPES  # these load NumPy: when there is work
+    from deptree_cli.cli.warming import warm_up
+
+    names = _chosen(commands, list(RECIPES))
+    place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
+    if place is None or not serves(place):
+        problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
+        raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
+    is_portable = (cpu or (LEVEL if folder else NATIVE)) == LEVEL
+    found = warm_up([RECIPES[name] for name in names], place if folder else None, is_portable)
+    for name in names:
+        at_hand.note(name, place)
+    if not quiet:
+        kernels = f"{counted(len(found.compiled), 'kernel')} compiled, {len(found.there)} were there"
+        click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
+    return 0
+
+
+def _chosen(words: tuple[str, ...], names: list[str]) -> list[str]:
+    """The commands that words name; a group's name stands for all of its commands, unless one of them follows.
+
+    Raises:
+        click.UsageError: there is no such command.
+    """
+    chosen: list[str] = []
+    rest = list(words)
+    while rest:
+        pair, word = " ".join(rest[:2]), rest[0]
+        found = [pair] if pair in names else [name for name in names if f"{name} ".startswith(f"{word} ")]
+        if not found:
+            raise click.UsageError(f"No such command {word!r}. {did_you_mean(word, names, 'See deptree --help.')}")
+        chosen += found
+        del rest[: 2 if found == [pair] else 1]
+    return [name for name in names if name in chosen or not words]

@@ -1,0 +1,146 @@
+"""Records that are worked on together: those of plain scores, of arcs alone, over non-projective trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.batches.ragged import TreeBatch, starts_of
+from deptree_cli.core.dtypes import Bool, Float, Int
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.raw import numeric
+from deptree_cli.io.scores.record import Record
+from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
+
+ROOTS = {"first": FIRST, "last": LAST, "diagonal": DIAGONAL}
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedLayout:
+    """How the matrices of some records are laid out.
+
+    Attributes:
+        shapes: (B, 2), of each.
+        dep_head: (B,), whether rows are dependents.
+        root: where ROOT stands, as kernels have it.
+        lengths: (B,), the numbers of words.
+    """
+
+    shapes: Int
+    dep_head: Bool
+    root: int
+    lengths: Int
+
+    @classmethod
+    def of(cls, records: Sequence[Record], layout: Layout) -> RaggedLayout:
+        """That of the scores of records."""
+        shapes = np.array([record.scores.shape for record in records])
+        rows, columns = shapes.T
+        square = rows == columns
+        lengths = np.minimum(rows, columns) - (square & (layout.root != "diagonal"))
+        dep_head = np.where(square, layout.orient == "dep-head", rows < columns)
+        return cls(shapes, dep_head, ROOTS[layout.root], lengths)
+
+    @property
+    def offsets(self) -> Int:
+        """Where each sentence's matrix begins that is laid out ``[head, dependent]``."""
+        return starts_of((self.lengths + 1) ** 2)
+
+    @property
+    def _given(self) -> tuple[Any, ...]:
+        """What kernels take that lay out, or back."""
+        return self.shapes, starts_of(self.shapes.prod(axis=1)), self.dep_head, self.root
+
+    def to_head_dep(self, values: Float, forbidden: float) -> Float:
+        """Matrices as they were read, one after another, as ``[head, dependent]``."""
+        found = np.empty(int(((self.lengths + 1) ** 2).sum()))
+        lay_out(values, *self._given, forbidden, self.lengths, self.offsets, found)
+        return found
+
+    def from_head_dep(self, found: Float) -> list[Float]:
+        """The inverse, for numbers of arcs; other cells are 0."""
+        values = np.empty(int(self.shapes.prod(axis=1).sum()))
+        lay_back(found, *self._given, self.lengths, self.offsets, values)
+        starts = self._given[1].tolist()
+        return [
+            values[start : start + rows * columns].reshape(rows, columns)
+            for start, (rows, columns) in zip(starts, self.shapes.tolist(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBatch:
+    """Records with their distributions.
+
+    Attributes:
+        places: the number of each among those that there were.
+        records: as they were read.
+        layout: of their scores.
+        trees: their distributions.
+        space: of those.
+    """
+
+    places: list[int]
+    records: list[Record]
+    layout: RaggedLayout
+    trees: TreeBatch
+    space: TreeSpace
+
+    @property
+    def sound(self) -> Bool:
+        """(B,), unset where a record has to be worked on by itself."""
+        return self.trees.sound
+
+    @property
+    def sent_ids(self) -> list[str]:
+        """The names of the sentences."""
+        return [record.sent_id for record in self.records]
+
+    @property
+    def blocks(self) -> list[Block | None]:
+        """The CoNLL-U sentences."""
+        return [record.block for record in self.records]
+
+    def as_read(self, found: Float) -> list[Float]:
+        """Numbers of arcs, as matrices with the shape and orientation of the scores."""
+        return self.layout.from_head_dep(found)
+
+
+def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
+    """Return the records that can be worked on together; None where there are none.
+
+    Args:
+        layout: of matrices without an axis of labels.
+        space, temperature: as of `TreeDistribution`.
+    """
+    places = [place for place, record in enumerate(records) if _fits(record, layout)]
+    if not places or not isinstance(space, NonProjective):
+        return None
+    chosen = [records[place] for place in places]
+    ragged = RaggedLayout.of(chosen, layout)
+    trees = TreeBatch.of(_log_scores(chosen, ragged, layout, temperature), ragged.lengths, space.single_root)
+    return ScoredBatch(places, chosen, ragged, trees, space)
+
+
+def _fits(record: Record, layout: Layout) -> bool:
+    """Whether it has nothing but numbers of arcs, in the orientation that the layout says."""
+    rows, columns = record.scores.shape
+    if record.labels is not None or record.parts is not None or not numeric(record.scores.dtype):
+        return False
+    return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
+
+
+def _log_scores(records: Sequence[Record], ragged: RaggedLayout, layout: Layout, temperature: float) -> Float:
+    """Log-scores ``[head, dependent]`` of records, one after another."""
+    values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
+    found = ragged.to_head_dep(values, layout.forbidden)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if layout.scale == "weight":
+            np.log(found, out=found)
+        return np.divide(found, temperature, out=found)

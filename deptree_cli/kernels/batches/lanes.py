@@ -1,0 +1,134 @@
+"""Sums over the trees of short sentences, side by side in lanes: the sweeps of elimination on `numbers/lanes.py`.
+
+A group is as many sentences as there are lanes, of neighbouring lengths. It is filled up by words that govern none and
+hang on the first word with weight 1: such a word's pivot is 1 and it adds 0 to all others, so that no digit of a
+sentence depends on the group that it is in. Arrays of a group have shape (N, N, lanes), N nodes in its longest.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.elimination.sweeps import eliminate_backward, eliminate_words
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.lanes import LINE, Lanes
+from deptree_cli.kernels.numbers.operations import reaches, tolerance
+from deptree_cli.kernels.xoshiro import U64
+
+# Bytes of a row of words, 50 float64 or 100 float32, up to which sentences go side by side: a full group takes less
+# than half of what its sentences would take one by one. A sentence without neighbours takes several times as much as
+# by itself; but which way it goes must depend on nothing but its length.
+SHORT = 400
+
+
+@kernel
+def longest_short(weights):
+    """Return how many words sentences have at most that go side by side."""
+    return SHORT // weights.itemsize
+
+
+@kernel
+def sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
+    """Do what `sums` of `batches/elimination.py` does for short sentences; no marginals if None."""
+    order, lanes = short_sentences(lengths, longest_short(weights)), LINE // weights.itemsize
+    nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0
+    numbers, totals = np.empty((2, nodes * nodes * lanes), weights.dtype), np.empty(nodes, weights.dtype)
+    pivots, workspace = np.empty((nodes, lanes), weights.dtype), np.empty((3, WIDTH, nodes, lanes), weights.dtype)
+    for start in range(0, len(order), lanes):
+        group = order[start : start + lanes]
+        shape = lengths[group[-1]] + 1, lengths[group[-1]] + 1, lanes
+        size, S = shape[0] * shape[1] * lanes, pivots[: shape[0]]
+        A, J = numbers[0, :size].reshape(shape), numbers[1, :size].reshape(shape)
+        fill_group(A, group, weights, lengths, offsets, last)
+        eliminate_words(Lanes(A), Lanes(S), Lanes(workspace), single_root)
+        for lane, b in enumerate(group):
+            log_z[b], depth = log_of_pivots(S, lane, lengths[b])
+            sound[b] = sound[b] and reaches(weights, depth)
+        if marginals is not None:
+            eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
+            for lane, b in enumerate(group):
+                W = sentence(weights, offsets[b], lengths[b])
+                sound[b] = sound[b] and put_lane(W, J, lane, max(1, last[b]), totals, marginals[b])
+
+
+@kernel
+def short_sentences(lengths, longest):
+    """Return the numbers of the sentences of so many words at most, shortest first."""
+    order, found = np.empty(lengths.shape[0], np.int64), 0
+    for n in range(1, min(longest, lengths.max()) + 1):
+        for b in range(lengths.shape[0]):
+            if lengths[b] == n:
+                order[found] = b
+                found += 1
+    return order[:found]
+
+
+@kernel
+def sentence(numbers, offset, n):
+    """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
+    return numbers[offset : offset + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+
+
+@kernel
+def fill_group(A, group, weights, lengths, offsets, last):
+    """Fill the arcs of a group (N, N, lanes) with its sentences' weights; lanes that are left have no words."""
+    for lane in range(A.shape[2]):
+        n = 0
+        A[0, 0, lane] = 0.0
+        if lane < len(group):
+            b = group[lane]
+            n = lengths[b]
+            fill_lane(A, lane, sentence(weights, offsets[b], n), max(1, last[b]))
+        for m in range(n + 1, A.shape[0]):
+            for i in range(A.shape[0]):
+                A[i, m, lane] = A[m, i, lane] = 0.0
+            A[1 if m > 1 else 0, m, lane] = 1.0
+
+
+@kernel
+def fill_lane(A, lane, W, last):
+    """Fill a lane with the weights W (n+1, n+1) of a sentence; word `last` stands first, and that one in its place."""
+    for i in range(U64(W.shape[0])):
+        target, given = A[place(i, last)], W[i]
+        for j in range(U64(W.shape[0])):
+            target[place(j, last), lane] = given[j]
+
+
+@kernel
+def place(i, last):
+    """Return where node i stands."""
+    return U64(last) if i == 1 else U64(1) if i == U64(last) else U64(i)
+
+
+@kernel
+def log_of_pivots(S, lane, n):
+    """Return what `log_of_product` of `sweeps.py` does, of the pivots in a lane."""
+    log_z = depth = 0.0
+    for m in range(n, 0, -1):
+        pivot = np.float64(S[m, lane])
+        if not pivot > 0.0:
+            return -math.inf, -math.inf
+        log_z += math.log(pivot)
+        depth += min(0.0, math.log(pivot))
+    return log_z, depth
+
+
+@kernel
+def put_lane(W, adjoints, lane, last, totals, out):
+    """Do what `put_products` of `marginals.py` does, of the adjoints in a lane, for words in their own order."""
+    nodes, none = U64(W.shape[0]), W.dtype.type(0.0)
+    for j in range(nodes):
+        totals[j] = none
+    for i in range(nodes):
+        given = adjoints[place(i, last)]
+        for j in range(U64(1), nodes):
+            x = W[i, j] * given[place(j, last), lane] if W[i, j] > none else none
+            totals[j] += x
+            out[i, j] = x if x > none else none
+    usable = True
+    for j in range(U64(1), nodes):
+        usable = usable and abs(totals[j] - 1.0) < tolerance(totals)
+    return usable

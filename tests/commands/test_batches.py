@@ -1,0 +1,80 @@
+"""Sentences that are worked on together: the bytes are those of each by itself, whatever stands between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.scores import records
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SEED = ("--seed", 7)
+
+COMMANDS: list[tuple[Any, ...]] = [
+    ("sample", *SEED),
+    ("sample", "-k", 3, *SEED, "--multi-root", "--format", "conllu"),
+    ("sample", "-k", 2, *SEED, "--temperature", 0.5, "--format", "npy"),
+    ("decode",),
+    ("decode", "--format", "conllu", "--multi-root"),
+    ("decode", "--format", "npy"),
+    ("marginals",),
+    ("marginals", "--format", "npy"),
+    ("marginals", "--format", "conllu"),
+    ("partition",),
+    ("partition", "--tsv", "--multi-root"),
+]
+
+
+@pytest.fixture(scope="module")
+def lines() -> str:
+    """Sentences of all kinds: plain ones, with forbidden arcs, of one word, peaked, of huge scores, without a tree, no
+    sentences at all; some names twice."""
+    rng = np.random.default_rng(3)
+    written = []
+    for number in range(40):
+        n = 1 + number % 9
+        scores = rng.normal(size=(n + 1, n + 1)) * (60 if number % 7 == 3 else 2)
+        if number % 7 == 5:
+            scores[0, 1:] += 1e6
+        rows: Any = scores.tolist()
+        if number % 7 == 1:
+            rows[0][-1] = rows[-1][0] = None
+        row = {"sent_id": f"s{number % 30}", "scores": rows, "forms": [f"w{word}" for word in range(n)]}
+        written.append(json.dumps(row))
+    written[11] = json.dumps({"sent_id": "treeless", "scores": [[None] * 3] * 3, "forms": ["a", "b"]})
+    written[17] = json.dumps({"sent_id": "not numbers", "scores": [[0, "1"], [1, 0]], "forms": ["a"]})
+    written[23] = "no JSON"
+    return "\n".join(written) + "\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda args: " ".join(map(str, args)))
+def test_bytes_are_those_of_each_alone(deptree, monkeypatch, tmp_path, lines, command):
+    (tmp_path / "scores.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    name, *options = command
+
+    def ran(*more: object) -> Any:
+        return deptree(name, "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+
+    skipping = ran("--on-error", "skip"), ran(), ran("--on-error", "skip", "--shard", "2/3")
+    monkeypatch.setattr(records.Interpretation, "batch", lambda how, read: None)
+    assert skipping == (ran("--on-error", "skip"), ran(), ran("--on-error", "skip", "--shard", "2/3"))
+    assert skipping[0].code == 1
+    assert skipping[1].code == 2
+
+
+def test_many_sentences_are_worked_on_together(deptree, monkeypatch):
+    """That the test above compares two ways."""
+    sizes, batch = [], records.Interpretation.batch
+
+    def counted(how: Any, read: Any) -> Any:
+        sizes.append(len(read))
+        return batch(how, read)
+
+    monkeypatch.setattr(records.Interpretation, "batch", counted)
+    assert deptree("partition", DATA / "scores.jsonl", "--from", "natasha").code == 0
+    assert sizes == [1, 2, 4, 1]

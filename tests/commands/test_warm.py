@@ -1,0 +1,47 @@
+"""`deptree warm`: what it compiles is found by the command afterwards; stopped, it leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+DEPTREE = [sys.executable, "-m", "deptree_cli"]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """A home and a place for temporary files of one's own, and nobody's decision on what is compiled."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    return kept | {"NUMBA_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder)}
+
+
+def test_it_goes_on_where_it_was(tmp_path):
+    """The second time nothing is compiled; and nothing is left but machine code."""
+    line = [*DEPTREE, "warm", "convert"]
+    first, second = (
+        subprocess.run(line, env=environment(tmp_path), capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert int(first.split()[0]) > 0
+    assert second.startswith("0 kernels compiled, ")
+    assert int(second.split()[3]) > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_ctrl_c_leaves_no_folder(tmp_path):
+    process = subprocess.Popen([*DEPTREE, "warm", "partition"], env=environment(tmp_path))
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("deptree-warm-*/scores.npz")) and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 130
+    assert not list(tmp_path.glob("deptree-warm-*"))
+
+
+def test_a_typo_and_a_folder_that_nobody_can_make(deptree):
+    assert "No such command 'partion'. Did you mean partition? See" in deptree("warm", "partion").err
+    assert "/proc/nowhere: this folder cannot be written" in deptree("warm", "-o", "/proc/nowhere", "partition").err

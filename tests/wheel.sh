@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Install a wheel that brings machine code along into an empty environment without a home, and run the demo: no kernel
+# may be compiled. Usage: tests/wheel.sh PYTHON WHEEL
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$1" -m venv "$work/venv"
+"$work/venv/bin/python" -m pip install --quiet "$2"
+touch "$work/venv/.installed" # for make, which finds nothing to install, and commands by the PATH
+export PATH="$work/venv/bin:$PATH" HOME=/nonexistent XDG_CACHE_HOME=/nonexistent NUMBA_CACHE_DIR=$work NUMBA_DISABLE_JIT=0
+unset PYTHONPATH
+make --no-print-directory demo VENV="$work/venv"
+if find "$work/deptree" -name '*.nbc' 2>/dev/null | grep .; then
+  echo "these kernels were compiled: recipes.py lacks a command line that needs them" >&2
+  exit 1
+fi
