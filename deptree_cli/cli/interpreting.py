@@ -93,9 +93,9 @@ def compiled_or_not(ctx: click.Context) -> Iterator[None]:
     if is_open and not at_hand.is_at_hand(name, given) and _is_small(name, ctx):
         os.environ[VARIABLE] = "1"
     yield
-    if "deptree_cli.kernels.stored" in sys.modules and os.environ.get(VARIABLE, "0") == "0":
-        if folder := cache_folder():
-            at_hand.note(given, folder)
+    has_compiled = "deptree_cli.kernels.stored" in sys.modules and os.environ.get(VARIABLE, "0") == "0"
+    if has_compiled and (folder := cache_folder()):
+        at_hand.note(given, folder)
 
 
 def _is_small(name: str, ctx: click.Context) -> bool:
