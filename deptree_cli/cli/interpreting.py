@@ -1,4 +1,5 @@
-"""Whether the kernels of a run are compiled: small work is done sooner by Python than compiling takes.
+"""Whether the kernels of a run are compiled: small work is done sooner by Python than compiling takes, and very small
+work sooner than numba is imported. The output is the same, byte by byte.
 
 It is decided once, before a kernel is imported, and holds for all processes of the run. Whoever sets NUMBA_DISABLE_JIT
 has decided: 0 compiles, 1 does not. Only commands decide; the library always compiles.
@@ -23,8 +24,9 @@ from deptree_cli.kernels.cache import cache_folder
 
 VARIABLE = "NUMBA_DISABLE_JIT"
 
-# Seconds that work may take in Python to be called small; by far most takes a fifth of the estimates below.
-SMALL = 2.0
+# Seconds that work may take in Python to be called small where kernels would have to be compiled, and where numba has
+# but to find them; by far most takes a fifth of the estimates below.
+SMALL, TINY = 2.0, 1.0
 
 # What a byte of text takes to scan, in microseconds.
 TEXT = 5.0
@@ -90,7 +92,7 @@ def compiled_or_not(ctx: click.Context) -> Iterator[None]:
     name = _name(ctx)
     given = f"{name} {_given(ctx)}"
     is_open = VARIABLE not in os.environ and "numba" not in sys.modules
-    if is_open and not at_hand.is_at_hand(name, given) and _is_small(name, ctx):
+    if is_open and _takes_less(TINY if at_hand.is_at_hand(name, given) else SMALL, name, ctx):
         os.environ[VARIABLE] = "1"
     yield
     has_compiled = "deptree_cli.kernels.stored" in sys.modules and os.environ.get(VARIABLE, "0") == "0"
@@ -98,8 +100,8 @@ def compiled_or_not(ctx: click.Context) -> Iterator[None]:
         at_hand.note(given, folder)
 
 
-def _is_small(name: str, ctx: click.Context) -> bool:
-    """Whether the work is known and small; what comes from a stream, or is packed, is not known."""
+def _takes_less(seconds: float, name: str, ctx: click.Context) -> bool:
+    """Whether the work is known and small in Python; what comes from a stream, or is packed, is not known."""
     cost = COSTS.get(name)
     chosen = {option: getattr(ctx.params.get(option), "name", usual) for option, usual in FORESEEN.items()}
     if cost is None or chosen != FORESEEN or any(ctx.params.get(option) is not None for option in UNFORESEEN):
@@ -109,7 +111,7 @@ def _is_small(name: str, ctx: click.Context) -> bool:
     try:
         for each in _costs(cost, repetitions, ctx):
             microseconds += each
-            if microseconds > SMALL * 1e6:
+            if microseconds > seconds * 1e6:
                 return False
     except Exception:  # of any kind, from a damaged file: the command reads it again, and tells what is wrong
         return False

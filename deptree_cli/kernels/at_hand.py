@@ -37,7 +37,7 @@ def note(name: str, folder: Path) -> None:
 
 def _escaped(name: str) -> str:
     """The name of a note's file, of letters that every file system takes."""
-    readable = re.sub("[^a-z-]+", "_", name)
+    readable = re.sub("[^a-z0-9-]+", "_", name)
     return readable if len(readable) < 40 else blake2b(name.encode(), digest_size=8).hexdigest()
 
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-import numba
 import numpy as np
 
-from deptree_cli.kernels.stored import keep
-from deptree_cli.kernels.within import Kernel
+
+def _is_interpreted() -> bool:
+    """What numba says, or would say: to import it takes a third of a second."""
+    if "numba" in sys.modules:
+        return bool(sys.modules["numba"].config.DISABLE_JIT)
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+# Whether Python runs the kernels (NUMBA_DISABLE_JIT=1).
+INTERPRETED = _is_interpreted()
+
+if not INTERPRETED:
+    from deptree_cli.kernels.stored import keep
+    from deptree_cli.kernels.within import Kernel
 
 # No fastmath: the sweeps rely on the order of additions, and on zeros and infinities meaning what IEEE 754 says.
 # error_model numpy: a division by zero gives inf or nan, as in an array; the check would keep loops from being
@@ -22,12 +34,12 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 def kernel(function: Any = None, **options: Any) -> Any:
     """Return a function that is compiled when first called; a decorator. Its machine code is kept on disk if possible.
 
-    options: flags beside `OPTIONS`, or instead of them. If numba is switched off (``NUMBA_DISABLE_JIT=1``) the function
-    stays Python: integers wrap around and divisions by zero give inf without a warning, as they do in machine code.
+    options: flags beside `OPTIONS`, or instead of them. Where Python runs the kernels, numba is not imported; integers
+    wrap around and divisions by zero give inf without a warning, as they do in machine code.
     """
     if function is None:
         return partial(kernel, **options)
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if INTERPRETED:
         return np.errstate(all="ignore")(function)
     compiled = Kernel(function, targetoptions={"nopython": True} | OPTIONS | options)
     keep(compiled)
@@ -39,7 +51,7 @@ def start_quickly() -> None:
 
     For processes of our own: in a program that compiles other functions too, those could then not call BLAS.
     """
-    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
+    if INTERPRETED or "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
         return
     sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     try:

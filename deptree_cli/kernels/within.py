@@ -59,9 +59,7 @@ class Kernel(CPUDispatcher):
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None, **options: Any) -> None:
         super().__init__(py_func, locals, targetoptions, **options)
-        # Sums that may be reordered come out the same in every caller only if they are optimised before.
-        pipeline = Compiler if "fastmath" in self.targetoptions else Linked
-        self._twin = CPUDispatcher(py_func, locals, self.targetoptions | NO_WRAPPERS, pipeline_class=pipeline)
+        self._twin = CPUDispatcher(py_func, locals, self.targetoptions | NO_WRAPPERS, pipeline_class=Linked)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return the template of a call from another kernel: the same one for a literal as for any number."""

@@ -9,6 +9,7 @@ import numpy as np
 from deptree_cli.kernels.batches.elimination import fill_tangents
 from deptree_cli.kernels.batches.lanes import sentence
 from deptree_cli.kernels.charts.eisner import TABLES, inside, outside
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import tolerance
@@ -26,7 +27,7 @@ def log_partitions(weights, lengths, offsets, single_root, log_z):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         W = sentence(weights, offsets[b], n)
-        log_z[b] = np.log(inside(W, single_root, new_chart(n)))
+        log_z[b] = log(inside(W, single_root, new_chart(n)))
 
 
 @kernel
@@ -39,7 +40,7 @@ def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
         n = lengths[b]
         W = sentence(weights, offsets[b], n)
         chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
-        log_z[b] = np.log(inside(W, single_root, chart))
+        log_z[b] = log(inside(W, single_root, chart))
         outside(W, single_root, chart, new_chart(n), found)
         marginals[b, : n + 1, 1 : n + 1] = found[:, 1:]
         for j in range(1, n + 1):
@@ -58,7 +59,7 @@ def covariances(weights, lengths, offsets, values, single_root, log_z, out, soun
         D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), out[b])
         fill_tangents(D, values[b])
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
-        log_z[b] = np.log(inside(D, single_root, chart).value)
+        log_z[b] = log(inside(D, single_root, chart).value)
         outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()

@@ -12,8 +12,8 @@ from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.lanes import LINE
 from deptree_cli.kernels.numbers.operations import SAFE_LOG, reaches
+from deptree_cli.kernels.numbers.vectors import LINE
 
 
 @kernel

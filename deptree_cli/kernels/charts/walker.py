@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import is_less, is_negative, is_positive, operation, scale, subtract, zero
+from deptree_cli.kernels.numbers.operation import operation
+from deptree_cli.kernels.numbers.operations import is_less, is_negative, is_positive, scale, subtract, zero
 from deptree_cli.kernels.xoshiro import TO_UNIT, U64, step
 
 WIDTH = 5  # of an item; grammars that need fewer integers leave the last ones alone

@@ -12,7 +12,20 @@ from __future__ import annotations
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.lanes import Lanes
-from deptree_cli.kernels.numbers.operations import get, multiply_add, operation, put, row, zero
+from deptree_cli.kernels.numbers.operation import operation
+from deptree_cli.kernels.numbers.operations import (
+    add,
+    at_once,
+    get,
+    multiply_add,
+    put,
+    put_several,
+    row,
+    several,
+    spread,
+    sum_of,
+    zero,
+)
 from deptree_cli.kernels.xoshiro import U64
 
 WIDTH = 4  # `add_four` and `add_four_backward` name them one by one
@@ -119,17 +132,15 @@ def add_four(target, factors, detours, start):
 
 
 @kernel
-def add_product_backward(A, given, target, total, k, i, stop):
-    """Add to row k of target, its first `stop` numbers, what row i of `given` is worth to it.
-
-    Returns `total` with what the factor A[i, k] is worth added.
-    """
-    source, detours, into, factor = row(given, i), row(A, k), row(target, k), get(row(A, i), k)
-    for j in range(U64(stop)):
-        adjoint = get(source, j)
-        total = multiply_add(total, adjoint, get(detours, j))
-        put(into, j, multiply_add(get(into, j), factor, adjoint))
-    return total
+def add_and_sum(target, factor, source, detours, stop):
+    """Add factor * source to target, the first `stop` numbers of each; return their sum of source * detours."""
+    factors = spread(source, factor)
+    sums = spread(source, zero(source))
+    for j in range(0, stop, at_once(source)):
+        adjoint = several(source, j, stop)
+        sums = multiply_add(sums, adjoint, several(detours, j, stop))
+        put_several(target, j, stop, multiply_add(several(target, j, stop), factors, adjoint))
+    return sum_of(source, sums)
 
 
 @kernel
@@ -138,7 +149,8 @@ def add_each_backward(A, given, target, shares, start, stop):
     for k in range(start, stop):
         share = row(shares, k - start)
         for i in range(start):
-            put(share, i, add_product_backward(A, given, target, get(share, i), k, i, start))
+            found = add_and_sum(row(target, k), get(row(A, i), k), row(given, i), row(A, k), start)
+            put(share, i, add(get(share, i), found))
 
 
 @kernel
@@ -150,18 +162,19 @@ def add_four_backward(A, given, target, shares, start):
     for i in range(start):
         source, factors = row(given, i), row(A, i)
         a, b, c, d = get(factors, start), get(factors, start + 1), get(factors, start + 2), get(factors, start + 3)
-        of_a, of_b, of_c, of_d = get(of_0, i), get(of_1, i), get(of_2, i), get(of_3, i)
-        for j in range(U64(start)):
-            adjoint = get(source, j)
-            of_a = multiply_add(of_a, adjoint, get(A0, j))
-            of_b = multiply_add(of_b, adjoint, get(A1, j))
-            of_c = multiply_add(of_c, adjoint, get(A2, j))
-            of_d = multiply_add(of_d, adjoint, get(A3, j))
-            put(J0, j, multiply_add(get(J0, j), a, adjoint))
-            put(J1, j, multiply_add(get(J1, j), b, adjoint))
-            put(J2, j, multiply_add(get(J2, j), c, adjoint))
-            put(J3, j, multiply_add(get(J3, j), d, adjoint))
-        put(of_0, i, of_a)
-        put(of_1, i, of_b)
-        put(of_2, i, of_c)
-        put(of_3, i, of_d)
+        a, b, c, d = spread(source, a), spread(source, b), spread(source, c), spread(source, d)
+        of_a = of_b = of_c = of_d = spread(source, zero(source))
+        for j in range(0, start, at_once(source)):
+            adjoint = several(source, j, start)
+            of_a = multiply_add(of_a, adjoint, several(A0, j, start))
+            of_b = multiply_add(of_b, adjoint, several(A1, j, start))
+            of_c = multiply_add(of_c, adjoint, several(A2, j, start))
+            of_d = multiply_add(of_d, adjoint, several(A3, j, start))
+            put_several(J0, j, start, multiply_add(several(J0, j, start), a, adjoint))
+            put_several(J1, j, start, multiply_add(several(J1, j, start), b, adjoint))
+            put_several(J2, j, start, multiply_add(several(J2, j, start), c, adjoint))
+            put_several(J3, j, start, multiply_add(several(J3, j, start), d, adjoint))
+        put(of_0, i, add(get(of_0, i), sum_of(source, of_a)))
+        put(of_1, i, add(get(of_1, i), sum_of(source, of_b)))
+        put(of_2, i, add(get(of_2, i), sum_of(source, of_c)))
+        put(of_3, i, add(get(of_3, i), sum_of(source, of_d)))

@@ -19,15 +19,16 @@ import math
 
 from deptree_cli.kernels.elimination.panels import (
     WIDTH,
+    add_and_sum,
     add_detours,
     add_detours_backward,
     add_product,
-    add_product_backward,
     clear,
 )
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
+    at_once,
     divide,
     get,
     is_positive,
@@ -38,7 +39,10 @@ from deptree_cli.kernels.numbers.operations import (
     one,
     put,
     row,
+    several,
+    spread,
     subtract,
+    sum_of,
     zero,
 )
 from deptree_cli.kernels.xoshiro import U64
@@ -152,18 +156,15 @@ def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
     for i in range(end):
         put(column, i, get(A, (i, end)))
     for i in range(start, m):
-        put(share, i, add_product_backward(A, adjoints, adjoints, zero(own), m, i, start))
+        put(share, i, add_and_sum(own, get(row(A, i), m), row(adjoints, i), row(A, m), start))
     for j in range(start, m):
-        given, detour, total = row(done, j - start), get(row(A, m), j), zero(own)
-        for i in range(end):
-            adjoint = get(given, i)
-            total = multiply_add(total, get(column, i), adjoint)
-            put(share, i, multiply_add(get(share, i), adjoint, detour))
+        total = add_and_sum(share, get(row(A, m), j), row(done, j - start), column, m)
         put(own, j, total)
-        put(given, m, total)
-    used = zero(own)
-    for i in range(end):
-        used = multiply_add(used, get(share, i), get(column, i))
+        put(row(done, j - start), m, total)
+    used = spread(own, zero(own))
+    for i in range(0, m, at_once(own)):
+        used = multiply_add(used, several(share, i, m), several(column, i, m))
+    used = sum_of(own, used)
     inverse = divide(one(own), get(S, m))
     of_pivot = multiply(subtract(one(own), used), inverse)
     found = row(done, m - start)

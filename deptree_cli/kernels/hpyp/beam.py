@@ -7,8 +7,7 @@ logarithms.
 
 from __future__ import annotations
 
-import numpy as np
-
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ROOT
 from deptree_cli.kernels.hpyp.configurations import EACH, SHIFT, begin, grown, legal, reduce, shift, tidied
@@ -59,7 +58,7 @@ def reduce_both(model, records, used, top, weight, workspace, reduced, count):
     if may_reduce:
         for first in (1, model.labels + 1):
             action, _ = best_of(workspace.actions, first, first + model.labels)
-            after = weight + np.log(workspace.actions[action])
+            after = weight + log(workspace.actions[action])
             if has_place(reduced, count, after):
                 count = keep(reduced, count, used, after)
                 used = reduce(records, used, top, action, model.labels)
@@ -72,13 +71,13 @@ def shift_best(model, records, used, index, word, tag, workspace, top, weight, s
 
     A word whose tag is not known is offered with each of its best tags. workspace.actions: probabilities of actions.
     """
-    weight += np.log(workspace.actions[SHIFT])
+    weight += log(workspace.actions[SHIFT])
     if not has_place(shifted, count, weight):
         return used, count
     first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
     best_tags(workspace.tags, first, stop, workspace.best)
     for each in workspace.best:
-        after = weight + np.log(workspace.tags[each])
+        after = weight + log(workspace.tags[each])
         if workspace.tags[each] > 0.0 and has_place(shifted, count, after):
             count = keep(shifted, count, used, after)
             used = shift(records, used, top, index, each, word)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
 from deptree_cli.kernels.hpyp.configurations import (
@@ -64,7 +65,7 @@ def run_filter(model, words, tags, size, state):
                     done, used = split_tags(
                         model, records, used, index, word, tag, workspace, top, staying, weight, after, done, state
                     )
-        log_evidence[index - 1] = from_logs(after, done) + np.log(total_weight(after, done) / size)
+        log_evidence[index - 1] = from_logs(after, done) + log(total_weight(after, done) / size)
         items, after = after, items
         count = done if index > n else resample(items, done, size, state)
     return records, items, count, log_evidence
@@ -84,7 +85,7 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     to_left = workspace.actions[1 : model.labels + 1].sum() if may_left else 0.0
     to_right = workspace.actions[model.labels + 1 :].sum() if may_right else 0.0
     mass = to_shift + to_left + to_right
-    weight += np.log(mass)
+    weight += log(mass)
     offset = uniform(state)
     staying = systematic_count(to_shift, mass, particles, offset)
     lefts = systematic_count(to_shift + to_left, mass, particles, offset) - staying
@@ -108,7 +109,7 @@ def split_tags(model, records, used, index, word, tag, workspace, top, particles
         number = systematic_count(reach, mass, particles, offset) - taken
         if number > 0:
             taken += number
-            done = put(after, done, used, number, weight + np.log(mass))
+            done = put(after, done, used, number, weight + log(mass))
             used = shift(records, used, top, index, each, word)
     return done, used
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import exp
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
@@ -46,7 +47,7 @@ def from_logs(items, count):
     for i in range(count):
         highest = max(highest, items.weights[i])
     for i in range(count):
-        items.weights[i] = np.exp(items.weights[i] - highest)
+        items.weights[i] = exp(items.weights[i] - highest)
     return highest
 
 

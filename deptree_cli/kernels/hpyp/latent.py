@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ROOT
 from deptree_cli.kernels.hpyp.configurations import EACH, SHIFT, begin, context_of, grown, read_actions, reduce, shift
@@ -50,16 +51,16 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
                 mass = to_shift
                 if reduction != SHIFT:
                     mass += prob_of(restaurants, codes, ACTIONS, records, top, 0, reduction, workspace)
-                weight += np.log(mass)
+                weight += log(mass)
                 staying = systematic_count(to_shift, mass, particles, uniform(state))
                 if staying < particles:
                     waits = put(waiting, waits, used, particles - staying, weight)
                     used = reduce(records, used, top, reduction, labels)
                 if staying > 0:
                     tag, word = tags[index - 1], words[index - 1]
-                    weight += np.log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, workspace))
+                    weight += log(prob_of(restaurants, codes, TAGS, records, top, 0, tag, workspace))
                     if codes[WORDS].shape[0]:
-                        weight += np.log(prob_of(restaurants, codes, WORDS, records, top, tag, word, workspace))
+                        weight += log(prob_of(restaurants, codes, WORDS, records, top, tag, word, workspace))
                     done = put(after, done, used, staying, weight)
                     used = shift(records, used, top, index, tag, word)
         from_logs(after, done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, INDEX
 from deptree_cli.kernels.hpyp.configurations import NULL_SYMBOL, SHIFT, begin, context_of, reduce, shift
@@ -123,4 +124,4 @@ def replay(model, words, tags, actions, log_probs):
         root = model.roots[process]
         for event in range(dishes[process].shape[0] if root >= 0 else 0):
             prob = predict_dish(model.tables, root, contexts[process][event], path, dishes[process][event])
-            log_probs[process] += np.log(prob)
+            log_probs[process] += log(prob)

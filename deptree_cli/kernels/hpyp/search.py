@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import exp, log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
 from deptree_cli.kernels.hpyp.configurations import (
@@ -40,7 +41,7 @@ def search(model, words, tags, size):
     records, used = begin(EACH * (n + 1))
     items, shifted, waiting = new_items(size), new_items(size), new_items(size)
     count = put(items, 0, ROOT, size, 0.0)
-    negligible = np.log(NEGLIGIBLE / size)
+    negligible = log(NEGLIGIBLE / size)
     for index in range(1, n + 1):
         records, used = tidied(records, used, items.tops, count)
         total, heaviest = 0, -np.inf
@@ -65,7 +66,7 @@ def search(model, words, tags, size):
 @kernel(forceinline=True)
 def share_of(items, place):
     """Return the logarithm of an item's particles times its weight, of which `select` gives a share."""
-    return np.log(items.particles[place]) + items.weights[place]
+    return log(items.particles[place]) + items.weights[place]
 
 
 @kernel
@@ -81,13 +82,13 @@ def expand(model, records, used, index, word, tag, workspace, waiting, waits, sh
         going = particles - staying
         to_left = np.int64(np.rint(going * left_mass / (left_mass + right_mass)))
         if to_left > 0:
-            waits = put(waiting, waits, used, to_left, weight + np.log(workspace.actions[left]))
+            waits = put(waiting, waits, used, to_left, weight + log(workspace.actions[left]))
             used = reduce(records, used, top, left, model.labels)
         if going > to_left:
-            waits = put(waiting, waits, used, going - to_left, weight + np.log(workspace.actions[right]))
+            waits = put(waiting, waits, used, going - to_left, weight + log(workspace.actions[right]))
             used = reduce(records, used, top, right, model.labels)
     if staying > 0:
-        weight += np.log(workspace.actions[SHIFT])
+        weight += log(workspace.actions[SHIFT])
         first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
         best_tags(workspace.tags, first, stop, workspace.best)
         total, used = share_among_tags(
@@ -119,7 +120,7 @@ def share_among_tags(records, used, index, word, weights, best, top, particles, 
         number = min(np.int64(np.ceil(particles * reach / mass)), particles) - taken  # rounded in favour of the better
         taken += number
         if number > 0:
-            total = put(shifted, total, used, number, weight + np.log(weights[tag]))
+            total = put(shifted, total, used, number, weight + log(weights[tag]))
             used = shift(records, used, top, index, tag, word)
         if taken == particles:
             break
@@ -153,11 +154,11 @@ def select(items, count, size):
             heaviest = i
     highest, total = weights[heaviest], 0.0
     for i in range(count):
-        total += particles[i] * np.exp(weights[i] - highest)
+        total += particles[i] * exp(weights[i] - highest)
     best = tops[heaviest]
     kept = 0
     for i in range(count):
-        share = np.int64(size * (particles[i] * np.exp(weights[i] - highest) / total))
+        share = np.int64(size * (particles[i] * exp(weights[i] - highest) / total))
         if share > 0:
             kept = put(items, kept, tops[i], share, weights[i])
     return kept if kept > 0 else put(items, 0, best, size, highest)
@@ -173,7 +174,7 @@ def complete(model, records, used, top, weight, best_weight, workspace):
         predict_actions(model, records, top, workspace)
         _, may_left, _ = legal(records, top, False)
         action, _ = best_of(workspace.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
-        weight += np.log(workspace.actions[action])
+        weight += log(workspace.actions[action])
         top, used = used, reduce(records, used, top, action, model.labels)
     return top, weight, used
 

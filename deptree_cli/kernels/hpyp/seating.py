@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.restaurants import (
     BIN,
@@ -218,7 +219,7 @@ def resample(restaurants, nodes, entries, start, stop, seated, state):
     for event in range(start, stop):
         if seated:
             remove(restaurants, nodes[event], entries[event], state)
-        log_prob += np.log(add(restaurants, nodes[event], entries[event], state))
+        log_prob += log(add(restaurants, nodes[event], entries[event], state))
     return log_prob
 
 

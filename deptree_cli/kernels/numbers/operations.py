@@ -8,44 +8,16 @@ recognised by the Python class of the first argument.
 from __future__ import annotations
 
 import math
-from functools import singledispatch, wraps
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.within import WITHIN
+from deptree_cli.kernels.numbers.operation import operation
+from deptree_cli.kernels.numbers.vectors import LINE, add_across, everywhere, load_from, store_from
 
 SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708
 SAFE_LOG_SINGLE = -60.0  # the same of float32, e^-87
-
-
-def operation(body: Any) -> Any:
-    """Return a function that chooses its body by the kind of its first argument; `body` is the one for float64.
-
-    In Python `functools.singledispatch` chooses, at every call; in compiled code the same bodies are chosen by type
-    while numba compiles, so that nothing is left of the choice. Other kinds add theirs with ``@operation.register``,
-    under the same names of parameters.
-    """
-    choice = singledispatch(body)
-
-    @overload(choice, jit_options=WITHIN)
-    @wraps(body)
-    def body_for(*kinds: Any) -> Any:
-        return choice.dispatch(class_of(kinds[0]))
-
-    return choice
-
-
-def class_of(kind: Any) -> type:
-    """Return the Python class that stands for a numba type where bodies are chosen."""
-    if hasattr(kind, "instance_class"):  # tuples with names, and vectors
-        return kind.instance_class
-    if isinstance(kind, types.Float):
-        return float
-    return tuple if isinstance(kind, types.BaseTuple) else object
 
 
 @operation
@@ -84,27 +56,77 @@ def inner(x, y):
     return sum_of_products(x, y)
 
 
-# Additions may be reordered here and in `multiply_add` only: for a sum of products any order is as good as any other,
-# and only a reordered one is vectorised. Marginals depend on it, samples do not.
-@kernel(fastmath={"reassoc"})
+@kernel
 def sum_of_products(x, y):
-    """Return the sum of x[j] * y[j], in any order."""
-    total = 0.0
-    for j in range(x.shape[0]):
-        total += x[j] * y[j]
-    return total
+    """Return the sum of x[j] * y[j]: lane by lane of vectors, then of the lanes.
+
+    The order is written down, not left to the compiler, so that Python and every processor come to the same digits.
+    """
+    stop, sums = x.shape[0], everywhere(x.dtype.type(0.0))
+    for j in range(0, stop, LINE // x.itemsize):
+        sums = sums + load_from(x, j, stop) * load_from(y, j, stop)
+    return add_across(sums)
 
 
 @operation
 def multiply_add(total, x, y):
-    """Return total + x * y, in sums whose order and rounding do not matter: `inner`, where there is no row to view."""
-    return fused_multiply_add(total, x, y)
-
-
-@kernel(fastmath={"reassoc", "contract"})
-def fused_multiply_add(total, x, y):
-    """Return total + x * y, rounded once where the machine can, and added up in any order."""
+    """Return total + x * y."""
     return total + x * y
+
+
+@operation
+def at_once(array):
+    """Return how many numbers of a row `several` takes: as many as a vector holds, one of other kinds."""
+    return LINE // array.itemsize
+
+
+@at_once.register(tuple)
+def _at_once(array):
+    return 1
+
+
+@operation
+def several(array, j, stop):
+    """Return the numbers j, j + 1, ... of a row before `stop` at once, to be added and multiplied."""
+    return load_from(array, j, stop)
+
+
+@several.register(tuple)
+def _several(array, j, stop):
+    return get(array, j)
+
+
+@operation
+def put_several(array, j, stop, x):
+    """Store numbers at places j, j + 1, ... of a row before `stop`."""
+    store_from(array, j, stop, x)
+
+
+@put_several.register(tuple)
+def _put_several(array, j, stop, x):
+    put(array, j, x)
+
+
+@operation
+def spread(array, x):
+    """Return the number x as several, for an array's kind."""
+    return everywhere(x)
+
+
+@spread.register(tuple)
+def _spread(array, x):
+    return x
+
+
+@operation
+def sum_of(array, x):
+    """Return the sum of several numbers of an array's kind, in an order that is written down."""
+    return add_across(x)
+
+
+@sum_of.register(tuple)
+def _sum_of(array, x):
+    return x
 
 
 @operation

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.pairs import pair_add, pair_divide, pair_multiply
@@ -150,7 +151,7 @@ def _is_less(x, y):
 
 @ops.logarithm.register(Paired)
 def _logarithm(x):
-    return np.log(x.high) + x.low / x.high
+    return log(x.high) + x.low / x.high
 
 
 @ops.as_float.register(Paired)

@@ -47,7 +47,7 @@ def fill_exponentials(x, rest, mantissas, exponents):
             mantissas[i], exponents[i] = 0.0, ZERO
         else:
             e, (high, low) = reduced(x[i], rest[i], 1.0)
-            mantissas[i], exponents[i] = np.exp(high) * (1.0 + low), int(e)
+            mantissas[i], exponents[i] = math.exp(high) * (1.0 + low), int(e)
 
 
 def wide_zeros(shape: int | tuple[int, ...]) -> Wide:

@@ -40,10 +40,13 @@ OF_TROPICAL = {
     "is_less",
 }
 
+# What takes several numbers at once: float64 and float32 by vectors, all kinds of tuples one by one.
+OF_SEVERAL = {"at_once", "several", "put_several", "spread", "sum_of"}
+
 # What makes -inf, copies and maxima is asked of scores only, sums of products and their range not of pairs; what brings
 # a mantissa back into range, `rescale`, is asked of float64 and pairs.
 OF_SCORES = {"lowest", "all_lowest", "copy", "largest_sum"}
-OF_PAIRS = OPERATIONS.keys() - {"inner", "multiply_add", "reaches", "tolerance", "from_wide"}
+OF_PAIRS = OPERATIONS.keys() - {"inner", "multiply_add", "reaches", "tolerance", "from_wide"} - OF_SEVERAL
 
 # What elimination asks of sentences side by side; a number of theirs is a plain array.
 OF_LANES = {"get", "put", "row", "length", "zero", "one"}
@@ -150,6 +153,7 @@ def test_every_kind_has_every_operation_under_the_same_names() -> None:
     for name, operation in OPERATIONS.items():
         bodies = operation.registry
         kinds = set() if name in OF_SCORES | {"rescale"} else {object, tuple, Dual}
+        kinds -= {Dual} if name in OF_SEVERAL else set()
         for kind, names in ((Tropical, OF_TROPICAL), (Paired, OF_PAIRS), (Precise, OF_PRECISE), (Lanes, OF_LANES)):
             kinds |= {kind} if name in names else set()
         assert set(bodies) == kinds | {object} | OF_SCALARS.get(name, set()), name
@@ -194,18 +198,26 @@ def sum_one_by_one(xs, ys):
     return total
 
 
-compiled_sum = njit(error_model="numpy")(sum_one_by_one)  # fused and reordered, where the kind is float64
+def sum_of_several(xs, ys):
+    """The sum of products as sweeps add it up for all words before one."""
+    stop, sums = ops.length(xs), ops.spread(xs, ops.zero(xs))
+    for j in range(0, stop, ops.at_once(xs)):
+        sums = ops.multiply_add(sums, ops.several(xs, j, stop), ops.several(ys, j, stop))
+    return ops.sum_of(xs, sums)
+
+
+compiled_sum = njit(error_model="numpy")(sum_of_several)
 
 
 @EACH_KIND
-@given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=9))
+@given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=19))
 def test_sums_of_products(kind: Kind, pairs: list[tuple[float, float, float, float]]) -> None:
     """In any order: the error is at most the number of additions times that of one, of the sum of absolute values."""
     xs, ys = [kind.number(x, dx) for x, _, dx, _ in pairs], [kind.number(y, dy) for _, y, _, dy in pairs]
     exact = [(*kind.fractions(x), *kind.fractions(y)) for x, y in zip(xs, ys, strict=True)]
     value, slope = sum(a * b for a, _, b, _ in exact), sum(a * db + da * b for a, da, b, db in exact)
     size = sum(abs(a * b) + abs(a * db) + abs(da * b) for a, da, b, db in exact)
-    for sum_of_products in (ops.inner, sum_one_by_one, compiled_sum):
+    for sum_of_products in (ops.inner, sum_one_by_one, sum_of_several, compiled_sum):
         found = sum_of_products(kind.array(xs), kind.array(ys))
         check(kind, found, value, slope, size * (2 * len(pairs) + 1))
 
