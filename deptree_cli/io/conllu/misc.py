@@ -1,23 +1,14 @@
-"""Values in MISC and other columns that differ from tree to tree: places for them are spliced along and then filled."""
+"""What words are given beside a tree: entries of MISC, and other columns, whose places are spliced along and filled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
+from deptree_cli.core.dtypes import Float
 from deptree_cli.io.conllu.blocks import Block
 
 # Of a float: none below 1 is rounded to it.
 _ALL_DIGITS = 17
-
-
-def with_places(block: Block, keys: Sequence[str]) -> tuple[Block, bytes]:
-    """The block with ``key=`` and an empty place for each key in MISC of every word, and the mark of such a place.
-
-    Notes of earlier commands go.
-    """
-    mark = unused_mark(block)
-    entry = "|".join(f"{key}={mark.decode()}" for key in keys)
-    return block.fresh().noting(dict.fromkeys(range(1, block.n + 1), entry) if keys else {}), mark
 
 
 def unused_mark(block: Block) -> bytes:
@@ -37,10 +28,14 @@ def probability(value: float, digits: int = 4) -> str:
     return text
 
 
-def probabilities(values: Sequence[float]) -> list[str]:
-    """`probability` of each, worked out once for equal ones: the trees of a sentence share most of their arcs."""
-    texts = {value: probability(value) for value in set(values)}
-    return [texts[value] for value in values]
+def entries_of(misc: Mapping[str, Float]) -> list[str]:
+    """An entry ``Key=probability`` for each word, with bars between several keys; equal ones are worked out once."""
+    columns = []
+    for key, values in misc.items():
+        probs = values.ravel().tolist()
+        texts = {value: f"{key}={probability(value)}" for value in set(probs)}
+        columns.append(list(map(texts.__getitem__, probs)))
+    return columns[0] if len(columns) == 1 else list(map("|".join, zip(*columns, strict=True)))
 
 
 def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:

@@ -50,6 +50,7 @@ def with_trees(
     closing: Mapping[str, str] = _NOTHING,
     deprels: Deprels | None = None,
     deps: str = "drop",
+    entries: Sequence[str] = (),
 ) -> bytes:
     """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
@@ -65,6 +66,7 @@ def with_trees(
             `root` stands exactly where HEAD is 0.
         deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
             again; `keep` both as they are.
+        entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree.
     """
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
@@ -78,12 +80,17 @@ def with_trees(
     naming = "{}" if block.id_span else f"# sent_id = {{}}{newline}"
     ids = map(naming.format, sent_ids)
     ids_and_notes = [piece.encode() for pair in zip(ids, notes, strict=True) for piece in pair]
-    data = _spliced(block, heads, ids_and_notes, deprels, DEPS.index(deps))
+    data = _spliced(block, heads, ids_and_notes, [each.encode() for each in entries], deprels, DEPS.index(deps))
     return data[: block.start] + made_by + data[block.start :] if made_by else data
 
 
 def _spliced(
-    block: Block, heads: NDArray[np.int32], ids_and_notes: Sequence[bytes], deprels: Deprels | None, deps: int
+    block: Block,
+    heads: NDArray[np.int32],
+    ids_and_notes: Sequence[bytes],
+    entries: Sequence[bytes],
+    deprels: Deprels | None,
+    deps: int,
 ) -> bytes:
     """The block once for each tree; ids_and_notes: the id and the notes of each tree, in turn."""
     id_span = block.id_span or (block.start, block.start)
@@ -91,9 +98,9 @@ def _spliced(
     gap = _GAPS[block.newline, block.ends_with_newline]
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
-    out = np.empty(sum(map(len, ids_and_notes)) + len(heads) * size, dtype=np.uint8)
-    notes = _packed(ids_and_notes)
-    written = _splice()(tuple(block.template), id_span, notes, heads, labels, names.packed, deps, gap, out)
+    notes, more = _packed(ids_and_notes), _packed(entries)
+    out = np.empty(len(notes[0]) + len(more[0]) + len(entries) + len(heads) * size, dtype=np.uint8)
+    written = _splice()(tuple(block.template), id_span, notes, more, heads, labels, names.packed, deps, gap, out)
     return out[:written].tobytes()
 
 

@@ -16,7 +16,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
-from deptree_cli.io.conllu.misc import filled, probabilities, with_places
+from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
@@ -106,7 +106,7 @@ class Trees:
         tags: parts of speech, if they differ from those of the sentence.
         given: labels that some words were given, for CoNLL-U where there are no others.
         ranked: whether they are one after another, and not the one tree.
-        misc: probabilities of each tree's words, (k, n), by their keys in MISC of CoNLL-U; not beside `tags`.
+        misc: probabilities of each tree's words, (k, n), by their keys in MISC of CoNLL-U.
     """
 
     sent_id: str
@@ -136,17 +136,15 @@ class Trees:
         sent_ids = style.sent_ids(self.sent_id, len(self.heads))
         closing = {note.key: note.texts[0] for note in self.closing if note.key and note.is_known}
         comments = {note.key: note.texts for note in self.notes if note.key and note.is_known}
-        block, mark = with_places(self.block, list(self.misc))
+        block, mark = self.block.fresh(), b""
         if self.tags:
+            mark = unused_mark(block)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
-        data = with_trees(block, self.heads, sent_ids, comments, closing, self.deprels or self.given, style.deps)
-        return filled(data, mark, self._in_places()) if self.misc or self.tags else data
-
-    def _in_places(self) -> Iterable[str]:
-        """What stands in the places of each word, tree after tree: its probabilities, or its tag."""
+        labels, entries = self.deprels or self.given, entries_of(self.misc)
+        data = with_trees(block, self.heads, sent_ids, comments, closing, labels, style.deps, entries)
         if self.tags:
-            return map(self.tags.names.__getitem__, self.tags.index.ravel().tolist())
-        return probabilities(np.stack(list(self.misc.values()), axis=-1).ravel().tolist())
+            return filled(data, mark, map(self.tags.names.__getitem__, self.tags.index.ravel().tolist()))
+        return data
 
 
 def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TAB, LINE_FEED, HASH, DASH, DOT, UNDERSCORE, ZERO, NINE = (ord(sign) for sign in "\t\n#-._09")
+TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE = (ord(sign) for sign in "\t\n\r#-._|09")
 
 # What `sentence_ends` carries from call to call: where the current line began, whether that line is empty so far,
 # whether the line before it was, and whether the sentence has begun.
 LINE_START, EMPTY, AFTER_EMPTY, BEGUN = range(4)
 
 # What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore),
-# whether DEPREL may be kept together with HEAD, and its line.
-HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE = range(7)
-WORD_FACTS = 7
+# whether DEPREL may be kept together with HEAD, its line, and where MISC ends, before the newline.
+HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE, MISC_END = range(8)
+WORD_FACTS = 8
 NO_HEAD = -1
 
 # What a line is, or what is wrong with it.

@@ -50,6 +50,14 @@ def line_end(data, start):
 
 
 @kernel
+def text_end(data, start, end):
+    """Return where what comes before a newline ends, in the bytes start..end-1."""
+    while end > start and (data[end - 1] == c.LINE_FEED or data[end - 1] == c.RETURN):
+        end -= 1
+    return end
+
+
+@kernel
 def is_empty(data, start, end):
     """Return whether the bytes start..end-1 are all white space."""
     for at in range(start, end):  # noqa: SIM110 (numba has no all)
@@ -100,8 +108,8 @@ def may_keep(data, start, end):
 def scan(data, start, rows):
     """Find the words of the sentence in data (uint8), from start on, that is, behind a byte order mark.
 
-    rows: int64 (lines, 7); words are written from the top, empty nodes (where their lines begin and end) from the
-    bottom.
+    rows: int64 (lines, `WORD_FACTS`); words are written from the top, empty nodes (where their lines begin and end)
+    from the bottom.
 
     Returns:
         Six integers. If nothing is wrong: FINE; where the comments, the other lines and the empty lines behind them
@@ -174,6 +182,6 @@ def scan_row(data, start, end, due, word, empty_node):
         return c.BAD_NUMBER, head_start, deprel_start - 1, 10
     word[c.HEAD_START], word[c.DEPREL_START] = head_start, deprel_start
     word[c.DEPREL_END], word[c.DEPS_END] = deps_start - 1, deps_end
-    word[c.HEAD] = head
+    word[c.HEAD], word[c.MISC_END] = head, text_end(data, deps_end + 1, end)
     word[c.KEEPS] = head > 0 and may_keep(data, deprel_start, deps_start - 1)
     return c.WORD, start, end, 10

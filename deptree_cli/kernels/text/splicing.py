@@ -9,8 +9,8 @@ COLON = 58
 
 
 @kernel
-def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
-    """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and labels; return the size.
+def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, out):
+    """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and so on; return the size.
 
     Pieces are bytes laid end to end, a pair (pool uint8, cuts int64): piece p extends from cuts[p] to cuts[p + 1].
 
@@ -19,6 +19,7 @@ def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
         id_span: where in the sentence's bytes its id begins and ends.
         notes: pieces 2t and 2t + 1 are the id of tree t, written at id_span, and its notes, written behind the
             comments.
+        entries: pieces, for each word of each tree what is written behind its MISC; or none.
         labels: (k, n), the number of each word's label among `names`, not counting the first two; or (0, 0).
         names: pieces, `root` and `dep` for arcs without a label, then the names of labels.
         deps: DROP, BASIC or KEEP.
@@ -26,6 +27,7 @@ def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
     """
     data, comments, rows_start, rows_end, words, empty_nodes = template
     notes_pool, notes_cuts = notes
+    entries_pool, entries_cuts = entries
     names_pool, names_cuts = names
     k, n = heads.shape
     at = copy(data, 0, comments, out, 0)
@@ -41,6 +43,11 @@ def splice(template, id_span, notes, heads, labels, names, deps, gap, out):
             label = labels[tree, word] if labels.shape[0] else -1
             at = write_arc(data, words[word], heads[tree, word], label, names_pool, names_cuts, deps, out, at)
             start = words[word, c.DEPS_END]
+            entry = tree * n + word
+            if entry + 1 < entries_cuts.shape[0]:
+                at = copy_misc(data, start, words[word, c.MISC_END], out, at)
+                at = copy(entries_pool, entries_cuts[entry], entries_cuts[entry + 1], out, at)
+                start = words[word, c.MISC_END]
         at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
         if tree < k - 1:
             at = copy(gap, 0, gap.shape[0], out, at)
@@ -55,6 +62,16 @@ def copy(source, start, stop, out, at):
     for i in range(taken.shape[0]):
         place[i] = taken[i]
     return at + stop - start
+
+
+@kernel
+def copy_misc(data, start, stop, out, at):
+    """Copy the bytes start..stop-1, a tab and MISC, for another entry to come; return the position behind them."""
+    if stop - start == 2 and data[start + 1] == c.UNDERSCORE:
+        return copy(data, start, start + 1, out, at)
+    at = copy(data, start, stop, out, at)
+    out[at] = c.BAR
+    return at + 1
 
 
 @kernel
