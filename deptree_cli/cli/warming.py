@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -72,14 +73,21 @@ def warm_up(recipes: Iterable[Sequence[str]], code: Path | None, portable: bool)
 
 @contextlib.contextmanager
 def _removed_at_once(folder: str) -> Iterator[None]:
-    """Within the block Ctrl-C and the like end the workers, and then remove the folder that they write to."""
+    """Within the block Ctrl-C and the like end the workers, and then remove the folder that they write to.
+
+    What a worker gets before it has handlers of its own, such as the end of the pool, must not be read by our watcher.
+    """
 
     def end_workers() -> None:
         for worker in active_children():
             worker.kill()
 
-    with undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)), undone_at_once(end_workers):
-        yield
+    watched = signal.set_wakeup_fd(-1)
+    try:
+        with undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)), undone_at_once(end_workers):
+            yield
+    finally:
+        signal.set_wakeup_fd(watched, warn_on_full_buffer=False)
 
 
 def _quietly(parent: int) -> None:

@@ -19,7 +19,7 @@ from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_optio
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.decoding import METHODS, best_trees
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note
@@ -104,9 +104,9 @@ class Decoded(AsTrees):
         labels = self.sentence.scored.labels
         return labels.best(self.heads) if labels else None
 
-    def arrays(self) -> list[tuple[str, Heads, str]]:
+    def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""
-        return [(self.sentence.id, self.heads if self.ranked else self.heads[0], "")]
+        return [(self.sentence.id, smallest(self.heads if self.ranked else self.heads[0]), "")]
 
     def trees(self) -> Trees:
         """The trees with what their probabilities are."""

@@ -16,7 +16,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
@@ -105,9 +105,9 @@ class Drawn(AsTrees):
     labels: Heads | None
     counts: list[int] | None
 
-    def arrays(self) -> list[tuple[str, Heads, str]]:
+    def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads."""
-        return [(self.sentence.id, self.heads, "")]
+        return [(self.sentence.id, smallest(self.heads), "")]
 
     def trees(self) -> Trees:
         """The trees with their log-probabilities."""

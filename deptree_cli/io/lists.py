@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Array, Int, Integers
 Names = tuple[str, ...]
 
 
-def comma_lists(index: Integers, sizes: Int, names: Names) -> list[str]:
+def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
     """The names of each line with commas between them.
 
     Args:
@@ -25,7 +25,7 @@ def comma_lists(index: Integers, sizes: Int, names: Names) -> list[str]:
     out, stops = np.empty(len(index) * (longest + 1), dtype=np.uint8), np.empty(len(sizes), dtype=np.int64)
     used = write_lists(index, sizes, text, ends, out, stops)
     found = out[:used].tobytes()
-    return [found[start:stop].decode() for start, stop in pairwise([0, *stops.tolist()])]
+    return [found[start:stop] for start, stop in pairwise([0, *stops.tolist()])]
 
 
 @lru_cache(64)

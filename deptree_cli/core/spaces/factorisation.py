@@ -67,7 +67,7 @@ class Factorisation(ABC):
         from deptree_cli.kernels.trees.tree_scores import tree_log_probs
 
         out = np.empty(len(trees))
-        heads = np.ascontiguousarray(trees, dtype=np.int64)
+        heads = np.ascontiguousarray(trees, dtype=np.int32)
         tree_log_probs(self.shifted.high, self.shifted.low, self.shifted_log_z, heads, out)
         return out
 

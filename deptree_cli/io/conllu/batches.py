@@ -10,9 +10,9 @@ from itertools import chain, repeat
 import numpy as np
 
 from deptree_cli.core.batches.ragged import RaggedTrees
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Array, Float, Heads, Integers, smallest
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.trees import Note, Style, Trees, json_lines
+from deptree_cli.io.conllu.trees import Note, Style, Trees, json_lines, quoted
 
 
 def _no_misc() -> Mapping[str, Float]:
@@ -52,10 +52,10 @@ class TreesOfMany:
     def lines(self) -> list[bytes]:
         """The lines of each sentence."""
         size = self.trees.size
-        sent_ids = chain.from_iterable(repeat(sent_id, size) for sent_id in self.sent_ids)
+        sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
         ranks = list(range(1, size + 1)) * len(self.sent_ids) if self.ranked else None
         lines = json_lines(sent_ids, ranks, self.trees.heads, self.trees.lengths.repeat(size), self._notes)
-        ended = [f"{line}}}\n".encode() for line in lines]
+        ended = list(map(b"".join, lines))
         return ended if size == 1 else [b"".join(ended[at : at + size]) for at in range(0, len(ended), size)]
 
     @cached_property
@@ -101,7 +101,7 @@ class TreesOfOne:
         """See `Trees`."""
         return self.of.trees_of(self.number).to_conllu(style)
 
-    def arrays(self) -> list[tuple[str, Heads, str]]:
+    def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""
         heads = self.of.heads[self.number]
-        return [(self.of.sent_ids[self.number], heads if self.of.ranked else heads[0], "")]
+        return [(self.of.sent_ids[self.number], smallest(heads if self.of.ranked else heads[0]), "")]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import repeat
-from math import isfinite
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
+import orjson
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
@@ -20,10 +20,17 @@ from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
+from deptree_cli.io.pieces import Pieces
 
 Value = int | float | bool | None
 
 _NOTHING: Mapping[str, Any] = {}
+
+# Trees whose lines are made at once.
+BLOCK = 4096
+
+# Between these all encoders of JSON write the digits of a float without an exponent.
+FIRST_PLAIN, LAST_PLAIN = 1e-4, 1e16
 
 YES_NO = {True: "yes", False: "no"}
 
@@ -120,14 +127,38 @@ class Trees:
     ranked: bool = True
     misc: Mapping[str, Float] = field(default_factory=dict)
 
-    def to_jsonl(self) -> bytes:
+    def to_jsonl(self) -> bytes | Pieces:
         """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, the notes."""
-        size, n = self.heads.shape
-        named = {name: each for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each}
-        ranks = range(1, size + 1) if self.ranked else None
-        lines = json_lines(repeat(self.sent_id, size), ranks, self.heads.ravel(), np.full(size, n), self.notes, named)
-        closing = "".join(f',"{note.field}":{_json(note.values[0])}' for note in self.closing)
-        return ("}\n".join(lines) + closing + "}\n").encode()
+        if len(self.heads) > BLOCK and not self.closing:
+            return Pieces(self._blocks)
+        data = b"".join(self._blocks())
+        closing = [
+            b',"%b":%b' % (note.field.encode(), dump(note.values[0])[:-1]) for note in self.closing if note.field
+        ]
+        return b"".join([data.removesuffix(b"}\n"), *closing, b"}\n"]) if closing else data
+
+    def _blocks(self) -> Iterator[bytes]:
+        """The lines of all trees, block by block, without closing notes."""
+        return (self._lines(slice(start, start + BLOCK)) for start in range(0, len(self.heads), BLOCK))
+
+    def _lines(self, part: slice) -> bytes:
+        """The lines of some of the trees, without closing notes."""
+        heads = self.heads[part]
+        size, n = heads.shape
+        lines = json_lines(
+            repeat(quoted(self.sent_id)),
+            range(part.start + 1, part.start + 1 + size) if self.ranked else None,
+            heads.ravel(),
+            np.full(size, n),
+            [replace(note, values=note.values[part]) for note in self.notes],
+            {name: (each.names, each.index[part]) for name, each in self._named},
+        )
+        return b"".join(chain.from_iterable(lines))
+
+    @property
+    def _named(self) -> list[tuple[str, Deprels | Tags]]:
+        """The names of words beside their heads."""
+        return [(name, each) for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each]
 
     def to_conllu(self, style: Style = USUAL) -> bytes:
         """The sentence once per tree, each under a name of its own."""
@@ -166,52 +197,56 @@ def log_prob_note(log_probs: Float) -> Note:
 
 
 def json_lines(
-    sent_ids: Iterable[str],
+    sent_ids: Iterable[bytes],
     ranks: Iterable[int] | None,
     heads: Heads,
     sizes: Int,
     notes: Sequence[Note],
-    named: Mapping[str, Deprels | Tags] = _NOTHING,
-) -> Iterator[str]:
-    """Yield an object for each tree, without its closing brace; no call of a JSON encoder for each, which costs more
-    than drawing it.
+    named: Mapping[str, tuple[tuple[str, ...], Heads]] = _NOTHING,
+) -> Iterator[tuple[bytes, ...]]:
+    """Yield the pieces of a line for each tree; no call of a JSON encoder for each, which costs more than drawing it.
 
     Args:
-        sent_ids: of each tree.
+        sent_ids: of each tree, as `quoted`.
         ranks: its number among those of its sentence; None where there is one only.
         heads: of all trees, one after another.
         sizes: (L,), the number of words of each tree.
         notes: with a value for each tree.
-        named: names of words beside their heads.
+        named: the names of words beside their heads: all names, and their numbers.
     """
-    columns = {"heads": comma_lists(heads, sizes, numerals(int(sizes.max(initial=0))))}
-    for name, each in named.items():
-        columns[name] = comma_lists(each.index.ravel(), sizes, _quoted(each.names))
-    notes = [note for note in notes if note.field]
-    template = '{{"sent_id":{}' + ("" if ranks is None else ',"sample":{}')
-    template += "".join(f',"{name}":[{{}}]' for name in columns) + "".join(f',"{note.field}":{{}}' for note in notes)
-    values = (each_json(note.values) for note in notes)
-    return map(template.format, map(_quote, sent_ids), *([] if ranks is None else [ranks]), *columns.values(), *values)
+    pieces: list[Iterable[bytes]] = [repeat(b'{"sent_id":'), sent_ids]
+    if ranks is not None:
+        pieces += [repeat(b',"sample":'), map(b"%d".__mod__, ranks)]
+    lists = {"heads": comma_lists(heads, sizes, numerals(int(sizes.max(initial=0))))}
+    for name, (names, index) in named.items():
+        lists[name] = comma_lists(index.ravel(), sizes, _all_quoted(names))
+    for name, texts in lists.items():
+        pieces += [repeat(b',"%b":[' % name.encode()), texts, repeat(b"]")]
+    for note in notes:
+        if note.field:
+            pieces += [repeat(b',"%b":' % note.field.encode()), each_json(note.values)]
+    return zip(*pieces, repeat(b"}\n"), strict=False)
+
+
+def quoted(text: str) -> bytes:
+    """A text in JSON, as `dump` writes it."""
+    return json.encoder.encode_basestring(text).encode()
 
 
 @cache
-def _quoted(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(_quote, names))
+def _all_quoted(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(json.encoder.encode_basestring, names))
 
 
-# A text in JSON, as `dump` writes it.
-_quote = json.encoder.encode_basestring
-
-
-def _json(value: object) -> str:
-    return dump(value).decode()[:-1]
-
-
-def each_json(values: Sequence[Value]) -> list[str]:
+def each_json(values: Sequence[Value]) -> list[bytes]:
     """Each value in JSON; floats as `json` writes them, without its function call for every one."""
-    if all(type(value) is float and isfinite(value) for value in values):
-        return list(map(repr, values))
-    return _json(values)[1:-1].split(",")
+    if set(map(type, values)) == {float}:
+        sizes = np.abs(np.array(values))
+        if ((sizes >= FIRST_PLAIN) & (sizes < LAST_PLAIN)).all():  # else an encoder may write exponents its own way
+            return orjson.dumps(values)[1:-1].split(b",")
+        if np.isfinite(sizes).all():
+            return [repr(value).encode() for value in values]
+    return dump(list(values))[1:-2].split(b",")
 
 
 class AsTrees:
@@ -221,7 +256,7 @@ class AsTrees:
         """The trees."""
         raise NotImplementedError
 
-    def to_jsonl(self) -> bytes:
+    def to_jsonl(self) -> bytes | Pieces:
         """See `Trees`."""
         return self.trees().to_jsonl()
 

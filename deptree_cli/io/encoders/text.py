@@ -11,6 +11,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.pieces import Pieces, pieces_of
 
 # What may stand before the first sentence: a byte order mark, empty lines.
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
@@ -52,7 +53,12 @@ def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
     with Output(path) as out:
         if page.header:
             out.write(dump({"signature": page.signature}))
-        yield out.write
+
+        def write(data: bytes | Pieces) -> None:
+            for piece in pieces_of(data):
+                out.write(piece)
+
+        yield write
 
 
 def rows_of(result: Any, _: Any = None) -> Iterable[Row]:

@@ -63,5 +63,5 @@ def test_calibration_of_the_filter(parsed, parser: Parser, sentences, tmp_path) 
         probs += mu[heads, np.arange(1, sentence.n + 1)].tolist()
     assert row["calibration"]["expected_attachment"] == pytest.approx(np.mean(probs))
     assert row["calibration"]["attachment"] == row["uas"]
-    beside = ("--scores", "s.jsonl")  # what is written beside the trees has no picture of its own
+    beside = ("--scores", picture.with_name("s.jsonl"))  # what is written beside the trees has no picture of its own
     assert "expected calibration error" in parsed("--gold", GOLD, "--plot", picture, *beside, "--seed", 2).err
