@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -70,37 +70,40 @@ class Pipeline(Generic[Read, Prepared]):
         step = Step(self._prepare, work, seed)
         waiting: list[str] = []
         run, source = self._run, self._source
-        results = ordered_map(step, self._choose(self._tasks(waiting)), run.engine, run.workers, is_at_hand)
-        for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
-            if isinstance(result, DeptreeError):
-                self.skip(result)
-                yield from instead
-                continue
-            while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
-                talk(waiting.pop(0))
-            yield result
+        tasks = self._choose(self._tasks(waiting))
+        with closing(ordered_map(step, tasks, run.engine, run.workers, is_at_hand)) as results:
+            for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
+                if isinstance(result, DeptreeError):
+                    self.skip(result)
+                    yield from instead
+                    continue
+                while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
+                    talk(waiting.pop(0))
+                yield result
         if self.skipped:
             talk(f"{counted(len(self.skipped), source.noun)} skipped")
 
     def _tasks(self, notices: list[str]) -> Iterator[Numbered[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
-        occurrences: Counter[str] = Counter()
+        occurrences: dict[str, int] = {}
         shard, shards = self._run.shard
         for number, item in enumerate(self._source):
-            occurrence = 0
-            if not isinstance(item, DeptreeError):
-                occurrence = occurrences[item.sent_id]
-                occurrences[item.sent_id] += 1
+            if isinstance(item, DeptreeError):
+                if number % shards == shard - 1:
+                    yield item
+                continue
+            occurrence = occurrences.get(item.sent_id, 0)
+            occurrences[item.sent_id] = occurrence + 1
             if number % shards != shard - 1:
                 continue
-            if isinstance(item, DeptreeError):
-                yield item
-                continue
-            for line in item.notice.splitlines():
-                if line not in self._noticed:
-                    self._noticed.add(line)
-                    notices.append(line)
+            if item.notice and item.notice not in self._noticed:
+                self._notice(item.notice, notices)
             yield item, occurrence
+
+    def _notice(self, notice: str, notices: list[str]) -> None:
+        """Add the lines of a notice that nobody has heard of."""
+        notices += [line for line in notice.splitlines() if line not in self._noticed]
+        self._noticed.update(notice.splitlines(), [notice])
 
     def skip(self, error: DeptreeError) -> None:
         """Name what cannot be used and go on, or raise the error where errors are not skipped."""

@@ -86,4 +86,4 @@ def _row(sent_id: str, n: int, sums: Partition, trees: TreeSpace) -> dict[str, A
     row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
         return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}
-    return row if sums.expected_trials else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}
+    return row if row["expected_trials"] else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice, repeat
 from typing import Any, TypeVar
@@ -31,12 +31,14 @@ def ordered_map(
     engine: str | None = None,
     workers: Workers | None = None,
     at_hand: Callable[[], bool] = lambda: True,
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """``map(function, items)`` by an engine of `ENGINES`, or here and now without one.
 
     Results come in order and few items are read ahead. An engine that leaves this process needs all of function, items
     and results picklable. What the function or the reading of items raises is raised when its turn comes. A function
     with an attribute `together` is asked for the results of many items at once, of a `weight` that it knows of each.
+
+    Whoever leaves before the end should close it, lest it ends its workers whenever Python comes to collect it.
 
     Args:
         at_hand: whether the next item can be had without waiting; if not, those before it are worked on first.

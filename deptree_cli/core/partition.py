@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 LOG_LARGEST = math.log(sys.float_info.max)
 
 
-@dataclass(frozen=True)
-class Partition:
+class Partition(NamedTuple):
     """The partition functions of one sentence.
 
     Attributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
@@ -15,11 +16,18 @@ from deptree_cli.core.errors import DeptreeError
 
 def dump(obj: Any) -> bytes:
     """One line of JSON: compact, UTF-8 as it is, never NaN or an infinity (ValueError: a result was not checked)."""
-    return _ENCODE(obj).encode() + b"\n"
+    try:
+        data = orjson.dumps(obj)
+    except TypeError:  # an integer beyond 64 bits
+        return _ENCODE(obj).encode() + b"\n"
+    return _ENCODE(obj).encode() + b"\n" if _ANOTHER_WAY.search(data) else data + b"\n"
 
 
 # json.dumps would build an encoder for every line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+# What the fast encoder writes for NaN too, and numbers that it writes unlike Python: with an exponent, or almost.
+_ANOTHER_WAY = re.compile(rb"null|\de|0\.0000")
 
 
 def finite(values: Float) -> list[float | None]:

@@ -24,6 +24,8 @@ def test_what_is_written_is_read(rows: list[dict[str, object]]) -> None:
     assert all(line.count(b"\n") == 1 for line in lines)
     assert list(objects(lines, "a")) == [(f"a:{number}", row) for number, row in enumerate(rows, 1)]
     assert [json.loads(line) for line in lines] == rows
+    compact = {"ensure_ascii": False, "separators": (",", ":")}
+    assert lines == [f"{json.dumps(row, **compact)}\n".encode() for row in rows]  # Python's digits, exponents too
 
 
 def test_lines_are_compact_and_in_utf8() -> None:

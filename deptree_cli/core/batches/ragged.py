@@ -155,12 +155,12 @@ class TreeBatch:
     def entropies(self) -> list[float]:
         """Shannon's entropy of each sentence, in nats."""
         values = np.where(self.marginals > 0, self._shifted[0], 0.0)
-        found, ends = self._factors[2].tolist(), (self.offsets + (self.lengths + 1) ** 2).tolist()
-        for b, (log_z, start, end) in enumerate(zip(found, self.offsets.tolist(), ends, strict=True)):
-            expected = float(np.vdot(self.marginals[start:end], values[start:end]))
-            found[b] = 0.0 if self.lengths[b] == 1 else log_z - expected
-            self.sound[b] &= self.lengths[b] == 1 or not cancels(found[b], log_z, expected)
-        return found
+        stretches = zip(self.offsets.tolist(), (self.offsets + (self.lengths + 1) ** 2).tolist(), strict=True)
+        expected = np.array([np.vdot(self.marginals[start:end], values[start:end]) for start, end in stretches])
+        found, is_certain = self._factors[2] - expected, self.lengths == 1
+        self.sound[cancels(found, self._factors[2], expected) & ~is_certain] = False
+        entropies: list[float] = np.where(is_certain, 0.0, found).tolist()
+        return entropies
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""

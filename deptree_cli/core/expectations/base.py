@@ -70,9 +70,10 @@ def expected_sum(distribution: ArcFactored, values: Float) -> float:
     return float(np.vdot(marginals, np.where(marginals > 0, values, 0.0)))
 
 
-def cancels(difference: float, *terms: float) -> bool:
-    """Whether a difference of these terms is better computed anew."""
-    return abs(difference) < SHARE * (1.0 + sum(map(abs, terms)))
+def cancels(difference: float | Float, *terms: float | Float) -> Any:
+    """Whether a difference of these terms is better computed anew; for arrays of them an array."""
+    size: Any = sum(abs(term) for term in terms)
+    return abs(difference) < SHARE * (1.0 + size)
 
 
 def arc_covariance(distribution: ArcFactored, values: Float, rest: Float | None = None) -> Float:

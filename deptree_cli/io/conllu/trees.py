@@ -10,7 +10,6 @@ from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-import orjson
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
@@ -28,9 +27,6 @@ _NOTHING: Mapping[str, Any] = {}
 
 # Trees whose lines are made at once.
 BLOCK = 4096
-
-# Between these all encoders of JSON write the digits of a float without an exponent.
-FIRST_PLAIN, LAST_PLAIN = 1e-4, 1e16
 
 YES_NO = {True: "yes", False: "no"}
 
@@ -239,14 +235,8 @@ def _all_quoted(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def each_json(values: Sequence[Value]) -> list[bytes]:
-    """Each value in JSON; floats as `json` writes them, without its function call for every one."""
-    if set(map(type, values)) == {float}:
-        sizes = np.abs(np.array(values))
-        if ((sizes >= FIRST_PLAIN) & (sizes < LAST_PLAIN)).all():  # else an encoder may write exponents its own way
-            return orjson.dumps(values)[1:-1].split(b",")
-        if np.isfinite(sizes).all():
-            return [repr(value).encode() for value in values]
-    return dump(list(values))[1:-2].split(b",")
+    """Each value in JSON."""
+    return dump(values)[1:-2].split(b",")
 
 
 class AsTrees:

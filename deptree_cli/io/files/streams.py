@@ -61,8 +61,9 @@ def share_read(path: str) -> float | None:
 
 def is_at_hand() -> bool:
     """Whether there is no need to wait for what comes next: for files never, for a pipe if nothing is in it."""
-    with suppress(OSError, ValueError):  # what cannot be asked
-        return not _pipes or len(select(_pipes, [], [], 0)[0]) == len(_pipes)
+    if _pipes:
+        with suppress(OSError, ValueError):  # what cannot be asked
+            return len(select(_pipes, [], [], 0)[0]) == len(_pipes)
     return True
 
 

@@ -83,7 +83,8 @@ def words_in(shape: tuple[int, ...], layout: Layout) -> int:
     Raises:
         DeptreeError: no sentence has scores of this shape under this layout.
     """
-    _check_dimensions(shape, layout)
+    if len(shape) != layout.dimensions:
+        raise _wrong_dimensions(shape)
     rows, columns = layout.arcs(shape)
     if abs(rows - columns) > 1:
         raise _no_sentence(shape)
@@ -102,18 +103,15 @@ def words_in(shape: tuple[int, ...], layout: Layout) -> int:
     return n
 
 
-def _check_dimensions(shape: tuple[int, ...], layout: Layout) -> None:
-    if len(shape) == layout.dimensions:
-        return
+def _wrong_dimensions(shape: tuple[int, ...]) -> DeptreeError:
     if len(shape) == 2:
         problem = f"the scores have shape {shape}: no axis of labels"
-        remedy = "Give the scores of labels with --label-scores FILE, or leave out --labels"
-        raise DeptreeError(problem, remedy)
+        return DeptreeError(problem, "Give the scores of labels with --label-scores FILE, or leave out --labels")
     if len(shape) == 3:
         problem = f"the scores have shape {shape}: is one of the axes labels?"
         remedy = "Name them with --labels FILE (their axis is the last), or give one matrix per sentence"
-        raise DeptreeError(problem, remedy)
-    raise _no_sentence(shape)
+        return DeptreeError(problem, remedy)
+    return _no_sentence(shape)
 
 
 def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:

@@ -12,7 +12,7 @@ from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.scores.raw import SecondOrderParts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class Record:
     """One sentence as it was read.
 
