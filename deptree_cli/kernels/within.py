@@ -10,8 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NopythonTypeInference
 from numba.core.types import unliteral
 
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -50,8 +53,38 @@ class Linked(Compiler):
         return super().compile_extra(func)
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class BodyInference(NopythonTypeInference):
+    """Numba's inference of types, which lets a body return a view where references are not counted.
+
+    Its callers do not count them either (`kernel(borrows=True)`): they hand their flags on to the bodies they call.
+    """
+
+    _name = "body_inference"
+
+    def run_pass(self, state: Any) -> bool:
+        """Infer the types of a function."""
+        counted, state.targetctx.enable_nrt = state.targetctx.enable_nrt, True
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            state.targetctx.enable_nrt = counted
+
+
+class Body(Linked):
+    """The same for the body of an operation."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes in their order."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        own = [(BodyInference, told) if each is NopythonTypeInference else (each, told) for each, told in passes.passes]
+        passes.passes[:] = own
+        passes.finalize()
+        return [passes]
+
+
 # How the bodies of operations (`numbers/operations.py`) are compiled.
-WITHIN: Any = {"pipeline_class": Linked} | NO_WRAPPERS
+WITHIN: Any = {"pipeline_class": Body} | NO_WRAPPERS
 
 
 class Kernel(CPUDispatcher):
@@ -62,10 +95,19 @@ class Kernel(CPUDispatcher):
         self._twin = CPUDispatcher(py_func, locals, self.targetoptions | NO_WRAPPERS, pipeline_class=Linked)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return the template of a call from another kernel: the same one for a literal as for any number."""
-        return self._twin.get_call_template(
+        """Return the template of a call from another kernel: the same one for a literal as for any number.
+
+        Raises:
+            TypeError: it counts references, to what it returns too, and the caller does not.
+        """
+        template, *others = self._twin.get_call_template(
             tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()}
         )
+        caller = ConfigStack.top_or_none()
+        returned = [signature.return_type for signature in template.cases]  # type: ignore[attr-defined]
+        if caller is not None and not caller.nrt and any("array(" in str(kind) for kind in returned):
+            raise TypeError(f"{self.py_func.__name__} returns arrays to a kernel that borrows")
+        return (template, *others)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the key of the code that another kernel calls."""

@@ -33,7 +33,7 @@ def step(s0, s1, s2, s3):
     return bits, s0, s1, s2, rotate_left(s3, 45)
 
 
-@kernel
+@kernel(borrows=True)
 def uniform(state):
     """Return a float64 from [0, 1) with 53 random bits, and advance `state`."""
     bits, state[0], state[1], state[2], state[3] = step(state[0], state[1], state[2], state[3])

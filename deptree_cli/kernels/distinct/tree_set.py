@@ -24,7 +24,7 @@ def hash_table(heads, count):
     return table
 
 
-@kernel
+@kernel(borrows=True)
 def place_of(heads, row, table):
     """Return the place in a hash table where the tree `row` (n,) is, or belongs if it is not among heads (k, n)."""
     hashed = np.uint64(14695981039346656037)  # FNV-1a, then its high bits mixed in
@@ -36,7 +36,7 @@ def place_of(heads, row, table):
     return place
 
 
-@kernel
+@kernel(borrows=True)
 def same(first, second):
     """Return whether two trees (n,) have the same heads."""
     word = 0

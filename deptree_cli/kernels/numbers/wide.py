@@ -15,6 +15,7 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.operation import operation
 from deptree_cli.kernels.numbers.operations import SAFE_LOG as SAFE_LOG  # for those who turn to wide numbers below it
 from deptree_cli.kernels.numbers.pairs import reduced
 
@@ -105,7 +106,7 @@ def wide_add(x, y):
     return normal(ops.add(x[0], ops.rescale(y[0], 1.0 if gap == 0 else SMALL)), x[1])
 
 
-@kernel
+@operation
 def with_exponent(m, e):
     """Return the number, or the array, of a mantissa and an exponent."""
     return m, e

@@ -211,7 +211,7 @@ def walk_without_tables(weights, single_root, state, budget, spare, heads, roots
     return steps
 
 
-@kernel
+@kernel(borrows=True)
 def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
     """Fill row (n,), int32, with an arborescence rooted at node `root` that has the given heads, by walking the rest.
 
