@@ -103,11 +103,21 @@ class Kernel(CPUDispatcher):
         template, *others = self._twin.get_call_template(
             tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()}
         )
-        caller = ConfigStack.top_or_none()
+        caller, counts = ConfigStack.top_or_none(), self.targetoptions["_nrt"]
         returned = [signature.return_type for signature in template.cases]  # type: ignore[attr-defined]
-        if caller is not None and not caller.nrt and any("array(" in str(kind) for kind in returned):
-            raise TypeError(f"{self.py_func.__name__} returns arrays to a kernel that borrows")
+        if any("array(" in str(kind) for kind in returned) and not (counts and (caller is None or caller.nrt)):
+            raise TypeError(f"{self.py_func.__name__} returns arrays: neither it nor its callers may borrow")
         return (template, *others)
+
+    def add_overload(self, cres: Any) -> None:
+        """Keep machine code.
+
+        Raises:
+            TypeError: it returns arrays and does not count references to them.
+        """
+        if not self.targetoptions["_nrt"] and "array(" in str(cres.signature.return_type):
+            raise TypeError(f"{self.py_func.__name__} borrows arrays and returns some")
+        super().add_overload(cres)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the key of the code that another kernel calls."""

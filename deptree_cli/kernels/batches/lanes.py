@@ -25,7 +25,7 @@ from deptree_cli.kernels.xoshiro import U64
 SHORT = 400
 
 
-@kernel
+@kernel(borrows=True)
 def longest_short(weights):
     """Return how many words sentences have at most that go side by side."""
     return SHORT // weights.itemsize
@@ -89,7 +89,7 @@ def fill_group(A, group, weights, lengths, offsets, last):
             A[1 if m > 1 else 0, m, lane] = 1.0
 
 
-@kernel
+@kernel(borrows=True)
 def fill_lane(A, lane, W, last):
     """Fill a lane with the weights W (n+1, n+1) of a sentence; word `last` stands first, and that one in its place."""
     for i in range(U64(W.shape[0])):
@@ -98,13 +98,13 @@ def fill_lane(A, lane, W, last):
             target[place(j, last), lane] = given[j]
 
 
-@kernel
+@kernel(borrows=True)
 def place(i, last):
     """Return where node i stands."""
     return U64(last) if i == 1 else U64(1) if i == U64(last) else U64(i)
 
 
-@kernel
+@kernel(borrows=True)
 def log_of_pivots(S, lane, n):
     """Return what `log_of_product` of `sweeps.py` does, of the pivots in a lane."""
     log_z = depth = 0.0
@@ -117,7 +117,7 @@ def log_of_pivots(S, lane, n):
     return log_z, depth
 
 
-@kernel
+@kernel(borrows=True)
 def put_lane(W, adjoints, lane, last, totals, out):
     """Do what `put_products` of `marginals.py` does, of the adjoints in a lane, for words in their own order."""
     nodes, none = U64(W.shape[0]), W.dtype.type(0.0)

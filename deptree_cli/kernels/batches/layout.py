@@ -42,7 +42,7 @@ def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
                 target[i, j] = given[head, word] if word > 0 and head != word else 0.0
 
 
-@kernel
+@kernel(borrows=True)
 def arc_of(i, j, rows, columns, dep_head, root, n):
     """Return the head and the word of a cell of a matrix as it was read."""
     head, word, dependents = (j, i, rows) if dep_head else (i, j, columns)

@@ -47,7 +47,7 @@ def factorise(weights, lengths, offsets, places, last, single_root, factors, piv
         log_z[b], depth[b] = arcs.factorise(W, last[b], A, S, workspace, single_root)
 
 
-@kernel
+@kernel(borrows=True)
 def add_constants(log_z, constants, sums):
     """Fill sums (B, 2) with pairs: log_z (B,) plus constants (B, 2)."""
     for b in range(log_z.shape[0]):
@@ -92,7 +92,7 @@ def walk(
             sound[b] = sound[b] and not abandoned[i]
 
 
-@kernel
+@kernel(borrows=True)
 def fill_walked(W, weights, last, A, S, single_root, probs):
     """Fill W with weights (n+1, n+1), and its column 0 with the probability that a word is the root, or 0.
 

@@ -25,7 +25,7 @@ LOW = U64(0xFFFFFFFF)
 HALF, BYTE = U64(32), U64(16)
 
 
-@kernel
+@kernel(borrows=True)
 def hashed(word, constant, multiplier):
     """Return a word of 32 bits hashed, and the next constant."""
     word = (word ^ constant) & LOW
@@ -34,14 +34,14 @@ def hashed(word, constant, multiplier):
     return word ^ (word >> BYTE), constant
 
 
-@kernel
+@kernel(borrows=True)
 def mixed(x, y):
     """Return two words of 32 bits mixed."""
     found = (LEFT * x - RIGHT * y) & LOW
     return found ^ (found >> BYTE)
 
 
-@kernel
+@kernel(borrows=True)
 def fill_pool(entropy, pool):
     """Fill pool (4,) from at least as many words of 32 bits, as `SeedSequence` does."""
     constant = INIT_A
@@ -58,7 +58,7 @@ def fill_pool(entropy, pool):
             pool[j] = mixed(pool[j], word)
 
 
-@kernel
+@kernel(borrows=True)
 def product(high, low, other_high, other_low):
     """Return the product of two numbers of 128 bits, halves of 64 bits, modulo 2^128."""
     a, b, c, d = low >> HALF, low & LOW, other_low >> HALF, other_low & LOW
@@ -68,7 +68,7 @@ def product(high, low, other_high, other_low):
     return high * other_low + low * other_high + carried, low * other_low
 
 
-@kernel
+@kernel(borrows=True)
 def advanced(high, low, step_high, step_low):
     """Return the next state of PCG64."""
     high, low = product(high, low, *MULTIPLIER)

@@ -99,20 +99,20 @@ def first_derivations(grammar, nodes):
     return derivations, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
 
 
-@kernel
+@kernel(borrows=True)
 def number_of(item, nodes):
     """Return the number of an item."""
     kind, i, j = item
     return (kind * nodes + i) * nodes + j
 
 
-@kernel
+@kernel(borrows=True)
 def item_of(number, nodes):
     """Return the item of a number."""
     return number // (nodes * nodes), number // nodes % nodes, number % nodes
 
 
-@kernel
+@kernel(borrows=True)
 def parts_of(number, k, nodes):
     """Return the numbers of the two items that an item split at k consists of."""
     kind, i, j = item_of(number, nodes)
@@ -121,7 +121,7 @@ def parts_of(number, k, nodes):
     return number_of(first, nodes), number_of(second, nodes)
 
 
-@kernel
+@kernel(borrows=True)
 def arc_score(scores, item, k):
     """Return the score of the arc that an item split at k has between its parts, 0 for none."""
     nodes = scores.shape[0]
@@ -168,7 +168,7 @@ def extend(scores, single_root, derivations, agenda, used, top, wanted):
     return derivations, used
 
 
-@kernel
+@kernel(borrows=True)
 def add_splits(scores, single_root, derivations, agenda, used, item):
     """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
     nodes = scores.shape[0]
@@ -180,7 +180,7 @@ def add_splits(scores, single_root, derivations, agenda, used, item):
     return used
 
 
-@kernel
+@kernel(borrows=True)
 def add_candidate(scores, derivations, agenda, used, item, k, first, second):
     """Put a derivation in its item's heap, if it is possible; return the number of derivations."""
     score = derivations.score[first] + derivations.score[second] + arc_score(scores, item, k)
@@ -193,7 +193,7 @@ def add_candidate(scores, derivations, agenda, used, item, k, first, second):
     return used + 1
 
 
-@kernel
+@kernel(borrows=True)
 def take_best(derivations, agenda, item):
     """Make the best of those that wait in an item's heap its next derivation; none: the item is complete."""
     best = agenda.waiting[item]
@@ -205,7 +205,7 @@ def take_best(derivations, agenda, item):
     agenda.last[item], agenda.to_do[item] = best, SECOND
 
 
-@kernel
+@kernel(borrows=True)
 def merged(derivations, a, b):
     """Return the top of two heaps made one: skew heaps (Sleator and Tarjan 1986), O(log m) a step on average."""
     top, above = NONE, NONE
@@ -241,7 +241,7 @@ def enlarged(array):
     return longer
 
 
-@kernel
+@kernel(borrows=True)
 def fill_heads(derivations, derivation, todo, heads):
     """Fill heads (n,) with the tree of a derivation of the whole sentence. todo: memory, (2n+2,)."""
     nodes = heads.shape[0] + 1

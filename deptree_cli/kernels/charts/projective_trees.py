@@ -49,7 +49,7 @@ def best_items(scores, single_root):
     return Eisner(single_root, chart)
 
 
-@kernel
+@kernel(borrows=True)
 def are_projective(trees, out):
     """Fill out (k,) with whether no two arcs of a tree (k, n), heads, cross: every word below an arc stays there."""
     n = trees.shape[1]

@@ -19,7 +19,7 @@ def outside(weights, kept, single_root, items, adjoint_items, marginals):
 
 
 # A function of its own: tables that are arguments are not counted at every call below.
-@kernel
+@kernel(borrows=True)
 def of_tables(weights, kept, single_root, chart, adjoints, marginals):
     """Fill marginals, given the tables of both charts."""
     n = length(chart.complete) - 1
@@ -40,7 +40,7 @@ def of_tables(weights, kept, single_root, chart, adjoints, marginals):
                 return_pair(kept, chart, adjoints, i, j)
 
 
-@kernel
+@kernel(borrows=True)
 def return_complete(kept, chart, adjoints, head, end):
     """Hand the adjoint of a complete item to those that it was made of."""
     complete, of_complete, of_arc = chart.complete, adjoints.complete, adjoints.arc
@@ -59,7 +59,7 @@ def return_complete(kept, chart, adjoints, head, end):
             put(of_complete, (d, e, at), add(get(of_complete, (d, e, at)), total))
 
 
-@kernel
+@kernel(borrows=True)
 def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, marginals):
     """Hand the adjoint of an arc's item to what it was made of, and fill its marginal."""
     arcs, siblings, pair = weights.arcs, weights.siblings, chart.pair
@@ -90,7 +90,7 @@ def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, m
                 put(of_pair, between, add(get(of_pair, between), multiply(total, get(siblings, (h, d, s)))))
 
 
-@kernel
+@kernel(borrows=True)
 def return_pair(kept, chart, adjoints, i, j):
     """Hand the adjoint of a pair to the complete items that it was made of."""
     complete, of_complete, of_pair = chart.complete, adjoints.complete, adjoints.pair

@@ -75,7 +75,7 @@ class Workspace(NamedTuple):
     known: Any
 
 
-@kernel
+@kernel(borrows=True)
 def draw_tree(problem, trie, heads, count, state, work):
     """Draw heads[count] from what is left."""
     todo, tree, grammar = work.todo, heads[count], problem.grammar
@@ -121,7 +121,7 @@ def leave(problem, depth, items, tree, state, work):
             return items
 
 
-@kernel
+@kernel(borrows=True)
 def load_path(problem, heads, tree, depth, work):
     """Fill work.other with the path of heads[tree], and work.other_rest behind so many choices, if they are not it."""
     if work.known[0] != tree:
@@ -130,7 +130,7 @@ def load_path(problem, heads, tree, depth, work):
         work.known[0] = tree
 
 
-@kernel
+@kernel(borrows=True)
 def insert(problem, trie, heads, tree, work):
     """Note that heads[tree] was drawn."""
     path, slots = work.path, work.slots
@@ -150,7 +150,7 @@ def insert(problem, trie, heads, tree, work):
         put_left(problem, trie, slots[depth], path, depth, left_in(trie, node, node + stop - first))
 
 
-@kernel
+@kernel(borrows=True)
 def split_shared_prefix(problem, trie, heads, other, depth, work):
     """Open nodes behind so many choices, up to where heads[other] and the tree of work.path make different ones.
 
@@ -168,13 +168,13 @@ def split_shared_prefix(problem, trie, heads, other, depth, work):
     return depth
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def place_in(problem, path, depth):
     """Return which of its item's places a choice of a path is, counted from 0."""
     return path[depth, SPLIT] - places(problem.grammar, item_at(path, depth), 0)[0]
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def left_in(trie, start, stop):
     """Return what is left behind the slots start..stop-1, all together."""
     total = zero(trie.left)
@@ -183,7 +183,7 @@ def left_in(trie, start, stop):
     return total
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def open_node(problem, trie, slot, item):
     """Add an item's node below a slot; return its first slot."""
     first, stop, _ = places(problem.grammar, item, 0)
@@ -196,14 +196,14 @@ def open_node(problem, trie, slot, item):
     return node
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def put_alone(problem, trie, slot, path, depth, rest, tree):
     """Note a tree as the only one drawn behind a slot."""
     trie.below[slot] = LEAF_BASE - tree
     put_left(problem, trie, slot, path, depth, get(rest, depth))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def put_left(problem, trie, slot, path, depth, left):
     """Note how much is left behind a slot given the choices so far; depth: how many choices lead to it."""
     if depth > 0:

@@ -68,25 +68,25 @@ def others(grammar, item, k):
     return rest, found
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def share(grammar, item, k):
     """Return the probability that an item is split at k."""
     return divide(part(grammar, places(grammar, item, 0)[2], k), total(grammar, item))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def first_item(n, todo):
     """Begin a stack with the item of all trees; return how many items there are."""
     return push(todo, 0, (RIGHT, 0, n))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def item_at(todo, place):
     """Return an item on a stack."""
     return todo[place, 0], todo[place, 1], todo[place, 2]
 
 
-@kernel
+@kernel(borrows=True)
 def follow_choices(grammar, choices, todo, heads):
     """Split items from the top by the first choices of a tree, (length,); return how many items are still on the stack.
 
@@ -99,7 +99,7 @@ def follow_choices(grammar, choices, todo, heads):
     return count
 
 
-@kernel
+@kernel(borrows=True)
 def fill_log_shares(grammar, item, out):
     """Fill out (n+1,) with the log-probability of each split of an item, -inf where there is none."""
     out[:] = -math.inf

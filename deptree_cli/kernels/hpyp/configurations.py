@@ -46,7 +46,7 @@ def begin(size):
     return records, 2
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def shift(records, new, top, index, tag, word):
     """Write record `new`: the next word, of this position and these symbols, on top of a stack; return what follows."""
     records[new, BELOW], records[new, INDEX] = top, index
@@ -56,7 +56,7 @@ def shift(records, new, top, index, tag, word):
     return new + 1
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def reduce(records, new, top, action, labels):
     """Write record `new`: the stack after a left-arc or right-arc, numbered among 2 * labels of them.
 
@@ -73,7 +73,7 @@ def reduce(records, new, top, action, labels):
     return new + 1
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def context_of(records, top, codes, next_tag, context):
     """Write the symbols of a configuration's context, null where there is no such word or child.
 
@@ -94,7 +94,7 @@ def context_of(records, top, codes, next_tag, context):
             context[i] = records[third if depth == 2 else fourth, column]
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def legal(records, top, words_left):
     """Return whether a configuration may shift, make a left-arc, make a right-arc.
 
@@ -106,7 +106,7 @@ def legal(records, top, words_left):
     return words_left, not alone and not under_root, not alone and not (under_root and words_left)
 
 
-@kernel
+@kernel(borrows=True)
 def read_tree(records, last, labels, heads, deprels, tags):
     """Read a derivation backwards from its last record: heads, labels (from 0) and tags of the words, (n,) each."""
     at = last
@@ -124,7 +124,7 @@ def read_tree(records, last, labels, heads, deprels, tags):
         at = before
 
 
-@kernel
+@kernel(borrows=True)
 def read_actions(records, last, actions, tags):
     """Read a derivation backwards from its last record: its actions in order (steps,), and the tags of its words."""
     at, step = last, actions.shape[0]

@@ -99,7 +99,7 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     return waits, used, staying, weight
 
 
-@kernel
+@kernel(borrows=True)
 def split_tags(model, records, used, index, word, tag, workspace, top, particles, weight, after, done, state):
     """Shift a word with its tag, or particles split among all; return how many items are done, and records."""
     first, stop, mass = weigh_tags(model, records, top, tag, word, workspace)

@@ -35,7 +35,7 @@ SMALLEST, LARGEST = 1e-6, 1.0 - 1e-6
 WIDTH, MOST_STEPS = 0.2, 100
 
 
-@kernel
+@kernel(borrows=True)
 def histograms(restaurants, level, customers, tables, sizes):
     """Count restaurants of a level by customers and by tables, and tables by size, into arrays long enough for each."""
     nodes, entries, bins = restaurants.nodes, restaurants.entries, restaurants.bins
@@ -57,7 +57,7 @@ def histograms(restaurants, level, customers, tables, sizes):
             entry = entries[entry, NEXT]
 
 
-@kernel
+@kernel(borrows=True)
 def log_likelihood(discount, strength, customers, tables, sizes):
     """Return the log-likelihood of a level, with the priors d ~ Beta(1, 1) and theta + d ~ Gamma(1, 1).
 
@@ -80,7 +80,7 @@ def log_likelihood(discount, strength, customers, tables, sizes):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def likelihood_at(which, value, discount, strength, counts):
     """Return the log-likelihood with another discount (which = 0) or strength (which = 1)."""
     customers, tables, sizes = counts
@@ -88,7 +88,7 @@ def likelihood_at(which, value, discount, strength, counts):
     return log_likelihood(discount, strength, customers, tables, sizes)
 
 
-@kernel
+@kernel(borrows=True)
 def slice_sample(which, discount, strength, counts, state):
     """Return a discount (which = 0) or strength (which = 1) drawn by one step of slice sampling, stepping out."""
     start = discount if which == 0 else strength
@@ -114,7 +114,7 @@ def slice_sample(which, discount, strength, counts, state):
             high = value
 
 
-@kernel
+@kernel(borrows=True)
 def resample_level(restaurants, level, counts, state):
     """Draw a level's discount and strength anew, given its histograms (`log_likelihood`)."""
     discounts, strengths = restaurants.discounts, restaurants.strengths

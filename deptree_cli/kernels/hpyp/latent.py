@@ -69,7 +69,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     read_actions(records, drawn(items, count, state), actions, np.empty_like(tags))
 
 
-@kernel
+@kernel(borrows=True)
 def prob_of(restaurants, codes, process, records, top, next_tag, dish, workspace):
     """Return the probability of a dish in a configuration, by one of the processes."""
     context = workspace[: codes[process].shape[0]]
@@ -113,7 +113,7 @@ def resample_derivations(processes, count, codes, labels, cuts, treebank, paths,
     return order.shape[0]
 
 
-@kernel
+@kernel(borrows=True)
 def are_derivations(cuts, labels, actions):
     """Return whether the actions (2 words,) of every sentence lead from ROOT alone to ROOT alone, words all shifted."""
     for sentence in range(cuts.shape[0] - 1):

@@ -12,7 +12,7 @@ from deptree_cli.kernels.hpyp.predictions import predict_dish
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS
 
 
-@kernel
+@kernel(borrows=True)
 def rightmost_dependents(heads, rightmost):
     """Write every node's rightmost dependent, the node itself if it has none to the right: rightmost (n + 1,)."""
     for node in range(rightmost.shape[0]):
@@ -21,7 +21,7 @@ def rightmost_dependents(heads, rightmost):
         rightmost[heads[word - 1]] = max(rightmost[heads[word - 1]], word)
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def choices(records, top, shifted, heads, deprels, labels, rightmost):
     """Return whether a derivation of a projective tree may shift, and the reduction it may make, else SHIFT.
 
@@ -62,7 +62,7 @@ def derive(heads, deprels, labels, actions):
     return True
 
 
-@kernel
+@kernel(borrows=True)
 def derive_all(cuts, heads, deprels, labels, actions, found):
     """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1; found: (sentences,) bool, written."""
     for sentence in range(cuts.shape[0] - 1):
@@ -101,7 +101,7 @@ def new_contexts(codes, n):
     )
 
 
-@kernel
+@kernel(borrows=True)
 def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
     """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
     for sentence in range(cuts.shape[0] - 1):

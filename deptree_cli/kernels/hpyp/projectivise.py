@@ -62,7 +62,7 @@ def is_projective(heads):
     return True
 
 
-@kernel
+@kernel(borrows=True)
 def is_crossed(heads, i):
     """Return whether some word between word i (from 0) and its head is not below that head."""
     head = heads[i]
@@ -75,7 +75,7 @@ def is_crossed(heads, i):
     return False
 
 
-@kernel
+@kernel(borrows=True)
 def shortest(heads, crossed):
     """Return the dependent (from 0) of the shortest arc that is crossed, the leftmost of several, or NONE."""
     found = NONE

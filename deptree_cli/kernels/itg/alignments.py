@@ -71,13 +71,13 @@ def grammar_of(weights, kept, chart, total):
     return Alignments(p, q, *given, kept.ends, chart, total), np.empty((min(p, q) + 1, WIDTH), np.int64)
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def entry(grammar, table, source, u, v):
     """Return what stands in the chart. Unsigned indices cannot count from the end of an axis."""
     return get(grammar.chart, (U64(table), U64(source), U64(by_start(grammar.q, u, v))))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, borrows=True)
 def order_in(item, row):
     """Return whether the parts of an item change places, and where it is divided on the source side."""
     table, s, t, _, _ = item

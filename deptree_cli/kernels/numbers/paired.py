@@ -49,14 +49,14 @@ def _broadcast(fill: Callable[..., None], x: Paired, y: Paired) -> Paired:
     return found
 
 
-@kernel
+@kernel(borrows=True)
 def fill_sums(x, y, out):
     """Fill a flat array with sums."""
     for i in range(ops.length(x)):
         ops.put(out, i, ops.add(ops.get(x, i), ops.get(y, i)))
 
 
-@kernel
+@kernel(borrows=True)
 def fill_products(x, y, out):
     """Fill a flat array with products."""
     for i in range(ops.length(x)):

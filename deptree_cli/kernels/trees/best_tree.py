@@ -84,7 +84,7 @@ def best_tree(scores, single_root, heads):
     return total_of(scores, single_root, arcs, heads)
 
 
-@kernel
+@kernel(borrows=True)
 def best_head(gain, first):
     """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
     none = lowest(gain)
@@ -95,7 +95,7 @@ def best_head(gain, first):
     return 0 if best == NONE and is_less(none, get(gain, 0)) else best
 
 
-@kernel
+@kernel(borrows=True)
 def contract(cycle, chosen, gain, ends, live):
     """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
 
@@ -126,7 +126,7 @@ def contract(cycle, chosen, gain, ends, live):
     live[rep] = True
 
 
-@kernel
+@kernel(borrows=True)
 def open_cycles(names, within, arcs, nodes):
     """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
     for cycle in range(names - 1, nodes - 1, -1):
@@ -136,7 +136,7 @@ def open_cycles(names, within, arcs, nodes):
         arcs[member] = arcs[cycle]
 
 
-@kernel
+@kernel(borrows=True)
 def total_of(scores, single_root, arcs, heads):
     """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
     total, nodes = zero(scores), length(scores)
@@ -173,7 +173,7 @@ def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
         fix(given, word, tree[word - 1])
 
 
-@kernel
+@kernel(borrows=True)
 def fix(scores, word, head):
     """Forbid all heads of a word but `head`, in place."""
     for h in range(scores.shape[0]):

@@ -80,7 +80,7 @@ def immediate_dominators(allowed, starts, order, rank):
     return above
 
 
-@kernel
+@kernel(borrows=True)
 def meet(above, rank, u, v):
     """Return the last node that dominates both u and v, as far as dominators are known."""
     while u != v:

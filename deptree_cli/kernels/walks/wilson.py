@@ -22,7 +22,7 @@ ALIAS_MASK = U64(0xFFFF)
 ALWAYS = U64(0xFFFFFFFFFFFF)
 
 
-@kernel
+@kernel(borrows=True)
 def entry(threshold, alias):
     """Return a table entry, uint64."""
     return (threshold << ALIAS) | U64(alias)
@@ -52,7 +52,7 @@ def build_tables(weights, first_head, bits, tables):
             fill_row(weights[:, u], first_head, buckets / total, top, tables[u], q, small, large)
 
 
-@kernel
+@kernel(borrows=True)
 def fill_row(weights, first_head, factor, top, table, q, small, large):
     """Fill one word's table (2^bits,): pair buckets with less than their share of the weight with ones that have more.
 
@@ -159,7 +159,7 @@ walk = walk_that(rejects=False)
 walk_until_single_root = walk_that(rejects=True)
 
 
-@kernel
+@kernel(borrows=True)
 def draw_roots(tables, bits, state, roots):
     """Fill roots (k,) with draws from row 0 of the flattened tables."""
     s0, s1, s2, s3 = state

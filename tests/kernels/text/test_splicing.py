@@ -38,7 +38,9 @@ def spliced(heads: list[list[int]], notes: list[bytes], deps: int, labels: list[
     out = np.zeros(1000, dtype=np.uint8)
     numbers = np.array(labels, dtype=np.int32) if labels else np.empty((0, 0), dtype=np.int32)
     trees = np.array(heads, dtype=np.int32)
-    size = splice(tuple(template), ID, pieces(notes), trees, numbers, pieces(NAMES), deps, array(b"\n"), out)
+    size = splice(
+        tuple(template), ID, pieces(notes), pieces([]), trees, numbers, pieces(NAMES), deps, array(b"\n"), out
+    )
     assert not out[size:].any()
     return out[:size].tobytes().decode()
 
