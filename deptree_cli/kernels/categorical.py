@@ -9,7 +9,7 @@ from deptree_cli.kernels.xoshiro import uniform
 NONE = -1
 
 
-@kernel(borrows=True)
+@kernel
 def draw_categorical(weights, start, stop, total, state):
     """Return an index from start..stop-1, drawn in proportion to its weight; NONE if all weights are 0.
 
@@ -19,7 +19,7 @@ def draw_categorical(weights, start, stop, total, state):
     return pick(weights, start, stop, scale(total, uniform(state)))
 
 
-@kernel(borrows=True)
+@kernel
 def pick(weights, start, stop, rest):
     """Return the index at which the sum of weights first exceeds `rest`; the others as in `draw_categorical`."""
     last = NONE

@@ -7,13 +7,13 @@ import math
 from deptree_cli.kernels.flags import kernel
 
 
-@kernel(borrows=True)
+@kernel
 def log(x):
     """Return the natural logarithm of a number that is not negative, -inf of 0."""
     return math.log(x) if x > 0.0 else -math.inf
 
 
-@kernel(borrows=True)
+@kernel
 def exp(x):
     """Return e^x of a number that is at most 0."""
     return math.exp(x)

@@ -31,19 +31,19 @@ if not INTERPRETED:
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-def kernel(function: Any = None, borrows: bool = False, **options: Any) -> Any:
+def kernel(function: Any = None, allocates: bool = False, **options: Any) -> Any:
     """Return a function that is compiled when first called; a decorator. Its machine code is kept on disk if possible.
 
-    borrows: whether the function neither makes nor is given (by what it calls) nor returns arrays. Then references to
-    those of its arguments are not counted: to count them for each view and each field costs more than many a loop.
+    allocates: whether the function makes arrays, or returns some. All others borrow the arrays of their arguments:
+    references to these are not counted, which for each view and each field would cost more than many a loop.
     options: flags beside `OPTIONS`, or instead of them. Where Python runs the kernels, numba is not imported; integers
     wrap around and divisions by zero give inf without a warning, as they do in machine code.
     """
     if function is None:
-        return partial(kernel, borrows=borrows, **options)
+        return partial(kernel, allocates=allocates, **options)
     if INTERPRETED:
         return np.errstate(all="ignore")(function)
-    compiled = Kernel(function, targetoptions={"nopython": True, "_nrt": not borrows} | OPTIONS | options)
+    compiled = Kernel(function, targetoptions={"nopython": True, "_nrt": allocates} | OPTIONS | options)
     keep(compiled)
     return compiled
 

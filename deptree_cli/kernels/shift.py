@@ -16,7 +16,7 @@ from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
 from deptree_cli.kernels.xoshiro import U64
 
 
-@kernel
+@kernel(allocates=True)
 def shift_sentences(log_scores, lengths, offsets, mask, single_root, packed, last, constants, sound):
     """Fill packed with the scores less a constant for each word.
 
@@ -32,7 +32,7 @@ def shift_sentences(log_scores, lengths, offsets, mask, single_root, packed, las
         constants[b] = constant[0]
 
 
-@kernel(borrows=True)
+@kernel
 def shift_sentence(scores, mask, single_root, peaks, high, low):
     """Fill high (n+1, n+1) with the scores less each word's maximum, and low with what that rounds off, if it is given.
 
@@ -50,7 +50,7 @@ def shift_sentence(scores, mask, single_root, peaks, high, low):
     return sum_of_shifts(peaks, n, highest), only_root if only_root > 0 else best, usable and best > 0
 
 
-@kernel(borrows=True)
+@kernel
 def find_peaks(scores, n, mask, single_root, peaks):
     """Fill peaks with each word's best score, of an arc from a word if there is one and the root is single.
 
@@ -72,7 +72,7 @@ def find_peaks(scores, n, mask, single_root, peaks):
     return unusable == 0, only_root
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def raise_peaks(scores, first, stop, mask, peaks):
     """Raise the peaks first..stop-1 to a row's scores; return how many of these are above the mask, or NaN."""
     unusable = 0
@@ -83,7 +83,7 @@ def raise_peaks(scores, first, stop, mask, peaks):
     return unusable
 
 
-@kernel(borrows=True)
+@kernel
 def best_root(scores, n, mask, single_root, peaks):
     """Return the word with the best shifted score of an arc from ROOT, 0 if there is none, and that score, a pair."""
     best, highest = 0, (-math.inf, 0.0)
@@ -96,7 +96,7 @@ def best_root(scores, n, mask, single_root, peaks):
     return best, highest if single_root and best > 0 else (0.0, 0.0)
 
 
-@kernel(borrows=True)
+@kernel
 def sum_of_shifts(peaks, n, highest):
     """Return the sum of what each word's scores lose and what all arcs from ROOT lose, a pair."""
     total = highest
@@ -105,7 +105,7 @@ def sum_of_shifts(peaks, n, highest):
     return total
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill_row(scores, own, n, mask, peaks, high, low):
     """Fill a row with the shifted scores (n+1,) of a head, node `own`; neither it nor ROOT is its dependent."""
     for j in range(U64(1), U64(n + 1)):
@@ -118,7 +118,7 @@ def fill_row(scores, own, n, mask, peaks, high, low):
             low[j] = rest if high[j] > -math.inf else 0.0
 
 
-@kernel(borrows=True)
+@kernel
 def shift_root(scores, n, mask, peaks, highest, high, low):
     """Fill ROOT's row once more, less its highest score: without rounding twice, however large they are."""
     for j in range(1, n + 1):

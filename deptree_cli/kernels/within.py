@@ -57,7 +57,7 @@ class Linked(Compiler):
 class BodyInference(NopythonTypeInference):
     """Numba's inference of types, which lets a body return a view where references are not counted.
 
-    Its callers do not count them either (`kernel(borrows=True)`): they hand their flags on to the bodies they call.
+    Its callers do not count them either (`kernel`): they hand their flags on to the bodies they call.
     """
 
     _name = "body_inference"
@@ -106,7 +106,7 @@ class Kernel(CPUDispatcher):
         caller, counts = ConfigStack.top_or_none(), self.targetoptions["_nrt"]
         returned = [signature.return_type for signature in template.cases]  # type: ignore[attr-defined]
         if any("array(" in str(kind) for kind in returned) and not (counts and (caller is None or caller.nrt)):
-            raise TypeError(f"{self.py_func.__name__} returns arrays: neither it nor its callers may borrow")
+            raise TypeError(f"{self.py_func.__name__} returns arrays: say that it allocates, and its caller")
         return (template, *others)
 
     def add_overload(self, cres: Any) -> None:
@@ -116,7 +116,7 @@ class Kernel(CPUDispatcher):
             TypeError: it returns arrays and does not count references to them.
         """
         if not self.targetoptions["_nrt"] and "array(" in str(cres.signature.return_type):
-            raise TypeError(f"{self.py_func.__name__} borrows arrays and returns some")
+            raise TypeError(f"{self.py_func.__name__} returns arrays: say that it allocates")
         super().add_overload(cres)
 
     def get_overload(self, sig: Any) -> Any:

@@ -14,13 +14,13 @@ U64 = np.uint64
 TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 
-@kernel(borrows=True)
+@kernel
 def rotate_left(x, k):
     """Return x with its bits moved up by k places, those that drop out at the top coming in at the bottom."""
     return (x << U64(k)) | (x >> U64(64 - k))
 
 
-@kernel(borrows=True)
+@kernel
 def step(s0, s1, s2, s3):
     """Return 64 random bits and the four words of the next state, given those of this one in local variables."""
     bits = rotate_left(s0 + s3, 23) + s0
@@ -33,7 +33,7 @@ def step(s0, s1, s2, s3):
     return bits, s0, s1, s2, rotate_left(s3, 45)
 
 
-@kernel(borrows=True)
+@kernel
 def uniform(state):
     """Return a float64 from [0, 1) with 53 random bits, and advance `state`."""
     bits, state[0], state[1], state[2], state[3] = step(state[0], state[1], state[2], state[3])

@@ -37,3 +37,40 @@ def test_a_kernel_within_another_can_be_called_from_python() -> None:
     put_three(items, 2)
     put_at(items, 0, 9)
     assert items.tolist() == [9, 2, 7]
+
+
+@kernel(allocates=True)
+def pair():
+    """Make an array."""
+    return np.zeros(2)
+
+
+@kernel
+def borrowed_pair(items):
+    """Hand on what another one made, whose references it would not count."""
+    return pair()
+
+
+@kernel
+def sum_of_pair(items):
+    """Let go of what another one made, which nobody would free."""
+    return pair()[0] + items[0]
+
+
+@kernel
+def last_row(table):
+    """Read a view."""
+    row = table[table.shape[0] - 1]
+    return row[0]
+
+
+@pytest.mark.parametrize("careless", [borrowed_pair, sum_of_pair])
+def test_arrays_that_nobody_counts(careless) -> None:
+    with pytest.raises(TypeError, match="pair returns arrays: say that it allocates"):
+        careless(np.zeros(1))
+
+
+def test_a_view_is_not_counted() -> None:
+    table = np.ones((3, 2))
+    assert last_row(table) == 1.0
+    assert "NRT_incref" not in next(iter(last_row.inspect_llvm().values()))

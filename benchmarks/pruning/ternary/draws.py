@@ -97,7 +97,7 @@ def draw_node(chart, ranges, s, t, u, v, kind, rest, stack, height):
     return reached if reached > height else draw_thirds(chart, ranges, s, t, u, v, rest, stack, height)
 
 
-@kernel
+@kernel(allocates=True)
 def draw(mask, nulls, factors, chart, ranges, state, targets):
     """Write a sample's links to `targets` (p,), which is -1: the target word of each source word."""
     p, q = mask.links.shape

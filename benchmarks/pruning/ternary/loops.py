@@ -49,7 +49,7 @@ class Ranges(NamedTuple):
     starts: Int
 
 
-@kernel
+@kernel(allocates=True)
 def list_kept(p, q, positive, kept):
     """Write the bispans that no positive link (m, 2) crosses to `kept`, parts before wholes; return their number."""
     before = np.zeros(q + 1, np.int64)  # positive links, by their target words

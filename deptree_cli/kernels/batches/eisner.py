@@ -15,13 +15,13 @@ from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import tolerance
 
 
-@kernel
+@kernel(allocates=True)
 def new_chart(n):
     """Return a chart of zeros."""
     return np.zeros((TABLES, n + 1, n + 1))
 
 
-@kernel
+@kernel(allocates=True)
 def log_partitions(weights, lengths, offsets, single_root, log_z):
     """Fill log_z (B,) from packed weights."""
     for b in range(lengths.shape[0]):
@@ -30,7 +30,7 @@ def log_partitions(weights, lengths, offsets, single_root, log_z):
         log_z[b] = log(inside(W, single_root, new_chart(n)))
 
 
-@kernel
+@kernel(allocates=True)
 def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
     """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights.
 
@@ -47,7 +47,7 @@ def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
             sound[b] = sound[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
 
 
-@kernel
+@kernel(allocates=True)
 def covariances(weights, lengths, offsets, values, single_root, log_z, out, sound):
     """Fill out (B, N, N), zeros at first, with Cov(1[arc in tree], sum of the tree's values (B, N, N)) for every arc.
 

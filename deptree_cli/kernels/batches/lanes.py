@@ -25,13 +25,13 @@ from deptree_cli.kernels.xoshiro import U64
 SHORT = 400
 
 
-@kernel(borrows=True)
+@kernel
 def longest_short(weights):
     """Return how many words sentences have at most that go side by side."""
     return SHORT // weights.itemsize
 
 
-@kernel
+@kernel(allocates=True)
 def sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
     """Do what `sums` of `batches/elimination.py` does for short sentences; no marginals if None."""
     order, lanes = short_sentences(lengths, longest_short(weights)), LINE // weights.itemsize
@@ -55,7 +55,7 @@ def sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, margi
                 sound[b] = sound[b] and put_lane(W, J, lane, max(1, last[b]), totals, marginals[b])
 
 
-@kernel
+@kernel(allocates=True)
 def short_sentences(lengths, longest):
     """Return the numbers of the sentences of so many words at most, shortest first."""
     order, found = np.empty(lengths.shape[0], np.int64), 0
@@ -67,13 +67,13 @@ def short_sentences(lengths, longest):
     return order[:found]
 
 
-@kernel
+@kernel(allocates=True)
 def sentence(numbers, offset, n):
     """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
     return numbers[offset : offset + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
 
 
-@kernel
+@kernel(allocates=True)
 def fill_group(A, group, weights, lengths, offsets, last):
     """Fill the arcs of a group (N, N, lanes) with its sentences' weights; lanes that are left have no words."""
     for lane in range(A.shape[2]):
@@ -89,7 +89,7 @@ def fill_group(A, group, weights, lengths, offsets, last):
             A[1 if m > 1 else 0, m, lane] = 1.0
 
 
-@kernel(borrows=True)
+@kernel
 def fill_lane(A, lane, W, last):
     """Fill a lane with the weights W (n+1, n+1) of a sentence; word `last` stands first, and that one in its place."""
     for i in range(U64(W.shape[0])):
@@ -98,13 +98,13 @@ def fill_lane(A, lane, W, last):
             target[place(j, last), lane] = given[j]
 
 
-@kernel(borrows=True)
+@kernel
 def place(i, last):
     """Return where node i stands."""
     return U64(last) if i == 1 else U64(1) if i == U64(last) else U64(i)
 
 
-@kernel(borrows=True)
+@kernel
 def log_of_pivots(S, lane, n):
     """Return what `log_of_product` of `sweeps.py` does, of the pivots in a lane."""
     log_z = depth = 0.0
@@ -117,7 +117,7 @@ def log_of_pivots(S, lane, n):
     return log_z, depth
 
 
-@kernel(borrows=True)
+@kernel
 def put_lane(W, adjoints, lane, last, totals, out):
     """Do what `put_products` of `marginals.py` does, of the adjoints in a lane, for words in their own order."""
     nodes, none = U64(W.shape[0]), W.dtype.type(0.0)

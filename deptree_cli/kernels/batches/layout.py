@@ -9,7 +9,7 @@ from deptree_cli.kernels.flags import kernel
 FIRST, LAST, DIAGONAL = 0, 1, 2
 
 
-@kernel
+@kernel(allocates=True)
 def lay_out(values, shapes, starts, dep_head, root, empty, lengths, offsets, out):
     """Fill out with the matrices of sentences of lengths (B,), each (n+1, n+1) from its offset on.
 
@@ -29,7 +29,7 @@ def lay_out(values, shapes, starts, dep_head, root, empty, lengths, offsets, out
                     target[head, word] = given[i, j]
 
 
-@kernel
+@kernel(allocates=True)
 def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
     """Fill values as `lay_out` takes them with what belongs to arcs, 0 where a cell has none."""
     for b in range(lengths.shape[0]):
@@ -42,7 +42,7 @@ def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
                 target[i, j] = given[head, word] if word > 0 and head != word else 0.0
 
 
-@kernel(borrows=True)
+@kernel
 def arc_of(i, j, rows, columns, dep_head, root, n):
     """Return the head and the word of a cell of a matrix as it was read."""
     head, word, dependents = (j, i, rows) if dep_head else (i, j, columns)
@@ -52,7 +52,7 @@ def arc_of(i, j, rows, columns, dep_head, root, n):
     return (head + shift) % (n + 1), (word + shift) % (n + 1) if dependents > n else word + 1
 
 
-@kernel
+@kernel(allocates=True)
 def keep_plain(scores, lengths, offsets, most, plain):
     """Fill plain (B,) with whether all scores of arcs are numbers nearer to 0 than `most`; others' become 0."""
     for b in range(lengths.shape[0]):

@@ -20,7 +20,7 @@ from deptree_cli.kernels.trees import tree_scores
 from deptree_cli.kernels.walks.wilson import walk_without_tables
 
 
-@kernel
+@kernel(allocates=True)
 def shift(log_scores, lengths, offsets, mask, single_root, high, low, last, constants):
     """Fill high and low with shifted scores, last (B,) with the likeliest root of each sentence, constants (B, 2)."""
     peaks = np.empty(lengths.max() + 1)
@@ -36,7 +36,7 @@ def shift(log_scores, lengths, offsets, mask, single_root, high, low, last, cons
                 last[b] = j
 
 
-@kernel
+@kernel(allocates=True)
 def factorise(weights, lengths, offsets, places, last, single_root, factors, pivots, log_z, depth):
     """Fill factors, pivots, log_z (B,) and depth (B,): how far above 0 float64 held every pivot."""
     workspace = np.empty((3, WIDTH, lengths.max() + 1))
@@ -47,14 +47,14 @@ def factorise(weights, lengths, offsets, places, last, single_root, factors, piv
         log_z[b], depth[b] = arcs.factorise(W, last[b], A, S, workspace, single_root)
 
 
-@kernel(borrows=True)
+@kernel
 def add_constants(log_z, constants, sums):
     """Fill sums (B, 2) with pairs: log_z (B,) plus constants (B, 2)."""
     for b in range(log_z.shape[0]):
         sums[b, 0], sums[b, 1] = pair_add((log_z[b], 0.0), (constants[b, 0], constants[b, 1]))
 
 
-@kernel
+@kernel(allocates=True)
 def marginals(weights, lengths, offsets, places, last, single_root, factors, pivots, out, sound):
     """Fill out with marginals; unset sound (B,) where those of a word's heads do not sum to 1."""
     nodes = lengths.max() + 1
@@ -67,7 +67,7 @@ def marginals(weights, lengths, offsets, places, last, single_root, factors, piv
         sound[b] = sound[b] and usable
 
 
-@kernel
+@kernel(allocates=True)
 def walk(
     weights, lengths, offsets, places, words, last, single_root, factors, pivots, states, budgets, spare, heads, sound
 ):
@@ -92,7 +92,7 @@ def walk(
             sound[b] = sound[b] and not abandoned[i]
 
 
-@kernel(borrows=True)
+@kernel
 def fill_walked(W, weights, last, A, S, single_root, probs):
     """Fill W with weights (n+1, n+1), and its column 0 with the probability that a word is the root, or 0.
 
@@ -108,7 +108,7 @@ def fill_walked(W, weights, last, A, S, single_root, probs):
         W[i, 0] = probs[i]
 
 
-@kernel
+@kernel(allocates=True)
 def best_trees(log_scores, lengths, offsets, words, single_root, heads):
     """Fill heads with the tree of the largest sum of scores of each sentence."""
     for b in range(lengths.shape[0]):
@@ -116,7 +116,7 @@ def best_trees(log_scores, lengths, offsets, words, single_root, heads):
         best.best_tree(sentence(log_scores, offsets[b], n), single_root, heads[words[b] : words[b] + n])
 
 
-@kernel
+@kernel(allocates=True)
 def tree_log_probs(high, low, lengths, offsets, words, log_z, heads, out):
     """Fill out (B, K) with the log-probabilities of K trees of each sentence; log_z: (B,) of the shifted scores."""
     size = out.shape[1]

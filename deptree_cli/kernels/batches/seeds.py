@@ -25,7 +25,7 @@ LOW = U64(0xFFFFFFFF)
 HALF, BYTE = U64(32), U64(16)
 
 
-@kernel(borrows=True)
+@kernel
 def hashed(word, constant, multiplier):
     """Return a word of 32 bits hashed, and the next constant."""
     word = (word ^ constant) & LOW
@@ -34,14 +34,14 @@ def hashed(word, constant, multiplier):
     return word ^ (word >> BYTE), constant
 
 
-@kernel(borrows=True)
+@kernel
 def mixed(x, y):
     """Return two words of 32 bits mixed."""
     found = (LEFT * x - RIGHT * y) & LOW
     return found ^ (found >> BYTE)
 
 
-@kernel(borrows=True)
+@kernel
 def fill_pool(entropy, pool):
     """Fill pool (4,) from at least as many words of 32 bits, as `SeedSequence` does."""
     constant = INIT_A
@@ -58,7 +58,7 @@ def fill_pool(entropy, pool):
             pool[j] = mixed(pool[j], word)
 
 
-@kernel(borrows=True)
+@kernel
 def product(high, low, other_high, other_low):
     """Return the product of two numbers of 128 bits, halves of 64 bits, modulo 2^128."""
     a, b, c, d = low >> HALF, low & LOW, other_low >> HALF, other_low & LOW
@@ -68,7 +68,7 @@ def product(high, low, other_high, other_low):
     return high * other_low + low * other_high + carried, low * other_low
 
 
-@kernel(borrows=True)
+@kernel
 def advanced(high, low, step_high, step_low):
     """Return the next state of PCG64."""
     high, low = product(high, low, *MULTIPLIER)
@@ -76,7 +76,7 @@ def advanced(high, low, step_high, step_low):
     return high + step_high + (U64(1) if total < low else U64(0)), total
 
 
-@kernel
+@kernel(allocates=True)
 def fill_states(entropy, states):
     """Fill states (B, K) with the first K numbers of 64 bits of ``PCG64(SeedSequence(entropy[b]))``.
 

@@ -60,7 +60,7 @@ class Agenda(NamedTuple):
     complete: Any
 
 
-@kernel
+@kernel(allocates=True)
 def best_projective_trees(scores, single_root, size):
     """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
     n = scores.shape[0] - 1
@@ -81,7 +81,7 @@ def best_projective_trees(scores, single_root, size):
     return heads[:count]
 
 
-@kernel
+@kernel(allocates=True)
 def first_derivations(grammar, nodes):
     """Return the best derivation of every item of a chart of tropical numbers, and an agenda."""
     items = 3 * nodes * nodes
@@ -99,20 +99,20 @@ def first_derivations(grammar, nodes):
     return derivations, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
 
 
-@kernel(borrows=True)
+@kernel
 def number_of(item, nodes):
     """Return the number of an item."""
     kind, i, j = item
     return (kind * nodes + i) * nodes + j
 
 
-@kernel(borrows=True)
+@kernel
 def item_of(number, nodes):
     """Return the item of a number."""
     return number // (nodes * nodes), number // nodes % nodes, number % nodes
 
 
-@kernel(borrows=True)
+@kernel
 def parts_of(number, k, nodes):
     """Return the numbers of the two items that an item split at k consists of."""
     kind, i, j = item_of(number, nodes)
@@ -121,7 +121,7 @@ def parts_of(number, k, nodes):
     return number_of(first, nodes), number_of(second, nodes)
 
 
-@kernel(borrows=True)
+@kernel
 def arc_score(scores, item, k):
     """Return the score of the arc that an item split at k has between its parts, 0 for none."""
     nodes = scores.shape[0]
@@ -131,7 +131,7 @@ def arc_score(scores, item, k):
     return scores[i if kind == RIGHT else j, k]
 
 
-@kernel
+@kernel(allocates=True)
 def extend(scores, single_root, derivations, agenda, used, top, wanted):
     """Find the next derivation of the item `top`, if there is one; return all derivations and their number.
 
@@ -168,7 +168,7 @@ def extend(scores, single_root, derivations, agenda, used, top, wanted):
     return derivations, used
 
 
-@kernel(borrows=True)
+@kernel
 def add_splits(scores, single_root, derivations, agenda, used, item):
     """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
     nodes = scores.shape[0]
@@ -180,7 +180,7 @@ def add_splits(scores, single_root, derivations, agenda, used, item):
     return used
 
 
-@kernel(borrows=True)
+@kernel
 def add_candidate(scores, derivations, agenda, used, item, k, first, second):
     """Put a derivation in its item's heap, if it is possible; return the number of derivations."""
     score = derivations.score[first] + derivations.score[second] + arc_score(scores, item, k)
@@ -193,7 +193,7 @@ def add_candidate(scores, derivations, agenda, used, item, k, first, second):
     return used + 1
 
 
-@kernel(borrows=True)
+@kernel
 def take_best(derivations, agenda, item):
     """Make the best of those that wait in an item's heap its next derivation; none: the item is complete."""
     best = agenda.waiting[item]
@@ -205,7 +205,7 @@ def take_best(derivations, agenda, item):
     agenda.last[item], agenda.to_do[item] = best, SECOND
 
 
-@kernel(borrows=True)
+@kernel
 def merged(derivations, a, b):
     """Return the top of two heaps made one: skew heaps (Sleator and Tarjan 1986), O(log m) a step on average."""
     top, above = NONE, NONE
@@ -225,7 +225,7 @@ def merged(derivations, a, b):
     return top
 
 
-@kernel
+@kernel(allocates=True)
 def with_room(derivations):
     """Return the derivations in arrays with room for four times as many."""
     score, item, split, parts, following, below = derivations
@@ -233,7 +233,7 @@ def with_room(derivations):
     return Derivations(enlarged(score), enlarged(item), enlarged(split), parts, enlarged(following), below)
 
 
-@kernel
+@kernel(allocates=True)
 def enlarged(array):
     """Return an array with room for four times as much."""
     longer = np.empty((4 * array.shape[0], *array.shape[1:]), array.dtype)
@@ -241,7 +241,7 @@ def enlarged(array):
     return longer
 
 
-@kernel(borrows=True)
+@kernel
 def fill_heads(derivations, derivation, todo, heads):
     """Fill heads (n,) with the tree of a derivation of the whole sentence. todo: memory, (2n+2,)."""
     nodes = heads.shape[0] + 1

@@ -53,7 +53,7 @@ class Eisner(NamedTuple):
     chart: Any
 
 
-@kernel(borrows=True)
+@kernel
 def inside(weights, single_root, chart):
     """Fill a chart of zeros from weights (n+1, n+1); return the partition function. O(n^3): n^3 / 2 multiply-adds."""
     n = length(weights) - 1
@@ -79,13 +79,13 @@ def inside(weights, single_root, chart):
     return get(chart, (RIGHT, 0, n))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def is_right(single_root, i, j, n):
     """Return whether there is an item RIGHT from i to j: under the single-root constraint none of ROOT but the last."""
     return i > 0 or j == n or not single_root
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def nodes_between(single_root, kind, i, j):
     """Return the first node at which an item can be split, and the one behind the last.
 
@@ -96,7 +96,7 @@ def nodes_between(single_root, kind, i, j):
     return i, i + 1 if kind == BETWEEN and single_root and i == 0 else j
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def factors(kind):
     """Return the tables of which row i and row j are multiplied. (Indices into constants would be slower.)"""
     if kind == RIGHT:
@@ -104,14 +104,14 @@ def factors(kind):
     return (LEFT, ARC) if kind == LEFT else (RIGHT, LEFT)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def sum_of_parts(single_root, chart, kind, i, j):
     """Return what an item sums, from those that it is split into."""
     (first, stop), (x, y) = nodes_between(single_root, kind, i, j), factors(kind)
     return inner(part(row(chart, (x, i)), first, stop), part(row(chart, (y, j)), first, stop))
 
 
-@kernel(borrows=True)
+@kernel
 def root_marginals(chart, out):
     """Fill out (n+1,) of float64 with the probability of each root, under the single-root constraint."""
     n = out.shape[0] - 1
@@ -120,7 +120,7 @@ def root_marginals(chart, out):
         out[r] = as_float(divide(with_root, get(chart, (RIGHT, 0, n))))
 
 
-@kernel(borrows=True)
+@kernel
 def outside(weights, single_root, chart, adjoints, marginals):
     """Fill marginals (n+1, n+1), zeros at first, with those of arcs, of dual numbers with their derivatives too. O(n^3)
 
@@ -144,7 +144,7 @@ def outside(weights, single_root, chart, adjoints, marginals):
             parts_backward(single_root, chart, adjoints, BETWEEN, i, j, between)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def arc_backward(weights, chart, adjoints, head, dependent, marginals):
     """Fill the marginal of an arc; return what the adjoint of its span gets."""
     arc, adjoint = (head, dependent), get(adjoints, (ARC, head, dependent))
@@ -152,7 +152,7 @@ def arc_backward(weights, chart, adjoints, head, dependent, marginals):
     return multiply(adjoint, get(weights, arc))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def parts_backward(single_root, chart, adjoints, kind, i, j, adjoint):
     """Add to the adjoints of what an item was summed from, given its own."""
     (first, stop), (x, y) = nodes_between(single_root, kind, i, j), factors(kind)
@@ -160,7 +160,7 @@ def parts_backward(single_root, chart, adjoints, kind, i, j, adjoint):
     products_backward(adjoint, row(chart, (x, i)), of_x, row(chart, (y, j)), of_y, first, stop)
 
 
-@kernel(borrows=True)
+@kernel
 def products_backward(adjoint, x, of_x, y, of_y, first, stop):
     """Add to the adjoints of the rows x and y, given that of the sum of x[k] * y[k], first <= k < stop.
 
@@ -175,7 +175,7 @@ def products_backward(adjoint, x, of_x, y, of_y, first, stop):
 # What the walker asks.
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def split_at(kind, i, j, k):
     """Return the two items that one split at k consists of, a word and its head: see `walker.split`."""
     if kind == RIGHT:

@@ -14,7 +14,7 @@ from deptree_cli.kernels.numbers.operations import all_lowest, get, is_less, len
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 
-@kernel
+@kernel(allocates=True)
 def sample_trees(grammar, state, heads):
     """Fill heads (k, n) with independent trees: O(n^2) each at worst, about n log n where arcs are short."""
     n = heads.shape[1]
@@ -23,7 +23,7 @@ def sample_trees(grammar, state, heads):
         walk(grammar, state, todo, push(todo, 0, (0, 0, n, 0)), heads[t])
 
 
-@kernel
+@kernel(allocates=True)
 def follow_best(grammar, heads):
     """Fill heads (n,) with the best tree, which there is, of a chart of tropical numbers; of equals the first split."""
     n = heads.shape[0]
@@ -31,7 +31,7 @@ def follow_best(grammar, heads):
     walk(grammar, None, todo, push(todo, 0, (0, 0, n, 0)), heads)
 
 
-@kernel
+@kernel(allocates=True)
 def best_tree(scores, single_root, heads):
     """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum."""
     grammar = best_items(scores, single_root)
@@ -41,7 +41,7 @@ def best_tree(scores, single_root, heads):
     return total
 
 
-@kernel
+@kernel(allocates=True)
 def best_items(scores, single_root):
     """Return the grammar with the chart of scores (n+1, n+1) as tropical numbers."""
     chart = Tropical(all_lowest(scores, (TABLES, length(scores), length(scores))))
@@ -49,7 +49,7 @@ def best_items(scores, single_root):
     return Eisner(single_root, chart)
 
 
-@kernel(borrows=True)
+@kernel
 def are_projective(trees, out):
     """Fill out (k,) with whether no two arcs of a tree (k, n), heads, cross: every word below an arc stays there."""
     n = trees.shape[1]

@@ -77,13 +77,13 @@ class Kept(NamedTuple):
     above: Any
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=True)
 def tables_of(items):
     """Return the tables of a chart (3, n+1, n+1, G)."""
     return Chart(row(items, COMPLETE), row(items, ARC), row(items, PAIR))
 
 
-@kernel
+@kernel(allocates=True)
 def inside(weights, kept, single_root, items):
     """Fill a chart of zeros, (3, n+1, n+1, G); return the partition function.
 
@@ -118,21 +118,21 @@ def inside(weights, kept, single_root, items):
 # not vectorised.
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def heads_of(kept, node):
     """Return the first grandparent of a node's items, and how many there are, as unsigned integers."""
     first, stop = kept.above[node, 0], kept.above[node, 1]
     return U64(first), U64(stop - first)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def heads_of_both(kept, i, j):
     """Return the first grandparent that two siblings have in common, and how many there are."""
     first, stop = max(kept.above[i, 0], kept.above[j, 0]), min(kept.above[i, 1], kept.above[j, 1])
     return U64(first), U64(stop - first)
 
 
-@kernel(borrows=True)
+@kernel
 def grandparents(items):
     """Return the length of the axis of grandparents, as an unsigned integer.
 
@@ -141,7 +141,7 @@ def grandparents(items):
     return U64(length(row(row(items, 0), 0)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill_pair(kept, chart, i, j):
     """Fill what stands between the siblings i and j."""
     complete, pair = chart.complete, chart.pair
@@ -155,7 +155,7 @@ def fill_pair(kept, chart, i, j):
                 put(pair, (i, j, g), add(get(pair, (i, j, g)), x))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill_arc(weights, kept, chart, head, dependent, with_siblings):
     """Fill the item of an arc: its dependent is the first one on its side, or the next one after a sibling."""
     arcs, siblings = weights.arcs, weights.siblings
@@ -180,7 +180,7 @@ def fill_arc(weights, kept, chart, head, dependent, with_siblings):
         put(arc, (h, d, g), multiply(get(arc, (h, d, g)), get(arcs, (h, d, g))))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill_complete(kept, chart, head, end):
     """Fill the complete item of a head out to an end, by its last dependent on that side."""
     complete, arc = chart.complete, chart.arc
@@ -196,7 +196,7 @@ def fill_complete(kept, chart, head, end):
                 put(complete, (h, e, g), add(get(complete, (h, e, g)), multiply(get(arc, (h, d, g)), factor)))
 
 
-@kernel
+@kernel(allocates=True)
 def clear(kept, items):
     """Make a chart of these items, or of their adjoints, one of zeros again."""
     chart = tables_of(items)
@@ -212,7 +212,7 @@ def clear(kept, items):
                 fill_zeros(chart.pair, i, j, *heads_of_both(kept, i, j))
 
 
-@kernel(borrows=True)
+@kernel
 def fill_zeros(items, i, j, first, count):
     """Put zeros into one item."""
     nothing = zero(items)
@@ -222,7 +222,7 @@ def fill_zeros(items, i, j, first, count):
         put(items, (i, j, g), nothing)
 
 
-@kernel(borrows=True)
+@kernel
 def tree_log_probs(high, low, log_z, heads, out):
     """Fill out (k,) with log-probabilities of trees, (k, n) heads, log_z a pair; O(n) a tree where arcs are short.
 

@@ -53,7 +53,7 @@ class Pair(NamedTuple):
     chart: Any
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def entry(chart, kind, i, j, above):
     """Return what an item sums. Unsigned indices cannot count from the end of an axis: a tenth faster."""
     return get(chart, (kind, U64(i), U64(j), U64(above)))

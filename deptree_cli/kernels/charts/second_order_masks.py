@@ -10,7 +10,7 @@ from __future__ import annotations
 from deptree_cli.kernels.flags import kernel
 
 
-@kernel(borrows=True)
+@kernel
 def reach(pinned, first, last):
     """Fill first and last (n+1,) with the outermost nodes that every node is linked with by arcs, or is itself.
 
@@ -25,7 +25,7 @@ def reach(pinned, first, last):
                 first[dependent], last[dependent] = min(first[dependent], head), max(last[dependent], head)
 
 
-@kernel(borrows=True)
+@kernel
 def prune_crossing(first, last, arcs):
     """Remove the arcs (n+1, n+1) that pinned ones cross, by what `reach` fills in."""
     nodes = len(first)
@@ -37,7 +37,7 @@ def prune_crossing(first, last, arcs):
             low, high = min(low, first[j]), max(high, last[j])
 
 
-@kernel(borrows=True)
+@kernel
 def keep_items(pinned, first, last, heads, kept):
     """Fill which complete items and pairs are kept; all are to begin with.
 
@@ -63,7 +63,7 @@ def keep_items(pinned, first, last, heads, kept):
             kept.complete[i, j] = low >= j and high <= i and to_left >= j
 
 
-@kernel(borrows=True)
+@kernel
 def outermost_dependents(pinned, head):
     """Return the first and the last of the nodes that are a head or its pinned dependents."""
     first = last = head

@@ -8,7 +8,7 @@ from deptree_cli.kernels.numbers.operations import add, divide, get, inner, leng
 from deptree_cli.kernels.xoshiro import U64
 
 
-@kernel
+@kernel(allocates=True)
 def outside(weights, kept, single_root, items, adjoint_items, marginals):
     """Fill marginals (n+1, n+1), zeros at first, with those of arcs: `inside` line by line, backwards.
 
@@ -19,7 +19,7 @@ def outside(weights, kept, single_root, items, adjoint_items, marginals):
 
 
 # A function of its own: tables that are arguments are not counted at every call below.
-@kernel(borrows=True)
+@kernel
 def of_tables(weights, kept, single_root, chart, adjoints, marginals):
     """Fill marginals, given the tables of both charts."""
     n = length(chart.complete) - 1
@@ -40,7 +40,7 @@ def of_tables(weights, kept, single_root, chart, adjoints, marginals):
                 return_pair(kept, chart, adjoints, i, j)
 
 
-@kernel(borrows=True)
+@kernel
 def return_complete(kept, chart, adjoints, head, end):
     """Hand the adjoint of a complete item to those that it was made of."""
     complete, of_complete, of_arc = chart.complete, adjoints.complete, adjoints.arc
@@ -59,7 +59,7 @@ def return_complete(kept, chart, adjoints, head, end):
             put(of_complete, (d, e, at), add(get(of_complete, (d, e, at)), total))
 
 
-@kernel(borrows=True)
+@kernel
 def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, marginals):
     """Hand the adjoint of an arc's item to what it was made of, and fill its marginal."""
     arcs, siblings, pair = weights.arcs, weights.siblings, chart.pair
@@ -90,7 +90,7 @@ def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, m
                 put(of_pair, between, add(get(of_pair, between), multiply(total, get(siblings, (h, d, s)))))
 
 
-@kernel(borrows=True)
+@kernel
 def return_pair(kept, chart, adjoints, i, j):
     """Hand the adjoint of a pair to the complete items that it was made of."""
     complete, of_complete, of_pair = chart.complete, adjoints.complete, adjoints.pair

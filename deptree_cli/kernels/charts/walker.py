@@ -68,7 +68,7 @@ def choose(grammar, item, rest):
 # references to arrays takes longer than drawing a short tree.
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def push_parts(grammar, item, row, place, todo, count, out):
     """Push what an item split at a place consists of, and put its link into `out`; return how many items wait."""
     first, second, word, link = split(grammar, item, row, place)
@@ -77,7 +77,7 @@ def push_parts(grammar, item, row, place, todo, count, out):
     return push(todo, push(todo, count, first), second)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def push(todo, count, item):
     """Put an item on a stack, unless it is nothing; return how many items are there."""
     if item[1] == item[2]:
@@ -87,7 +87,7 @@ def push(todo, count, item):
     return count + 1
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def walk(grammar, state, todo, count, out):
     """Split the first `count` items of a stack, and all that they are split into; put links into `out`.
 
@@ -112,7 +112,7 @@ def walk(grammar, state, todo, count, out):
         state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def draw_split(grammar, item, rest):
     """Return the row and place at which the sum of an item's parts first exceeds `rest`.
 
@@ -127,7 +127,7 @@ def draw_split(grammar, item, rest):
     return last_split(grammar, item)
 
 
-@kernel(borrows=True)
+@kernel
 def last_split(grammar, item):
     """Return the row and place of an item's last positive part."""
     for row in range(rows(grammar, item) - 1, -1, -1):
@@ -138,7 +138,7 @@ def last_split(grammar, item):
     return NONE, NONE
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def best_split(grammar, item):
     """Return the row and place of an item's largest part, of equals the first; NONE if nothing is possible."""
     best, best_row, best_place = zero(grammar.chart), NONE, NONE

@@ -25,7 +25,7 @@ NO_ROOM = 1
 UNSOUND = 2
 
 
-@kernel(borrows=True)
+@kernel
 def divide_cells(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, row, probs):
     """Divide cell (r, h), unless r is NONE, and then cancelled cells until no rounding shows in what is left of all.
 
@@ -44,7 +44,7 @@ def divide_cells(cells, problem, rules, drawn, r, h, work, weights, lossless, ta
             return DONE, r, h
 
 
-@kernel(borrows=True)
+@kernel
 def next_cancelled(cells, rules):
     """Return a cancelled cell to be divided, NONE if there is none."""
     while cancellation_matters(cells, rules, cells.largest_cancelled[0]):
@@ -56,7 +56,7 @@ def next_cancelled(cells, rules):
     return np.int64(NONE), np.int64(NONE)
 
 
-@kernel
+@kernel(allocates=True)
 def divide(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, row, probs):
     """Divide cell (r, h) along its most probable tree, as far as at least half of what it leads to was drawn.
 
@@ -93,7 +93,7 @@ def divide(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, 
     return DONE
 
 
-@kernel(borrows=True)
+@kernel
 def most_probable(cells, drawn, r, h):
     """Return the tree with the largest probability among those drawn from the undivided cell (r, h)."""
     best = tree = cells.newest[r, h]
@@ -104,7 +104,7 @@ def most_probable(cells, drawn, r, h):
     return best
 
 
-@kernel(borrows=True)
+@kernel
 def hand_over(cells, problem, drawn, r, h, root):
     """Record the trees drawn from cell (r, h), which was divided, in the cells below it."""
     new, tree = cells.below[r, h], cells.newest[r, h]

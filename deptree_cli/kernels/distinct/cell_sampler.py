@@ -38,7 +38,7 @@ class Factors(NamedTuple):
 WORDS, FIRST, NEXT, TREE, PLACES, ROWS = 0, 1, 2, 3, 4, 7
 
 
-@kernel(borrows=True)
+@kernel
 def merge(cell, root, fixed):
     """Fill a cell for a root and the heads (n+1,) given by node; return how many nodes its graph has."""
     nodes, free, first, tops = fixed.shape[0], cell[WORDS], cell[FIRST], cell[TREE]
@@ -57,7 +57,7 @@ def merge(cell, root, fixed):
     return count + 1
 
 
-@kernel(borrows=True)
+@kernel
 def factorise_cell(weights, root, fixed, cell, factors):
     """Factorise the cell with the given root and heads (n+1,), FREE where not given; fill `cell` and `factors`.
 
@@ -73,7 +73,7 @@ def factorise_cell(weights, root, fixed, cell, factors):
     return depth
 
 
-@kernel(borrows=True)
+@kernel
 def draw_from(weights, root, fixed, cell, factors, state, out):
     """Fill out (n,), int32, with a tree of a cell from its factors, given its root and heads as before."""
     nodes, tree = cell[WORDS, 0] + 1, cell[TREE]

@@ -61,7 +61,7 @@ class Cells(NamedTuple):
     largest_cancelled: object
 
 
-@kernel(borrows=True)
+@kernel
 def open_cell(cells, above, h, probs):
     """Add a divided cell, entry h of cell `above`, whose choice has the probabilities probs (n+1,).
 
@@ -91,7 +91,7 @@ def open_cell(cells, above, h, probs):
     return new
 
 
-@kernel(borrows=True)
+@kernel
 def total_of(left):
     """Return the sum of a row of numbers."""
     total = zero(left)
@@ -100,7 +100,7 @@ def total_of(left):
     return total
 
 
-@kernel(borrows=True)
+@kernel
 def record(cells, drawn, r, h, tree):
     """Count a tree of `drawn` among those drawn from the undivided cell (r, h)."""
     cells.following[tree] = cells.newest[r, h]
@@ -108,13 +108,13 @@ def record(cells, drawn, r, h, tree):
     cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_prob_of(cells, r, h))
 
 
-@kernel(borrows=True)
+@kernel
 def log_prob_of(cells, r, h):
     """Return the logarithm of the probability of the cell (r, h)."""
     return cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
 
 
-@kernel(borrows=True)
+@kernel
 def refresh(cells, rules, r, h, depth):
     """Update what is left of the undivided cell (r, h), from which trees were drawn; note it if that is cancelled now.
 
@@ -135,7 +135,7 @@ def refresh(cells, rules, r, h, depth):
         cells.largest_cancelled[0] = max(cells.largest_cancelled[0], log_prob_of(cells, r, h))
 
 
-@kernel(borrows=True)
+@kernel
 def forget_stale(cells):
     """Keep only those cancelled cells that are still undivided, of which there are no more than trees."""
     kept = 0
@@ -149,7 +149,7 @@ def forget_stale(cells):
     cells.cancelled_count[0] = kept
 
 
-@kernel(borrows=True)
+@kernel
 def cancellation_matters(cells, rules, log_prob):
     """Return whether rounding in cancelled cells of this log-probability at most may show in what is left of all."""
     total, count = get(cells.total, 0), cells.cancelled_count[0]
@@ -158,7 +158,7 @@ def cancellation_matters(cells, rules, log_prob):
     return not is_positive(total) or log_prob + math.log(rules.least * count) > logarithm(total)
 
 
-@kernel(borrows=True)
+@kernel
 def refresh_divided(cells, r):
     """Update what is left of the divided cell r from what is left of the cells below it."""
     above, h = cells.above[r], cells.choice[r]
@@ -166,7 +166,7 @@ def refresh_divided(cells, r):
     put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
 
 
-@kernel(borrows=True)
+@kernel
 def pass_upwards(cells, r):
     """Update what is left of cell r and of all cells above it."""
     while r > 0:

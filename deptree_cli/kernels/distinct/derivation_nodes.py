@@ -75,7 +75,7 @@ class Workspace(NamedTuple):
     known: Any
 
 
-@kernel(borrows=True)
+@kernel
 def draw_tree(problem, trie, heads, count, state, work):
     """Draw heads[count] from what is left."""
     todo, tree, grammar = work.todo, heads[count], problem.grammar
@@ -97,7 +97,7 @@ def draw_tree(problem, trie, heads, count, state, work):
     walk(grammar, state, todo, items, tree)
 
 
-@kernel
+@kernel(allocates=True)
 def leave(problem, depth, items, tree, state, work):
     """Go on along the tree of work.other behind so many choices, and leave it at some choice.
 
@@ -121,7 +121,7 @@ def leave(problem, depth, items, tree, state, work):
             return items
 
 
-@kernel(borrows=True)
+@kernel
 def load_path(problem, heads, tree, depth, work):
     """Fill work.other with the path of heads[tree], and work.other_rest behind so many choices, if they are not it."""
     if work.known[0] != tree:
@@ -130,7 +130,7 @@ def load_path(problem, heads, tree, depth, work):
         work.known[0] = tree
 
 
-@kernel(borrows=True)
+@kernel
 def insert(problem, trie, heads, tree, work):
     """Note that heads[tree] was drawn."""
     path, slots = work.path, work.slots
@@ -150,7 +150,7 @@ def insert(problem, trie, heads, tree, work):
         put_left(problem, trie, slots[depth], path, depth, left_in(trie, node, node + stop - first))
 
 
-@kernel(borrows=True)
+@kernel
 def split_shared_prefix(problem, trie, heads, other, depth, work):
     """Open nodes behind so many choices, up to where heads[other] and the tree of work.path make different ones.
 
@@ -168,13 +168,13 @@ def split_shared_prefix(problem, trie, heads, other, depth, work):
     return depth
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def place_in(problem, path, depth):
     """Return which of its item's places a choice of a path is, counted from 0."""
     return path[depth, SPLIT] - places(problem.grammar, item_at(path, depth), 0)[0]
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def left_in(trie, start, stop):
     """Return what is left behind the slots start..stop-1, all together."""
     total = zero(trie.left)
@@ -183,7 +183,7 @@ def left_in(trie, start, stop):
     return total
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def open_node(problem, trie, slot, item):
     """Add an item's node below a slot; return its first slot."""
     first, stop, _ = places(problem.grammar, item, 0)
@@ -196,14 +196,14 @@ def open_node(problem, trie, slot, item):
     return node
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def put_alone(problem, trie, slot, path, depth, rest, tree):
     """Note a tree as the only one drawn behind a slot."""
     trie.below[slot] = LEAF_BASE - tree
     put_left(problem, trie, slot, path, depth, get(rest, depth))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def put_left(problem, trie, slot, path, depth, left):
     """Note how much is left behind a slot given the choices so far; depth: how many choices lead to it."""
     if depth > 0:

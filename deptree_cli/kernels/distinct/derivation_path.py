@@ -11,7 +11,7 @@ from deptree_cli.kernels.numbers.operations import add, divide, get, multiply, p
 SPLIT = 3  # where in a row of a path, behind the item, it stands at which node the item is split
 
 
-@kernel(borrows=True)
+@kernel
 def fill_path(grammar, tree, path, todo, first, last):
     """Fill a path (2n, 4) with the choices of a tree (n,) between several places; return how many there are.
 
@@ -34,7 +34,7 @@ def fill_path(grammar, tree, path, todo, first, last):
     return choices
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def split_in(tree, item, first, last):
     """Return where a tree (n,) splits an item; first, last: as `fill_extents` fills them."""
     kind, i, j = item
@@ -46,7 +46,7 @@ def split_in(tree, item, first, last):
     return k
 
 
-@kernel(borrows=True)
+@kernel
 def fill_extents(tree, first, last):
     """Fill first and last (n+1,) with the first and last of the words that are below each node of a tree, or itself."""
     for node in range(tree.shape[0] + 1):
@@ -60,7 +60,7 @@ def fill_extents(tree, first, last):
             first[node], last[node] = min(first[node], word), max(last[node], word)
 
 
-@kernel
+@kernel(allocates=True)
 def fill_rest(grammar, path, depth, choices, rest):
     """Fill rest[depth:], numbers, with the probability of all trees but a path's given its choices before each.
 

@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     lowest: float
 
 
-@kernel(borrows=True)
+@kernel
 def draw_new(problem, rules, state, heads, log_left, seen, at, todo):
     """Go on filling heads (k, n) and log_left (k+1,) with replacement; return DONE, SET or TRIE.
 
@@ -71,7 +71,7 @@ def draw_new(problem, rules, state, heads, log_left, seen, at, todo):
             at[REPEATS] += 1
 
 
-@kernel(borrows=True)
+@kernel
 def probability_of(problem, tree):
     """Return the probability of a tree (n,)."""
     log_prob = -problem.log_z
@@ -80,7 +80,7 @@ def probability_of(problem, tree):
     return math.exp(log_prob)
 
 
-@kernel(borrows=True)
+@kernel
 def draw_rest(problem, rules, state, heads, log_left, trie, at, work):
     """Go on filling heads and log_left from a trie; return DONE or SLOTS.
 

@@ -57,7 +57,7 @@ def _part(grammar, at, place):
 # The helpers are inlined: handing over arrays would take longer than what they do.
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=True)
 def others(grammar, item, k):
     """Return the grammar without the derivations that split an item at k, and the sum of the item's parts in it."""
     rest, found = Others(grammar.single_root, grammar.chart, k), zero(grammar.chart)
@@ -68,25 +68,25 @@ def others(grammar, item, k):
     return rest, found
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def share(grammar, item, k):
     """Return the probability that an item is split at k."""
     return divide(part(grammar, places(grammar, item, 0)[2], k), total(grammar, item))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def first_item(n, todo):
     """Begin a stack with the item of all trees; return how many items there are."""
     return push(todo, 0, (RIGHT, 0, n))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def item_at(todo, place):
     """Return an item on a stack."""
     return todo[place, 0], todo[place, 1], todo[place, 2]
 
 
-@kernel(borrows=True)
+@kernel
 def follow_choices(grammar, choices, todo, heads):
     """Split items from the top by the first choices of a tree, (length,); return how many items are still on the stack.
 
@@ -99,7 +99,7 @@ def follow_choices(grammar, choices, todo, heads):
     return count
 
 
-@kernel(borrows=True)
+@kernel
 def fill_log_shares(grammar, item, out):
     """Fill out (n+1,) with the log-probability of each split of an item, -inf where there is none."""
     out[:] = -math.inf
@@ -110,7 +110,7 @@ def fill_log_shares(grammar, item, out):
             out[k] = logarithm(x)
 
 
-@kernel
+@kernel(allocates=True)
 def log_choice_probs_of_each(grammar, prefixes, out):
     """Fill out (b, n+1) with the log-probabilities of the choice that comes after each prefix (b, length)."""
     n = out.shape[1] - 1
@@ -120,7 +120,7 @@ def log_choice_probs_of_each(grammar, prefixes, out):
         fill_log_shares(grammar, item_at(todo, count - 1), out[b])
 
 
-@kernel
+@kernel(allocates=True)
 def log_choice_probs_along(grammar, prefix, uniforms, chosen, out):
     """Draw all choices after a prefix, chosen (m,), by uniform numbers (m,), and fill out (m, n+1) as above."""
     n = out.shape[1] - 1
@@ -135,7 +135,7 @@ def log_choice_probs_along(grammar, prefix, uniforms, chosen, out):
         count = push_parts(grammar, item, 0, k, todo, count, heads)
 
 
-@kernel
+@kernel(allocates=True)
 def heads_of_each(grammar, sequences, heads):
     """Fill heads (b, n) with the trees of sequences of all choices, (b, 2n)."""
     todo = np.empty((2 * heads.shape[1] + 2, WIDTH), np.int64)

@@ -74,13 +74,13 @@ class Workspace(NamedTuple):
     row: object
 
 
-@kernel(borrows=True)
+@kernel
 def word_at(problem, root, level):
     """Return the word whose head is the choice at a level from 1 on; a root that is a word has no choice."""
     return problem.order[level - 1 if level - 1 < problem.rank[root] else level]
 
 
-@kernel(borrows=True)
+@kernel
 def choice_of(problem, heads, root, level):
     """Return the choice at a level that leads to a tree, heads (n,)."""
     if level > 0:
@@ -92,7 +92,7 @@ def choice_of(problem, heads, root, level):
     return np.int64(0)
 
 
-@kernel(borrows=True)
+@kernel
 def fix(cells, problem, r, h, work):
     """Set work.fixed to the heads that the trees of cell (r, h) share; return the node that they hang on."""
     choices = work.choices

@@ -39,7 +39,7 @@ FOUND = 5
 COUNT, CELL, CHOICE, GIVEN, WALKS, KNOWN_CELL, KNOWN_CHOICE = range(7)
 
 
-@kernel(borrows=True)
+@kernel
 def begin(problem, rules, top, cells, drawn, count, work):
     """Open the cell of all trees, given that the first `count` trees were drawn; `divide_cells` has to come next.
 
@@ -54,7 +54,7 @@ def begin(problem, rules, top, cells, drawn, count, work):
     pass_upwards(cells, TOP)
 
 
-@kernel(borrows=True)
+@kernel
 def draw_distinct(problem, rules, state, cells, drawn, seen, at, work):
     """Go on filling `drawn`; return what is needed before it can be called again, or DONE.
 
@@ -87,7 +87,7 @@ def draw_distinct(problem, rules, state, cells, drawn, seen, at, work):
             return SMOOTH
 
 
-@kernel(borrows=True)
+@kernel
 def is_done(rules, cells, drawn, count):
     """Note what is left before the next tree; return whether there is to be none."""
     total = get(cells.total, 0)
@@ -96,7 +96,7 @@ def is_done(rules, cells, drawn, count):
     return enough or not is_positive(total) or not reaches(cells.total, drawn.log_left[count])
 
 
-@kernel(borrows=True)
+@kernel
 def try_to_draw(cells, problem, rules, drawn, seen, state, at, work):
     """Try to put a tree of the undivided cell that `at` names into work.row that has not been drawn yet.
 
@@ -140,7 +140,7 @@ def try_to_draw(cells, problem, rules, drawn, seen, state, at, work):
         cells.spent[r, h] += cost
 
 
-@kernel(borrows=True)
+@kernel
 def accept(cells, problem, rules, drawn, seen, at, work):
     """Store work.row, a tree of the cell that `at` names, as the next one, and leave that cell."""
     log_prob = -problem.log_z

@@ -9,7 +9,7 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-@kernel
+@kernel(allocates=True)
 def hash_table(heads, count):
     """Return a new hash table of the first `count` trees of heads (k, n), at most a quarter full.
 
@@ -24,7 +24,7 @@ def hash_table(heads, count):
     return table
 
 
-@kernel(borrows=True)
+@kernel
 def place_of(heads, row, table):
     """Return the place in a hash table where the tree `row` (n,) is, or belongs if it is not among heads (k, n)."""
     hashed = np.uint64(14695981039346656037)  # FNV-1a, then its high bits mixed in
@@ -36,7 +36,7 @@ def place_of(heads, row, table):
     return place
 
 
-@kernel(borrows=True)
+@kernel
 def same(first, second):
     """Return whether two trees (n,) have the same heads."""
     word = 0

@@ -28,7 +28,7 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import one, reaches, row, scale
 
 
-@kernel
+@kernel(allocates=True)
 def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, probs, chosen, out):
     """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
 
@@ -47,7 +47,7 @@ def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, pro
     return True
 
 
-@kernel
+@kernel(allocates=True)
 def draw_ancestral(weights, roots, state, tables, probs, heads):
     """Fill heads (k, n) with trees below the nodes roots[i] (0, or a word that then gets head 0), from left to right.
 
@@ -70,7 +70,7 @@ def draw_ancestral(weights, roots, state, tables, probs, heads):
             set_head(path, head)
 
 
-@kernel(borrows=True)
+@kernel
 def log_next_heads(paths, weights, roots, tables, probs, out):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
 
@@ -90,26 +90,26 @@ def log_next_heads(paths, weights, roots, tables, probs, out):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def set_heads(paths, heads):
     """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
     for i in range(heads.shape[0]):
         set_head(path_at(paths, i), heads[i])
 
 
-@kernel(borrows=True)
+@kernel
 def path_at(paths, i):
     """Return one of several paths."""
     return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
 
 
-@kernel(borrows=True)
+@kernel
 def tables_at(tables, i):
     """Return the tables of one of several paths."""
     return PathTables(row(tables.H, i), row(tables.R, i))
 
 
-@kernel(borrows=True)
+@kernel
 def is_exact(weights, path, depth):
     """Return whether what `next_heads` found, with this depth, has all its digits, however small it is."""
     return reaches(weights, -math.inf) or (path.state[1] == 0 and depth > -math.inf)

@@ -12,7 +12,7 @@ FREE = -1  # the head of a word that has none yet, and of the root
 NONE = -1
 
 
-@kernel(borrows=True)
+@kernel
 def top_of_tree(u, root, heads):
     """Return the end of the chain of given heads from u: a word without a head, or the root."""
     while u != root and heads[u] != FREE:
@@ -20,7 +20,7 @@ def top_of_tree(u, root, heads):
     return u
 
 
-@kernel(borrows=True)
+@kernel
 def find_tops(root, heads, free, tops):
     """Fill tops (n+1,) with the position of the tree that each node is in; NONE for ROOT if a word is the root.
 
@@ -36,7 +36,7 @@ def find_tops(root, heads, free, tops):
             tops[u] = tops[top_of_tree(u, root, heads)]
 
 
-@kernel(borrows=True)
+@kernel
 def gather_arcs(weights, free, tops, target):
     """Fill target (m+1, m+1) with the total weights of the arcs from each tree to each free word."""
     count = free.shape[0]

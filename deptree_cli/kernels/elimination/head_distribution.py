@@ -34,7 +34,7 @@ from deptree_cli.kernels.numbers.operations import (
 SMALLEST = 1e-290
 
 
-@kernel(borrows=True)
+@kernel
 def log_head_probs_of_each(weights, roots, heads, words, A, S, workspace, probs, out, accurate):
     """Fill out (b, n+1), float64, with log P(head -> words[i] | heads[i]) in row i; roots, words (b,), heads (b, n+1).
 
@@ -46,7 +46,7 @@ def log_head_probs_of_each(weights, roots, heads, words, A, S, workspace, probs,
             take_logarithms(probs, out[i])
 
 
-@kernel(borrows=True)
+@kernel
 def take_logarithms(probs, out):
     """Fill out (n+1,), float64, with the logarithms of numbers, -inf for 0."""
     for h in range(out.shape[0]):
@@ -54,7 +54,7 @@ def take_logarithms(probs, out):
         out[h] = logarithm(x) if is_positive(x) else -math.inf
 
 
-@kernel
+@kernel(allocates=True)
 def head_probs(weights, root, heads, word, A, S, workspace, out):
     """Fill out (n+1,) with P(head -> word | heads) for arborescences rooted at node `root`; 0 where impossible.
 
@@ -92,7 +92,7 @@ def head_probs(weights, root, heads, word, A, S, workspace, out):
     return accurate
 
 
-@kernel(borrows=True)
+@kernel
 def keeps_digits(A, count, tiny):
     """Return whether no detour via an eliminated word is a product below `tiny`, given the factors of `count` nodes."""
     for m in range(2, count):
@@ -105,13 +105,13 @@ def keeps_digits(A, count, tiny):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def least(x, y):
     """Return the least of two numbers that is not 0, or 0."""
     return y if is_positive(y) and (is_less(y, x) or not is_positive(x)) else x
 
 
-@kernel(borrows=True)
+@kernel
 def find_reach(A, count, tiny, reach):
     """Fill reach with the probability to come to position 0 before 1 on the way from head to head, given the factors.
 

@@ -66,7 +66,7 @@ class Path(NamedTuple):
     state: object
 
 
-@kernel
+@kernel(allocates=True)
 def start_path(weights, root, heads, words, lossless, tables):
     """Return the `Path` of the free words (m,), given the heads (n+1,) of all others but the root.
 
@@ -101,7 +101,7 @@ def start_path(weights, root, heads, words, lossless, tables):
     return path
 
 
-@kernel(borrows=True)
+@kernel
 def next_heads(path, weights, root, tables, out):
     """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
 
@@ -112,7 +112,7 @@ def next_heads(path, weights, root, tables, out):
     return head_probs_at(path, weights, root, tables, out)
 
 
-@kernel(borrows=True)
+@kernel
 def find_open(path):
     """Return the lowest level of which a half, or the only word, has its turn still to come."""
     level = path.state[0]
@@ -121,7 +121,7 @@ def find_open(path):
     return level
 
 
-@kernel(borrows=True)
+@kernel
 def descend(path, level, given, tables):
     """Go down from a level, which is in the tables `given`, to the next word; those below it come into `tables`."""
     while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
@@ -131,7 +131,7 @@ def descend(path, level, given, tables):
     path.state[0] = level
 
 
-@kernel(borrows=True)
+@kernel
 def head_probs_at(path, weights, root, tables, out):
     """Do what `next_heads` does, at the word that `descend` has come to."""
     level = path.state[0]
@@ -156,7 +156,7 @@ def head_probs_at(path, weights, root, tables, out):
     return path.depth[level] + min(0.0, logarithm(total))
 
 
-@kernel(borrows=True)
+@kernel
 def is_sound(weights, path, depth):
     """Return whether what `next_heads` found, with this depth, is accurate: always so in wide numbers.
 
@@ -166,7 +166,7 @@ def is_sound(weights, path, depth):
     return reaches(weights, depth) or (path.state[1] == 0 and depth > -math.inf)
 
 
-@kernel(borrows=True)
+@kernel
 def set_head(path, head):
     """Give the word whose head distribution came last a head, a node."""
     d, top = path.levels[LOW, path.state[0]], path.tops[head]
@@ -175,7 +175,7 @@ def set_head(path, head):
             path.tops[u] = top
 
 
-@kernel(borrows=True)
+@kernel
 def enter_half(path, level, above, tables):
     """Fill the next level for the half of an interval [a, b) whose turn it is, leaving the other half out.
 
@@ -204,14 +204,14 @@ def enter_half(path, level, above, tables):
             eliminate_word(path, level + 1, tables, x, a, x, a)
 
 
-@kernel(borrows=True)
+@kernel
 def copy(target, source, count):
     """Copy `count` numbers."""
     for j in range(count):
         put(target, j, get(source, j))
 
 
-@kernel(borrows=True)
+@kernel
 def substitute_known_head(path, level, tables, x, middle, b):
     """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
     H, R, count = tables.H, row(tables.R, level), path.words.shape[0]
@@ -230,7 +230,7 @@ def substitute_known_head(path, level, tables, x, middle, b):
             put(Hy, column + top, add(get(Hy, column + top), get(Hy, column + x)))
 
 
-@kernel(borrows=True)
+@kernel
 def eliminate_word(path, level, tables, x, start, stop, first_row):
     """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
     H, R, column = tables.H, row(tables.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]

@@ -23,7 +23,7 @@ from deptree_cli.kernels.numbers.operations import (
 from deptree_cli.kernels.xoshiro import U64
 
 
-@kernel(borrows=True)
+@kernel
 def swap_words(arcs, a, b):
     """Exchange the rows a and b of a matrix and its columns a and b."""
     if a == b:
@@ -39,7 +39,7 @@ def swap_words(arcs, a, b):
         put(arcs, (i, b), x)
 
 
-@kernel(borrows=True)
+@kernel
 def factorise(W, last, A, S, workspace, single_root):
     """Fill A with the factors of an arc matrix and S with its pivots, word `last` standing first; see `eliminate`."""
     for i in range(length(S)):
@@ -50,7 +50,7 @@ def factorise(W, last, A, S, workspace, single_root):
     return eliminate(A, S, workspace, single_root)
 
 
-@kernel(borrows=True)
+@kernel
 def arc_marginals(W, last, A, S, adjoints, workspace, single_root, out):
     """Fill out (n+1, n+1) with the marginals of arcs from factors: weights times adjoints.
 
@@ -62,7 +62,7 @@ def arc_marginals(W, last, A, S, adjoints, workspace, single_root, out):
     return put_products(W, adjoints, row(row(workspace, 0), 0), out)
 
 
-@kernel(borrows=True)
+@kernel
 def put_products(W, adjoints, totals, out):
     """Fill out (n+1, n+1) with products and totals (n+1,) with their sums; return whether the sums are near 1.
 
@@ -80,7 +80,7 @@ def put_products(W, adjoints, totals, out):
     return usable
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def add_row(weights, adjoints, nodes, totals, out):
     """Put a row's products into a row of `out`, and add them to the totals (n+1,)."""
     for j in range(U64(nodes)):

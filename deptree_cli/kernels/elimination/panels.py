@@ -96,21 +96,21 @@ def _add_dual_detours_backward(A, given, target, shares, start, stop):
     add_detours_backward(A.value, given.value, target.value, shares.value, start, stop)
 
 
-@kernel(borrows=True)
+@kernel
 def clear(target, stop):
     """Fill the first `stop` numbers with 0."""
     for j in range(U64(stop)):
         put(target, j, zero(target))
 
 
-@kernel(borrows=True)
+@kernel
 def add_product(target, factor, source, stop):
     """Add factor * source to target, the first `stop` numbers of each."""
     for j in range(U64(stop)):
         put(target, j, multiply_add(get(target, j), factor, get(source, j)))
 
 
-@kernel(borrows=True)
+@kernel
 def add_each(target, factors, detours, start, stop):
     """Do what `add_detours` does, a word after another."""
     for k in range(stop - 1, start - 1, -1):
@@ -118,7 +118,7 @@ def add_each(target, factors, detours, start, stop):
             add_product(row(target, i), get(row(factors, i), k), row(detours, k), start)
 
 
-@kernel(borrows=True)
+@kernel
 def add_four(target, factors, detours, start):
     """Do what `add_detours` does, for a full panel."""
     first, second = row(detours, start + 3), row(detours, start + 2)
@@ -131,7 +131,7 @@ def add_four(target, factors, detours, start):
             put(into, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
 
 
-@kernel(borrows=True)
+@kernel
 def add_and_sum(target, factor, source, detours, stop):
     """Add factor * source to target, the first `stop` numbers of each; return their sum of source * detours."""
     factors = spread(source, factor)
@@ -143,7 +143,7 @@ def add_and_sum(target, factor, source, detours, stop):
     return sum_of(source, sums)
 
 
-@kernel(borrows=True)
+@kernel
 def add_each_backward(A, given, target, shares, start, stop):
     """Do what `add_detours_backward` does, a word after another."""
     for k in range(start, stop):
@@ -153,7 +153,7 @@ def add_each_backward(A, given, target, shares, start, stop):
             put(share, i, add(get(share, i), found))
 
 
-@kernel(borrows=True)
+@kernel
 def add_four_backward(A, given, target, shares, start):
     """Do what `add_detours_backward` does, for a full panel."""
     A0, A1, A2, A3 = row(A, start), row(A, start + 1), row(A, start + 2), row(A, start + 3)

@@ -22,7 +22,7 @@ from deptree_cli.kernels.numbers.operations import (
 )
 
 
-@kernel(borrows=True)
+@kernel
 def fix_root(W, place):
     """Leave ROOT the one arc to the word at a place, with weight 1: rewrite row 0 of an arc matrix or of factors."""
     root = row(W, 0)
@@ -31,7 +31,7 @@ def fix_root(W, place):
     put(root, place, one(root))
 
 
-@kernel(borrows=True)
+@kernel
 def eliminate_root(A, S):
     """Factorise row 0 of A anew, where other weights stand; S[1] becomes what has come to the last word."""
     root = row(A, 0)
@@ -44,7 +44,7 @@ def eliminate_root(A, S):
     put(root, 1, one(S))
 
 
-@kernel(borrows=True)
+@kernel
 def root_products(W, last, A, S, out):
     """Fill out (n+1,), zeros at first, with P(ROOT -> word): weights (n+1, n+1) by node times d log Z / d W[0, j]."""
     put(out, 1, divide(one(S), get(S, 1)))

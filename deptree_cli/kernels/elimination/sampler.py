@@ -33,7 +33,7 @@ DIRECT = -1
 NONE = -1
 
 
-@kernel(borrows=True)
+@kernel
 def transpose(A, across, nodes):
     """Fill `across` with A[i, j] at [j, i], both of `nodes` rows: a draw goes down columns of factors."""
     for i in range(nodes):
@@ -42,7 +42,7 @@ def transpose(A, across, nodes):
             put(across, (j, i), get(given, j))
 
 
-@kernel(borrows=True)
+@kernel
 def draw_via(Ai, across_j, total, direct, m, nodes, state):
     """Draw which word at a position behind m the arc i -> j leads through; return its position, DIRECT if none.
 
@@ -64,7 +64,7 @@ def draw_via(Ai, across_j, total, direct, m, nodes, state):
     return last
 
 
-@kernel
+@kernel(allocates=True)
 def sample_trees(A, S, across, W, last, single_root, roots, state, heads):
     """Fill heads (k, n) with k independent trees, exact whatever the weights; O(n^2) per tree at worst.
 
@@ -87,7 +87,7 @@ def sample_trees(A, S, across, W, last, single_root, roots, state, heads):
             heads[i, names[m] - 1] = names[tree[m]]
 
 
-@kernel(borrows=True)
+@kernel
 def sample_tree(A, S, across, W, single_root, state, places, head):
     """Fill head (n+1,) from 1 on with one tree by position; places (3, n+1), int64: to compute in."""
     nodes = length(S)
@@ -112,7 +112,7 @@ def sample_tree(A, S, across, W, single_root, state, places, head):
         attach(m, draw_via(Ai, row(across, m), total, direct, m, nodes, state), via, first, following)
 
 
-@kernel(borrows=True)
+@kernel
 def lowest(j, following):
     """Return the lowest position in the list that begins with j.
 
@@ -126,7 +126,7 @@ def lowest(j, following):
     return best
 
 
-@kernel(borrows=True)
+@kernel
 def nearest_root(j, m, head, via):
     """Return the last word with an arc via m on the path from j up to ROOT; that arc leads into ROOT's component."""
     nearest = j
@@ -137,7 +137,7 @@ def nearest_root(j, m, head, via):
     return nearest
 
 
-@kernel(borrows=True)
+@kernel
 def attach(j, q, via, first, following):
     """Record that the arc into j leads via q, and put j on q's list."""
     via[j] = q

@@ -48,7 +48,7 @@ from deptree_cli.kernels.numbers.operations import (
 from deptree_cli.kernels.xoshiro import U64
 
 
-@kernel(borrows=True)
+@kernel
 def eliminate(A, S, workspace, single_root):
     """Factorise A (n+1, n+1) in place and fill S (n+1,) from 1 on with the pivots. O(n^3): n^3 / 3 multiply-adds.
 
@@ -58,7 +58,7 @@ def eliminate(A, S, workspace, single_root):
     return log_of_product(S) if eliminate_words(A, S, workspace, single_root) else (-math.inf, -math.inf)
 
 
-@kernel(borrows=True)
+@kernel
 def eliminate_words(A, S, workspace, single_root):
     """Factorise A (n+1, n+1) in place and fill S (n+1,) from 1 on; return whether no pivot but the last can be 0."""
     for stop in range(length(S), 2, -WIDTH):
@@ -74,7 +74,7 @@ def eliminate_words(A, S, workspace, single_root):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def log_of_product(S):
     """Return the logarithm of the product of pivots (n+1,), and the sum of the negative ones among theirs."""
     log_z = 0.0
@@ -88,7 +88,7 @@ def log_of_product(S):
     return log_z, depth
 
 
-@kernel(borrows=True)
+@kernel
 def product(S):
     """Return the partition function from pivots (n+1,), for numbers that have an exponent of their own."""
     total = one(S)
@@ -97,7 +97,7 @@ def product(S):
     return total
 
 
-@kernel(borrows=True)
+@kernel
 def take_pivot(A, columns, stop, m, single_root):
     """Add to the arcs from and into word m their detours via the panel's words m+1..stop-1; return its pivot.
 
@@ -123,7 +123,7 @@ def take_pivot(A, columns, stop, m, single_root):
     return pivot
 
 
-@kernel(borrows=True)
+@kernel
 def eliminate_backward(A, S, adjoints, workspace, single_root):
     """Fill adjoints (n+1, n+1) with d log Z / d A[i, j], A being the arc matrix that was eliminated. O(n^3).
 
@@ -145,7 +145,7 @@ def eliminate_backward(A, S, adjoints, workspace, single_root):
             take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root)
 
 
-@kernel(borrows=True)
+@kernel
 def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
     """Finish the adjoints of word m's row and column; those of all nodes before it are done.
 

@@ -16,7 +16,7 @@ from deptree_cli.kernels.hpyp.model import TRIED, new_workspace, predict_actions
 from deptree_cli.kernels.hpyp.search import best_of, best_tags, heaviest_completed
 
 
-@kernel
+@kernel(allocates=True)
 def beam_search(model, words, tags, size):
     """Return records, the last one of the heaviest derivation found by a beam of `size`, and its log-probability.
 
@@ -48,7 +48,7 @@ def beam_search(model, words, tags, size):
     return heaviest_completed(model, records, used, n, items, count, workspace)
 
 
-@kernel(borrows=True)
+@kernel
 def reduce_both(model, records, used, top, weight, workspace, reduced, count):
     """Offer a configuration's best left-arc and right-arc a place; return the numbers of records and of reduced items.
 
@@ -65,7 +65,7 @@ def reduce_both(model, records, used, top, weight, workspace, reduced, count):
     return used, count
 
 
-@kernel(borrows=True)
+@kernel
 def shift_best(model, records, used, index, word, tag, workspace, top, weight, shifted, count):
     """Offer a configuration with the next word a place; return what `reduce_both` does.
 
@@ -84,13 +84,13 @@ def shift_best(model, records, used, index, word, tag, workspace, top, weight, s
     return used, count
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def has_place(items, count, weight):
     """Return whether there is room for one more of these items, or the lightest of them is lighter."""
     return count < items.weights.shape[0] or weight > items.weights[0]
 
 
-@kernel(borrows=True)
+@kernel
 def keep(items, count, top, weight):
     """Put an item that has a place into a heap whose lightest item is the first; return how many there are now.
 

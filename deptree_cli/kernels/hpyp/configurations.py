@@ -35,7 +35,7 @@ NULL_SYMBOL, ROOT_SYMBOL = 0, 1
 EACH = 64
 
 
-@kernel
+@kernel(allocates=True)
 def begin(size):
     """Return room for so many records, with the bottom of all stacks and the stack of the root alone; their number."""
     records = np.empty((size, RECORD), np.int32)
@@ -46,7 +46,7 @@ def begin(size):
     return records, 2
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def shift(records, new, top, index, tag, word):
     """Write record `new`: the next word, of this position and these symbols, on top of a stack; return what follows."""
     records[new, BELOW], records[new, INDEX] = top, index
@@ -56,7 +56,7 @@ def shift(records, new, top, index, tag, word):
     return new + 1
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def reduce(records, new, top, action, labels):
     """Write record `new`: the stack after a left-arc or right-arc, numbered among 2 * labels of them.
 
@@ -73,7 +73,7 @@ def reduce(records, new, top, action, labels):
     return new + 1
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def context_of(records, top, codes, next_tag, context):
     """Write the symbols of a configuration's context, null where there is no such word or child.
 
@@ -94,7 +94,7 @@ def context_of(records, top, codes, next_tag, context):
             context[i] = records[third if depth == 2 else fourth, column]
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def legal(records, top, words_left):
     """Return whether a configuration may shift, make a left-arc, make a right-arc.
 
@@ -106,7 +106,7 @@ def legal(records, top, words_left):
     return words_left, not alone and not under_root, not alone and not (under_root and words_left)
 
 
-@kernel(borrows=True)
+@kernel
 def read_tree(records, last, labels, heads, deprels, tags):
     """Read a derivation backwards from its last record: heads, labels (from 0) and tags of the words, (n,) each."""
     at = last
@@ -124,7 +124,7 @@ def read_tree(records, last, labels, heads, deprels, tags):
         at = before
 
 
-@kernel(borrows=True)
+@kernel
 def read_actions(records, last, actions, tags):
     """Read a derivation backwards from its last record: its actions in order (steps,), and the tags of its words."""
     at, step = last, actions.shape[0]
@@ -136,7 +136,7 @@ def read_actions(records, last, actions, tags):
         at = records[at, PREVIOUS]
 
 
-@kernel
+@kernel(allocates=True)
 def grown(records, used, more):
     """Return the records, moved into a larger array if so many more have no place."""
     if used + more <= records.shape[0]:
@@ -148,7 +148,7 @@ def grown(records, used, more):
     return larger
 
 
-@kernel
+@kernel(allocates=True)
 def tidied(records, used, tops, count):
     """Return the records with room for more, and how many they are: if half the room is gone, only those still needed.
 

@@ -31,7 +31,7 @@ from deptree_cli.kernels.hpyp.model import new_workspace, predict_actions, weigh
 from deptree_cli.kernels.xoshiro import uniform
 
 
-@kernel
+@kernel(allocates=True)
 def run_filter(model, words, tags, size, state):
     """Filter a sentence; return the records, the items at the end of it, how many there are, and the log-evidence.
 
@@ -71,7 +71,7 @@ def run_filter(model, words, tags, size, state):
     return records, items, count, log_evidence
 
 
-@kernel
+@kernel(allocates=True)
 def split_actions(model, records, used, words_left, workspace, waiting, waits, state):
     """Split the last of the waiting items among shift, left-arc and right-arc, each with any label.
 
@@ -99,7 +99,7 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     return waits, used, staying, weight
 
 
-@kernel(borrows=True)
+@kernel
 def split_tags(model, records, used, index, word, tag, workspace, top, particles, weight, after, done, state):
     """Shift a word with its tag, or particles split among all; return how many items are done, and records."""
     first, stop, mass = weigh_tags(model, records, top, tag, word, workspace)
@@ -114,7 +114,7 @@ def split_tags(model, records, used, index, word, tag, workspace, top, particles
     return done, used
 
 
-@kernel
+@kernel(allocates=True)
 def draw_reading(model, words, size, state):
     """Filter words without tags; return records, and the last one of a derivation drawn by weight.
 
@@ -124,7 +124,7 @@ def draw_reading(model, words, size, state):
     return records, drawn(items, count, state)
 
 
-@kernel
+@kernel(allocates=True)
 def filter_trees(model, words, tags, size, draws, state):
     """Filter a sentence (`run_filter`), and draw some of its trees by weight, with labels.
 
@@ -145,7 +145,7 @@ def filter_trees(model, words, tags, size, draws, state):
     return heads, found_tags, weights, numbers, deprels, log_evidence
 
 
-@kernel
+@kernel(allocates=True)
 def draw_labels(model, records, last, workspace, state, deprels):
     """Draw the labels of a derivation given all else: they are in no context, so each is drawn by itself."""
     at, labels = last, model.labels

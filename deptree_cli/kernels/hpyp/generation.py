@@ -12,7 +12,7 @@ from deptree_cli.kernels.hpyp.model import TAGS, WORDS, context_for, new_workspa
 from deptree_cli.kernels.hpyp.predictions import predict_dishes
 
 
-@kernel
+@kernel(allocates=True)
 def generate(model, longest, words_known, state, words, tags, heads, deprels):
     """Draw a sentence of at most `longest` words; return how many it has, 0 if it would have had more.
 
@@ -45,7 +45,7 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
             used = shift(records, used, top, index, tag, word)
 
 
-@kernel
+@kernel(allocates=True)
 def draw_action(model, probs, is_alone, is_under_root, state):
     """Return an action drawn among those that are possible: a word under ROOT is not its head."""
     if is_alone:
@@ -56,7 +56,7 @@ def draw_action(model, probs, is_alone, is_under_root, state):
     return draw_categorical(probs, 0, probs.shape[0], probs.sum(), state)
 
 
-@kernel
+@kernel(allocates=True)
 def draw_symbol(model, process, records, top, tag, workspace, weights, state):
     """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
     context = context_for(model, process, records, top, tag, workspace)

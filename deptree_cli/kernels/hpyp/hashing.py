@@ -13,7 +13,7 @@ EMPTY = -1
 U64 = np.uint64
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def mixed(key):
     """Return the bits of a key stirred, so that neighbours are far apart (the finaliser of splitmix64)."""
     x = U64(key)
@@ -22,7 +22,7 @@ def mixed(key):
     return x ^ (x >> U64(31))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def slot_of(table, key):
     """Return the slot that holds a key, or the unused one where it belongs."""
     mask = U64(table.shape[0] - 1)
@@ -32,7 +32,7 @@ def slot_of(table, key):
     return slot
 
 
-@kernel(borrows=True)
+@kernel
 def fill(table, keys, values):
     """Put keys with their values into a table."""
     for i in range(keys.shape[0]):

@@ -35,7 +35,7 @@ SMALLEST, LARGEST = 1e-6, 1.0 - 1e-6
 WIDTH, MOST_STEPS = 0.2, 100
 
 
-@kernel(borrows=True)
+@kernel
 def histograms(restaurants, level, customers, tables, sizes):
     """Count restaurants of a level by customers and by tables, and tables by size, into arrays long enough for each."""
     nodes, entries, bins = restaurants.nodes, restaurants.entries, restaurants.bins
@@ -57,7 +57,7 @@ def histograms(restaurants, level, customers, tables, sizes):
             entry = entries[entry, NEXT]
 
 
-@kernel(borrows=True)
+@kernel
 def log_likelihood(discount, strength, customers, tables, sizes):
     """Return the log-likelihood of a level, with the priors d ~ Beta(1, 1) and theta + d ~ Gamma(1, 1).
 
@@ -80,7 +80,7 @@ def log_likelihood(discount, strength, customers, tables, sizes):
     return total
 
 
-@kernel(borrows=True)
+@kernel
 def likelihood_at(which, value, discount, strength, counts):
     """Return the log-likelihood with another discount (which = 0) or strength (which = 1)."""
     customers, tables, sizes = counts
@@ -88,7 +88,7 @@ def likelihood_at(which, value, discount, strength, counts):
     return log_likelihood(discount, strength, customers, tables, sizes)
 
 
-@kernel(borrows=True)
+@kernel
 def slice_sample(which, discount, strength, counts, state):
     """Return a discount (which = 0) or strength (which = 1) drawn by one step of slice sampling, stepping out."""
     start = discount if which == 0 else strength
@@ -114,7 +114,7 @@ def slice_sample(which, discount, strength, counts, state):
             high = value
 
 
-@kernel(borrows=True)
+@kernel
 def resample_level(restaurants, level, counts, state):
     """Draw a level's discount and strength anew, given its histograms (`log_likelihood`)."""
     discounts, strengths = restaurants.discounts, restaurants.strengths
@@ -122,7 +122,7 @@ def resample_level(restaurants, level, counts, state):
     strengths[level] = slice_sample(1, discounts[level], strengths[level], counts, state)
 
 
-@kernel
+@kernel(allocates=True)
 def pairs_of(counts):
     """Return the values that occur in a histogram and how often they do, (distinct values, 2)."""
     values = np.flatnonzero(counts)
@@ -131,7 +131,7 @@ def pairs_of(counts):
     return pairs
 
 
-@kernel
+@kernel(allocates=True)
 def resample_levels(restaurants, state):
     """Draw the discounts and strengths of all levels anew."""
     most = restaurants.nodes[0, CUSTOMERS] + 1

@@ -19,20 +19,20 @@ class Items(NamedTuple):
     weights: Any
 
 
-@kernel
+@kernel(allocates=True)
 def new_items(size):
     """Return room for so many items."""
     return Items(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
 
 
-@kernel(borrows=True)
+@kernel
 def put(items, place, top, particles, weight):
     """Write an item; return the place behind it."""
     items.tops[place], items.particles[place], items.weights[place] = top, particles, weight
     return place + 1
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def systematic_count(reach, mass, particles, offset):
     """Return how many of the positions (offset + i) / particles, i = 0, 1, ..., are below reach / mass."""
     if reach >= mass * (1.0 - 1e-13):  # nothing is left but what sums were rounded by
@@ -40,7 +40,7 @@ def systematic_count(reach, mass, particles, offset):
     return max(0, min(particles, np.int64(np.ceil(reach / mass * particles - offset))))
 
 
-@kernel(borrows=True)
+@kernel
 def from_logs(items, count):
     """Turn logarithms of weights into weights, the largest of which is 1; return the logarithm that it had."""
     highest = -np.inf
@@ -51,7 +51,7 @@ def from_logs(items, count):
     return highest
 
 
-@kernel(borrows=True)
+@kernel
 def total_weight(items, count):
     """Return the sum of particles times weights."""
     total = 0.0
@@ -60,7 +60,7 @@ def total_weight(items, count):
     return total
 
 
-@kernel(borrows=True)
+@kernel
 def drawn(items, count, state):
     """Return the record of an item, drawn in proportion to its weight."""
     rest = uniform(state) * total_weight(items, count)
@@ -71,7 +71,7 @@ def drawn(items, count, state):
     return items.tops[count - 1]
 
 
-@kernel(borrows=True)
+@kernel
 def resample(items, count, size, state):
     """Share `size` particles out in proportion to weights; return how many items have some, all of log-weight 0."""
     total = total_weight(items, count)

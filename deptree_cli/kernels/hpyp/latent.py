@@ -21,7 +21,7 @@ from deptree_cli.kernels.hpyp.seating import resample as seat
 from deptree_cli.kernels.xoshiro import uniform
 
 
-@kernel
+@kernel(allocates=True)
 def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, size, state, actions):
     """Draw a derivation of a projective tree with `size` particles; actions (2 n,) int32, written.
 
@@ -69,7 +69,7 @@ def draw_derivation(restaurants, codes, words, tags, heads, deprels, labels, siz
     read_actions(records, drawn(items, count, state), actions, np.empty_like(tags))
 
 
-@kernel(borrows=True)
+@kernel
 def prob_of(restaurants, codes, process, records, top, next_tag, dish, workspace):
     """Return the probability of a dish in a configuration, by one of the processes."""
     context = workspace[: codes[process].shape[0]]
@@ -77,7 +77,7 @@ def prob_of(restaurants, codes, process, records, top, next_tag, dish, workspace
     return predict(restaurants[process], context, dish)
 
 
-@kernel
+@kernel(allocates=True)
 def resample_derivations(processes, count, codes, labels, cuts, treebank, paths, order, start, size, actions, state):
     """Draw the derivations of sentences in this order anew, from place `start` on, each given all other sentences.
 
@@ -113,7 +113,7 @@ def resample_derivations(processes, count, codes, labels, cuts, treebank, paths,
     return order.shape[0]
 
 
-@kernel(borrows=True)
+@kernel
 def are_derivations(cuts, labels, actions):
     """Return whether the actions (2 words,) of every sentence lead from ROOT alone to ROOT alone, words all shifted."""
     for sentence in range(cuts.shape[0] - 1):

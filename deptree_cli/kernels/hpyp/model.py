@@ -49,14 +49,14 @@ class Workspace(NamedTuple):
     best: Any
 
 
-@kernel
+@kernel(allocates=True)
 def new_workspace(model):
     """Return a workspace for a model."""
     context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
     return Workspace(context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), np.empty(TRIED, np.int64))
 
 
-@kernel
+@kernel(allocates=True)
 def context_for(model, process, records, top, next_tag, workspace):
     """Return the context of a configuration for one of the processes, written into workspace.context."""
     codes = model.codes[process]
@@ -65,14 +65,14 @@ def context_for(model, process, records, top, next_tag, workspace):
     return context
 
 
-@kernel
+@kernel(allocates=True)
 def predict_actions(model, records, top, workspace):
     """Write the probabilities of all actions into workspace.actions."""
     context = context_for(model, ACTIONS, records, top, 0, workspace)
     predict_dishes(model.tables, model.roots[ACTIONS], context, workspace.path, workspace.actions)
 
 
-@kernel
+@kernel(allocates=True)
 def weigh_tags(model, records, top, tag, word, workspace):
     """Write the probability that a shift brings a tag (null: of each) and, where words are generated, this word.
 

@@ -12,7 +12,7 @@ from deptree_cli.kernels.hpyp.predictions import predict_dish
 from deptree_cli.kernels.hpyp.restaurants import MOST_LEVELS
 
 
-@kernel(borrows=True)
+@kernel
 def rightmost_dependents(heads, rightmost):
     """Write every node's rightmost dependent, the node itself if it has none to the right: rightmost (n + 1,)."""
     for node in range(rightmost.shape[0]):
@@ -21,7 +21,7 @@ def rightmost_dependents(heads, rightmost):
         rightmost[heads[word - 1]] = max(rightmost[heads[word - 1]], word)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def choices(records, top, shifted, heads, deprels, labels, rightmost):
     """Return whether a derivation of a projective tree may shift, and the reduction it may make, else SHIFT.
 
@@ -38,7 +38,7 @@ def choices(records, top, shifted, heads, deprels, labels, rightmost):
     return shifted < heads.shape[0], SHIFT
 
 
-@kernel
+@kernel(allocates=True)
 def derive(heads, deprels, labels, actions):
     """Write the derivation of a projective tree that makes every arc as soon as it can.
 
@@ -62,7 +62,7 @@ def derive(heads, deprels, labels, actions):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def derive_all(cuts, heads, deprels, labels, actions, found):
     """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1; found: (sentences,) bool, written."""
     for sentence in range(cuts.shape[0] - 1):
@@ -70,7 +70,7 @@ def derive_all(cuts, heads, deprels, labels, actions, found):
         found[sentence] = derive(heads[first:last], deprels[first:last], labels, actions[2 * first : 2 * last])
 
 
-@kernel
+@kernel(allocates=True)
 def record_events(words, tags, labels, actions, codes, contexts):
     """Write the contexts of a derivation's events.
 
@@ -91,7 +91,7 @@ def record_events(words, tags, labels, actions, codes, contexts):
             used = reduce(records, used, top, actions[step], labels)
 
 
-@kernel
+@kernel(allocates=True)
 def new_contexts(codes, n):
     """Return room for the contexts of the events of n words (`record_events`)."""
     return (
@@ -101,7 +101,7 @@ def new_contexts(codes, n):
     )
 
 
-@kernel(borrows=True)
+@kernel
 def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
     """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
     for sentence in range(cuts.shape[0] - 1):
@@ -110,7 +110,7 @@ def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
         record_events(words[first:last], tags[first:last], labels, actions[2 * first : 2 * last], codes, own)
 
 
-@kernel
+@kernel(allocates=True)
 def replay(model, words, tags, actions, log_probs):
     """Add the log-probabilities of a derivation's actions, tags and words to log_probs (3,), in nats.
 

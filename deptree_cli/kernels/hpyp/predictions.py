@@ -35,7 +35,7 @@ class Predictions(NamedTuple):
     full: Any
 
 
-@kernel(borrows=True)
+@kernel
 def path_of(tables, root, context, path):
     """Walk from a root along a context while there are customers; return the level of the last node.
 
@@ -50,7 +50,7 @@ def path_of(tables, root, context, path):
     return context.shape[0]
 
 
-@kernel(borrows=True)
+@kernel
 def predict_dishes(tables, root, context, path, probs):
     """Write the probability of every dish in a context into probs (dishes,); path: (levels,) int64, room to work."""
     factors, starts, dishes, masses, rows = tables.factors, tables.starts, tables.dishes, tables.masses, tables.rows
@@ -70,14 +70,14 @@ def predict_dishes(tables, root, context, path, probs):
         left *= factors[node]
 
 
-@kernel(borrows=True)
+@kernel
 def predict_dish(tables, root, context, path, dish):
     """Return the probability of one dish in a context."""
     deepest = path_of(tables, root, context, path)
     return predict_below(tables, path, deepest, dish, tables.full[tables.rows[root] + dish])
 
 
-@kernel(borrows=True)
+@kernel
 def predict_below(tables, path, deepest, dish, prob):
     """Return the probability of a dish at path[deepest], given that at path[0]."""
     for level in range(1, deepest + 1):
@@ -89,7 +89,7 @@ def predict_below(tables, path, deepest, dish, prob):
     return prob
 
 
-@kernel(borrows=True)
+@kernel
 def write_out(tables, nodes, parents, base):
     """Write the probabilities of all dishes out in `full`, for nodes that come behind their parents.
 

@@ -9,7 +9,7 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-@kernel
+@kernel(allocates=True)
 def projectivise(heads):
     """Make a tree projective in place and return the number of lifts.
 
@@ -37,7 +37,7 @@ def projectivise(heads):
                 crossed[i] = is_crossed(heads, i)
 
 
-@kernel
+@kernel(allocates=True)
 def is_projective(heads):
     """Return whether the words below each word of a tree, heads (n,), are a stretch of the sentence; O(n)."""
     n = heads.shape[0]
@@ -62,7 +62,7 @@ def is_projective(heads):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def is_crossed(heads, i):
     """Return whether some word between word i (from 0) and its head is not below that head."""
     head = heads[i]
@@ -75,7 +75,7 @@ def is_crossed(heads, i):
     return False
 
 
-@kernel(borrows=True)
+@kernel
 def shortest(heads, crossed):
     """Return the dependent (from 0) of the shortest arc that is crossed, the leftmost of several, or NONE."""
     found = NONE

@@ -59,20 +59,20 @@ class Restaurants(NamedTuple):
     base: Any
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def key_of(number, symbol):
     """Return the key of a node's number and a symbol in hash tables."""
     return (np.int64(number) << BITS) | symbol
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def find(table, number, symbol):
     """Return what a table holds for a node's number and a symbol, or NONE."""
     slot = slot_of(table, key_of(number, symbol))
     return table[slot, 1] if table[slot, 0] != EMPTY else NONE
 
 
-@kernel(borrows=True)
+@kernel
 def node_for(restaurants, parent, symbol):
     """Return the child of a node, made if there is none."""
     table, used, nodes = restaurants.children, restaurants.used, restaurants.nodes
@@ -87,7 +87,7 @@ def node_for(restaurants, parent, symbol):
     return table[slot, 1]
 
 
-@kernel(borrows=True)
+@kernel
 def entry_for(restaurants, node, dish):
     """Return the entry of a dish in a restaurant, made if there is none."""
     table, used, entries = restaurants.served, restaurants.used, restaurants.entries
@@ -103,7 +103,7 @@ def entry_for(restaurants, node, dish):
     return table[slot, 1]
 
 
-@kernel(borrows=True)
+@kernel
 def predict(restaurants, context, dish):
     """Return the probability of a dish in a context, (length,) symbols, by restaurants as they are now."""
     nodes, entries = restaurants.nodes, restaurants.entries
@@ -122,7 +122,7 @@ def predict(restaurants, context, dish):
     return prob
 
 
-@kernel(borrows=True)
+@kernel
 def write_bins(restaurants, sizes, counts):
     """Write the bins of all entries, in the order of entries and of each one's list; return how many there are.
 
@@ -140,7 +140,7 @@ def write_bins(restaurants, sizes, counts):
     return written
 
 
-@kernel(borrows=True)
+@kernel
 def link(places, dishes, sizes, counts, nodes, entries, bins):
     """Link entries to their nodes, newest first as they were made, and bins, (B, 3), written, to their entries.
 

@@ -30,7 +30,7 @@ from deptree_cli.kernels.hpyp.model import TRIED, new_workspace, predict_actions
 NEGLIGIBLE = 1e-6
 
 
-@kernel
+@kernel(allocates=True)
 def search(model, words, tags, size):
     """Return records, the last one of the heaviest derivation found with `size` particles, and its log-probability.
 
@@ -63,13 +63,13 @@ def search(model, words, tags, size):
     return heaviest_completed(model, records, used, n, items, count, workspace)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def share_of(items, place):
     """Return the logarithm of an item's particles times its weight, of which `select` gives a share."""
     return log(items.particles[place]) + items.weights[place]
 
 
-@kernel(borrows=True)
+@kernel
 def expand(model, records, used, index, word, tag, workspace, waiting, waits, shifted, total):
     """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
     top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
@@ -97,7 +97,7 @@ def expand(model, records, used, index, word, tag, workspace, waiting, waits, sh
     return waits, total, used
 
 
-@kernel(borrows=True)
+@kernel
 def best_of(probs, start, stop):
     """Return the index of the largest of probs[start:stop], and their sum."""
     best, total = start, 0.0
@@ -108,7 +108,7 @@ def best_of(probs, start, stop):
     return best, total
 
 
-@kernel(borrows=True)
+@kernel
 def share_among_tags(records, used, index, word, weights, best, top, particles, weight, shifted, total):
     """Shift a word with each of its best tags, particles shared in proportion; return how many shifted, and records."""
     mass = 0.0
@@ -127,7 +127,7 @@ def share_among_tags(records, used, index, word, weights, best, top, particles, 
     return total, used
 
 
-@kernel(borrows=True)
+@kernel
 def best_tags(weights, first, stop, best):
     """Write the tags of the largest among weights[first:stop], the largest first; null where there are no more."""
     best[:] = NULL_SYMBOL
@@ -141,7 +141,7 @@ def best_tags(weights, first, stop, best):
             best[place] = tag
 
 
-@kernel(borrows=True)
+@kernel
 def select(items, count, size):
     """Share out `size` particles in proportion to particles and weights, rounded down; return how many items have some.
 
@@ -164,7 +164,7 @@ def select(items, count, size):
     return kept if kept > 0 else put(items, 0, best, size, highest)
 
 
-@kernel(borrows=True)
+@kernel
 def complete(model, records, used, top, weight, best_weight, workspace):
     """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight.
 
@@ -179,7 +179,7 @@ def complete(model, records, used, top, weight, best_weight, workspace):
     return top, weight, used
 
 
-@kernel
+@kernel(allocates=True)
 def heaviest_completed(model, records, used, n, items, count, workspace):
     """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
     best, best_weight = 0, -np.inf

@@ -35,7 +35,7 @@ from deptree_cli.kernels.xoshiro import uniform
 NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0), np.int32)
 
 
-@kernel(borrows=True)
+@kernel
 def has_room(restaurants, rows, bins):
     """Return whether so many nodes and as many entries, and so many bins can be added."""
     used = restaurants.used
@@ -46,7 +46,7 @@ def has_room(restaurants, rows, bins):
     )
 
 
-@kernel(borrows=True)
+@kernel
 def index(restaurants, contexts, dishes, order, start, nodes, entries):
     """Look up the paths of events in this order, making what is missing; return how far the room sufficed.
 
@@ -74,7 +74,7 @@ def index(restaurants, contexts, dishes, order, start, nodes, entries):
     return order.shape[0]
 
 
-@kernel
+@kernel(allocates=True)
 def add(restaurants, path, served, state):
     """Seat a customer at the end of a path of nodes, whose entries are `served`; return its probability before."""
     nodes, entries = restaurants.nodes, restaurants.entries
@@ -103,7 +103,7 @@ def add(restaurants, path, served, state):
     return prob
 
 
-@kernel(borrows=True)
+@kernel
 def remove(restaurants, path, served, state):
     """Send a customer at the end of a path away, drawn at random among those of its dish."""
     nodes = restaurants.nodes
@@ -115,7 +115,7 @@ def remove(restaurants, path, served, state):
         nodes[node, TABLES] -= 1
 
 
-@kernel(borrows=True)
+@kernel
 def join_table(restaurants, entry, discount, total, state):
     """Seat a customer at a table of this dish, drawn in proportion to its size less the discount (`total` in all)."""
     entries, bins = restaurants.entries, restaurants.bins
@@ -134,7 +134,7 @@ def join_table(restaurants, entry, discount, total, state):
     put_into_bin(restaurants, entry, size + 1)
 
 
-@kernel(borrows=True)
+@kernel
 def open_table(restaurants, entry):
     """Seat a customer at a new table of this dish."""
     entries = restaurants.entries
@@ -146,7 +146,7 @@ def open_table(restaurants, entry):
     entries[entry, SERVED] += 1
 
 
-@kernel(borrows=True)
+@kernel
 def leave_table(restaurants, entry, state):
     """Send one of the customers of a dish away, each as likely; return whether their table is given up."""
     entries, bins = restaurants.entries, restaurants.bins
@@ -172,7 +172,7 @@ def leave_table(restaurants, entry, state):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def take_from_bin(restaurants, entry, before, at):
     """Count one table less in a bin, which is free again if it was the last; before: the bin in front, or NONE."""
     bins, used = restaurants.bins, restaurants.used
@@ -187,7 +187,7 @@ def take_from_bin(restaurants, entry, before, at):
     used[FREE] = at
 
 
-@kernel(borrows=True)
+@kernel
 def put_into_bin(restaurants, entry, size):
     """Count one table more of a size."""
     entries, bins, used = restaurants.entries, restaurants.bins, restaurants.used
@@ -207,7 +207,7 @@ def put_into_bin(restaurants, entry, size):
     entries[entry, BIN] = at
 
 
-@kernel(borrows=True)
+@kernel
 def resample(restaurants, nodes, entries, start, stop, seated, state):
     """Seat the customers of the events start..stop-1 anew, one after another; they are seated already or not.
 
@@ -223,7 +223,7 @@ def resample(restaurants, nodes, entries, start, stop, seated, state):
     return log_prob
 
 
-@kernel(borrows=True)
+@kernel
 def sweep(restaurants, nodes, entries, cuts, order, start, seated, old, log_prob, state):
     """Resample the events of sentences in this order, one by one, from place `start` on.
 

@@ -42,7 +42,7 @@ class Alignments(NamedTuple):
     total: Any
 
 
-@kernel
+@kernel(allocates=True)
 def sample_links(weights, kept, chart, total, state, targets):
     """Fill targets (k, p) with the target words that source words are linked with in alignments drawn, -1 for none."""
     grammar, todo = grammar_of(weights, kept, chart, total)
@@ -51,7 +51,7 @@ def sample_links(weights, kept, chart, total, state, targets):
         walk(grammar, state, todo, push(todo, 0, (WHOLE, 0, grammar.p, 0, grammar.q)), targets[d])
 
 
-@kernel
+@kernel(allocates=True)
 def follow(weights, kept, chart, targets):
     """Fill targets (p,) with the target word of every source word, -1 for none.
 
@@ -63,7 +63,7 @@ def follow(weights, kept, chart, targets):
     walk(grammar, None, todo, push(todo, 0, (WHOLE, 0, grammar.p, 0, grammar.q)), targets)
 
 
-@kernel
+@kernel(allocates=True)
 def grammar_of(weights, kept, chart, total):
     """Return the grammar, and memory for items that are still to be split: each has a link of its own."""
     p, q = length(weights.source_nulls), length(weights.target_nulls)
@@ -71,13 +71,13 @@ def grammar_of(weights, kept, chart, total):
     return Alignments(p, q, *given, kept.ends, chart, total), np.empty((min(p, q) + 1, WIDTH), np.int64)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def entry(grammar, table, source, u, v):
     """Return what stands in the chart. Unsigned indices cannot count from the end of an axis."""
     return get(grammar.chart, (U64(table), U64(source), U64(by_start(grammar.q, u, v))))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def order_in(item, row):
     """Return whether the parts of an item change places, and where it is divided on the source side."""
     table, s, t, _, _ = item

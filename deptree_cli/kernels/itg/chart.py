@@ -65,7 +65,7 @@ class Weights(NamedTuple):
     target_runs: Any
 
 
-@kernel(borrows=True)
+@kernel
 def inside(weights, kept, chart, begin, end):
     """Fill a chart (tables, source spans, target spans) for source spans of begin..end-1 words; return what is summed.
 
@@ -89,7 +89,7 @@ def inside(weights, kept, chart, begin, end):
     return total
 
 
-@kernel(borrows=True)
+@kernel
 def fill_runs(nulls, runs):
     """Fill runs (n+1, n+1) with the weights of leaving the words i..j-1 unlinked."""
     n = length(nulls)
@@ -99,25 +99,25 @@ def fill_runs(nulls, runs):
             put(runs, (i, j + 1), multiply(get(runs, (i, j)), get(nulls, j)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def before(weights, s, u):
     """Return the weight of the words before the first linked ones, s and u."""
     return multiply(get(weights.source_runs, (0, s)), get(weights.target_runs, (0, u)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def leaf(weights, s, t, u, v):
     """Return the weight of C over a bispan: its first words are linked, all others are not."""
     return multiply(linked(weights, s, t, u), get(weights.target_runs, (u + 1, v)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def linked(weights, s, t, u):
     """Return the weight of C but for its unlinked target words."""
     return multiply(get(weights.links, (s, u)), get(weights.source_runs, (s + 1, t)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill(weights, kept, chart, p, q, s, t):
     """Fill the items over a source span: A stands where A + C will, and B where B + C will."""
     source, nothing = by_start(p, s, t), zero(chart)
@@ -136,7 +136,7 @@ def fill(weights, kept, chart, p, q, s, t):
         finish(weights, kept, chart, q, source, s, t, u)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def add_products(kept, chart, q, x_at, y_at, sums_at):
     """Add the product of two triangular matrices to a third: each is a table of items over a source span."""
     (x_table, x_source), (y_table, y_source), (table, source) = x_at, y_at, sums_at
@@ -161,7 +161,7 @@ def add_products(kept, chart, q, x_at, y_at, sums_at):
                     put(chart, target, add(get(chart, target), multiply(x, y)))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def finish(weights, kept, chart, q, source, s, t, u):
     """Put down what there is over a source span and the target spans from u on, once A and B are summed."""
     first, end = ends(kept, source, u)
@@ -179,7 +179,7 @@ def finish(weights, kept, chart, q, source, s, t, u):
         put(chart, (TOTAL, source, target), add(add(straight, inverted), one_link))
 
 
-@kernel(borrows=True)
+@kernel
 def outside(weights, kept, chart, total, adjoints, marginals, begin, end):
     """Add to marginals (p, q), zeros at first, what source spans of end-1..begin words give: `inside` backwards.
 
@@ -193,7 +193,7 @@ def outside(weights, kept, chart, total, adjoints, marginals, begin, end):
             fill_backwards(weights, kept, chart, adjoints, p, q, s, s + size, marginals)
 
 
-@kernel(borrows=True)
+@kernel
 def begin_backwards(weights, kept, total, adjoints, p, q):
     """Fill adjoints with zeros, and with the derivatives by items that reach the ends of both sentences."""
     nothing = zero(adjoints)
@@ -211,7 +211,7 @@ def begin_backwards(weights, kept, total, adjoints, p, q):
                     put(adjoints, (TOTAL, source, at + q), divide(before(weights, s, u), total))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def fill_backwards(weights, kept, chart, adjoints, p, q, s, t, marginals):
     """Hand the adjoints of the items over a source span to what they were made of."""
     source = by_start(p, s, t)
@@ -224,7 +224,7 @@ def fill_backwards(weights, kept, chart, adjoints, p, q, s, t, marginals):
         add_products_backwards(kept, chart, adjoints, q, (NOT_INVERTED, right), (TOTAL, left), (NOT_STRAIGHT, source))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def finish_backwards(weights, kept, adjoints, q, source, s, t, u, marginals):
     """Make the adjoints of T, B + C and A + C those of A and B, in the places where they were summed."""
     first, end = ends(kept, source, u)
@@ -248,7 +248,7 @@ def finish_backwards(weights, kept, adjoints, q, source, s, t, u, marginals):
     put(marginals, (s, u), add(get(marginals, (s, u)), multiply(found, linked(weights, s, t, u))))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def add_products_backwards(kept, chart, adjoints, q, x_at, y_at, sums_at):
     """Hand the adjoints of a product of two triangular matrices to both."""
     (x_table, x_source), (y_table, y_source), (table, source) = x_at, y_at, sums_at

@@ -30,25 +30,25 @@ def new_ranges(p: int, q: int) -> Kept:
     return Kept(np.empty((spans_of(p), q, 2), dtype=np.int32), np.empty((spans_of(p), 2), dtype=np.int32))
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def ends(kept, source, u):
     """Return the first end of the target spans from u on, and the one behind the last."""
     return np.int64(kept.ends[source, u, 0]), np.int64(kept.ends[source, u, 1])
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def begins(kept, source):
     """Return the first place where target spans of a source span begin, and the one behind the last."""
     return np.int64(kept.begins[source, 0]), np.int64(kept.begins[source, 1])
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def is_kept(kept, source, u, v):
     """Return whether a bispan is within the ranges."""
     return kept.ends[source, u, 0] <= v < kept.ends[source, u, 1]
 
 
-@kernel(borrows=True)
+@kernel
 def keep_states(states, kept):
     """Keep ranges that hold all that is marked, (source spans, target spans); what is between is kept as well."""
     q = kept.ends.shape[1]
@@ -62,7 +62,7 @@ def keep_states(states, kept):
             keep(kept, source, u, first, last)
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def keep(kept, source, u, first, last):
     """Keep the target spans from u to first..last; places come in order, `begins` is empty before the first."""
     kept.ends[source, u, 0], kept.ends[source, u, 1] = first, last + 1
@@ -71,7 +71,7 @@ def keep(kept, source, u, first, last):
         kept.begins[source, 1] = u + 1
 
 
-@kernel
+@kernel(allocates=True)
 def keep_around_links(target_of, source_of, kept):
     """Keep the bispans that no pinned link crosses: those that hold both of its words or neither.
 
@@ -100,7 +100,7 @@ def keep_around_links(target_of, source_of, kept):
                     keep(kept, source, u, q + 1, NONE)
 
 
-@kernel
+@kernel(allocates=True)
 def gaps(source_of):
     """Return for each place between target words where the gap between pinned words that it is in begins and ends.
 

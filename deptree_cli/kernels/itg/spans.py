@@ -9,19 +9,19 @@ from __future__ import annotations
 from deptree_cli.kernels.flags import kernel
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def spans_of(n):
     """Return how many spans there are."""
     return n * (n + 1) // 2
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def by_start(n, i, j):
     """Return the number of the span i..j among those sorted by their beginnings."""
     return beginning(n, i) + j
 
 
-@kernel(forceinline=True, borrows=True)
+@kernel(forceinline=True)
 def beginning(n, i):
     """Return what, added to j, gives the number of the span i..j."""
     return i * n - i * (i + 1) // 2 - 1

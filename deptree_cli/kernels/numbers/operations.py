@@ -56,7 +56,7 @@ def inner(x, y):
     return sum_of_products(x, y)
 
 
-@kernel(borrows=True)
+@kernel
 def sum_of_products(x, y):
     """Return the sum of x[j] * y[j]: lane by lane of vectors, then of the lanes.
 
@@ -165,7 +165,7 @@ def largest_sum(x, y):
 
 
 # The largest of several is the same in any order, and no score is nan.
-@kernel(fastmath={"nnan", "nsz", "reassoc"}, borrows=True)
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
 def maximum_of_sums(x, y):
     """Return the largest x[j] + y[j]; -inf of none."""
     best = -math.inf

@@ -49,14 +49,14 @@ def _broadcast(fill: Callable[..., None], x: Paired, y: Paired) -> Paired:
     return found
 
 
-@kernel(borrows=True)
+@kernel
 def fill_sums(x, y, out):
     """Fill a flat array with sums."""
     for i in range(ops.length(x)):
         ops.put(out, i, ops.add(ops.get(x, i), ops.get(y, i)))
 
 
-@kernel(borrows=True)
+@kernel
 def fill_products(x, y, out):
     """Fill a flat array with products."""
     for i in range(ops.length(x)):

@@ -20,7 +20,7 @@ HALVINGS = 6
 TERMS = 14
 
 
-@kernel(borrows=True)
+@kernel
 def two_sum(a, b):
     """Return a + b, rounded, and what rounding took off."""
     total = a + b
@@ -28,14 +28,14 @@ def two_sum(a, b):
     return total, (a - (total - x)) + (b - x)
 
 
-@kernel(borrows=True)
+@kernel
 def quick_two_sum(a, b):
     """Return `two_sum` of numbers of which a is the larger, or 0."""
     total = a + b
     return total, b - (total - a)
 
 
-@kernel(borrows=True)
+@kernel
 def two_product(a, b):
     """Return a * b, rounded, and what rounding took off; neither a, b nor the product is beyond about 2^990."""
     product = a * b
@@ -48,7 +48,7 @@ def two_product(a, b):
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@kernel(borrows=True)
+@kernel
 def pair_add(x, y):
     """Return the sum of two pairs."""
     high, rest = two_sum(x[0], y[0])
@@ -57,14 +57,14 @@ def pair_add(x, y):
     return quick_two_sum(high, rest + least)
 
 
-@kernel(borrows=True)
+@kernel
 def pair_multiply(x, y):
     """Return the product of two pairs."""
     high, low = two_product(x[0], y[0])
     return quick_two_sum(high, low + (x[0] * y[1] + x[1] * y[0]))
 
 
-@kernel(borrows=True)
+@kernel
 def pair_divide(x, y):
     """Return the quotient of two pairs: three steps of long division."""
     first = x[0] / y[0]
@@ -75,19 +75,19 @@ def pair_divide(x, y):
     return pair_add((high, low), (rest[0] / y[0], 0.0))
 
 
-@kernel(borrows=True)
+@kernel
 def add_product(x, a, b):
     """Return the pair x plus a * b, for float64 a and b."""
     return pair_add(x, two_product(a, b))
 
 
-@kernel(borrows=True)
+@kernel
 def multiple_of_radix(x, e):
     """Return the pair x plus e * 512 ln 2, for an integer e as a float64."""
     return add_product(add_product(add_product(x, e, LOG_RADIX[0]), e, LOG_RADIX[1]), e, LOG_RADIX[2])
 
 
-@kernel(borrows=True)
+@kernel
 def reduced(high, low, factor):
     """Return an integer e as a float64 and the pair of factor * (high + low) - e 512 ln 2, which is at most 178."""
     e = np.rint(factor * high / LOG_RADIX[0])
@@ -98,7 +98,7 @@ def reduced(high, low, factor):
     return e, add_product(rest, -e, LOG_RADIX[2])
 
 
-@kernel(borrows=True)
+@kernel
 def pair_exp(x):
     """Return exp of a pair of at most 700, 0 far below that: a Taylor series after halvings, undone by squaring."""
     if x[0] < -800.0:
@@ -116,7 +116,7 @@ def pair_exp(x):
     return math.ldexp(high, int(k)), math.ldexp(low, int(k))
 
 
-@kernel(borrows=True)
+@kernel
 def pair_log(x):
     """Return the natural logarithm of a positive pair: that of float64, corrected by a series of two terms."""
     rough = math.log(x[0])
@@ -124,7 +124,7 @@ def pair_log(x):
     return pair_add((rough, 0.0), pair_add(rest, (-0.5 * rest[0] * rest[0], 0.0)))
 
 
-@kernel(borrows=True)
+@kernel
 def inner_of_pairs(x_high, x_low, y_high, y_low):
     """Return the sum of the products of two arrays of pairs, each given by its two parts (m,), as a pair.
 

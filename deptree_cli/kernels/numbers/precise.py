@@ -64,7 +64,7 @@ def pairs_of(x: Precise) -> tuple[FloatArray, FloatArray]:
     return np.ldexp(x.high, shift), np.ldexp(x.low, shift)
 
 
-@kernel(borrows=True)
+@kernel
 def fill_exponentials(highs, lows, factor, out_high, out_low, exponents):
     """Fill a flat precise array with exp(factor * (highs + lows)); ``-inf`` gives 0."""
     for i in range(highs.shape[0]):

@@ -40,7 +40,7 @@ def wide_exp(x: FloatArray, rest: FloatArray | float = 0.0) -> Wide:
     return mantissas, exponents
 
 
-@kernel(borrows=True)
+@kernel
 def fill_exponentials(x, rest, mantissas, exponents):
     """Fill a flat wide array with exp(x + rest)."""
     for i in range(x.shape[0]):
@@ -78,7 +78,7 @@ def wide_floats(x: Wide) -> FloatArray:
 # exponent is recognised as a tuple.
 
 
-@kernel(borrows=True)
+@kernel
 def normal(m, e):
     """Return the number m * 2**(512 e) with its mantissa brought back into range; m is finite."""
     if ops.as_float(m) == 0.0:
@@ -92,7 +92,7 @@ def normal(m, e):
     return m, e
 
 
-@kernel(borrows=True)
+@kernel
 def wide_add(x, y):
     """Return x + y for numbers of any sign.
 

@@ -9,7 +9,7 @@ from deptree_cli.kernels.flags import kernel
 COMMA = np.uint8(ord(","))
 
 
-@kernel(borrows=True)
+@kernel
 def write_lists(index, sizes, names, ends, out, stops):
     """Write a list for each line, names by their numbers with commas between them; return how many bytes these are.
 

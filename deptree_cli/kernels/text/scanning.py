@@ -11,13 +11,13 @@ _LONGEST_HEAD = 9
 _TABS = 9
 
 
-@kernel(borrows=True)
+@kernel
 def is_space(byte):
     """Return whether a byte is white space, as Python's bytes.strip has it."""
     return byte == 32 or 9 <= byte <= 13
 
 
-@kernel(borrows=True)
+@kernel
 def sentence_ends(buffer, start, state, ends):
     """Fill `ends` with the positions from start on at which a sentence ends and the next begins; return how many.
 
@@ -40,7 +40,7 @@ def sentence_ends(buffer, start, state, ends):
     return count
 
 
-@kernel(borrows=True)
+@kernel
 def line_end(data, start):
     """Return the position behind the newline of the line that begins at start, or the end of the data."""
     for at in range(start, data.shape[0]):
@@ -49,7 +49,7 @@ def line_end(data, start):
     return data.shape[0]
 
 
-@kernel(borrows=True)
+@kernel
 def text_end(data, start, end):
     """Return where what comes before a newline ends, in the bytes start..end-1."""
     while end > start and (data[end - 1] == c.LINE_FEED or data[end - 1] == c.RETURN):
@@ -57,7 +57,7 @@ def text_end(data, start, end):
     return end
 
 
-@kernel(borrows=True)
+@kernel
 def is_empty(data, start, end):
     """Return whether the bytes start..end-1 are all white space."""
     for at in range(start, end):  # noqa: SIM110 (numba has no all)
@@ -66,7 +66,7 @@ def is_empty(data, start, end):
     return True
 
 
-@kernel(borrows=True)
+@kernel
 def number_at(data, start, end):
     """Return the number that the bytes start..end-1 spell, -1 if they are not digits or too many."""
     if start == end or end - start > _LONGEST_HEAD:
@@ -79,7 +79,7 @@ def number_at(data, start, end):
     return number
 
 
-@kernel(borrows=True)
+@kernel
 def is_between(data, start, end, sign):
     """Return whether the bytes start..end-1 are digits on both sides of one sign: 3-4 or 3.1."""
     signs = 0
@@ -93,7 +93,7 @@ def is_between(data, start, end, sign):
     return signs == 1
 
 
-@kernel(borrows=True)
+@kernel
 def may_keep(data, start, end):
     """Return whether a DEPREL, the bytes start..end-1, stays true while the word keeps its head: not _ and not root."""
     size = end - start
@@ -104,7 +104,7 @@ def may_keep(data, start, end):
     return not (data[start] == 114 and data[start + 1] == 111 and data[start + 2] == 111 and data[start + 3] == 116)
 
 
-@kernel(borrows=True)
+@kernel
 def scan(data, start, rows):
     """Find the words of the sentence in data (uint8), from start on, that is, behind a byte order mark.
 
@@ -145,7 +145,7 @@ def scan(data, start, rows):
     return c.FINE, comments, first, at, n, empty_nodes
 
 
-@kernel(borrows=True)
+@kernel
 def scan_row(data, start, end, due, word, empty_node):
     """Find the columns of one line, the bytes start..end-1; fill the row `word` or `empty_node`.
 

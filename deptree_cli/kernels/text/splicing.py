@@ -8,7 +8,7 @@ from deptree_cli.kernels.text import columns as c
 COLON = 58
 
 
-@kernel(borrows=True)
+@kernel
 def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, out):
     """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and so on; return the size.
 
@@ -54,7 +54,7 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
     return copy(data, rows_end, data.shape[0], out, at)
 
 
-@kernel(borrows=True)
+@kernel
 def copy(source, start, stop, out, at):
     """Copy the bytes start..stop-1 of source to position `at` of out; return the position behind them."""
     taken = source[start:stop]
@@ -64,7 +64,7 @@ def copy(source, start, stop, out, at):
     return at + stop - start
 
 
-@kernel(borrows=True)
+@kernel
 def copy_misc(data, start, stop, out, at):
     """Copy the bytes start..stop-1, a tab and MISC, for another entry to come; return the position behind them."""
     if stop - start == 2 and data[start + 1] == c.UNDERSCORE:
@@ -74,7 +74,7 @@ def copy_misc(data, start, stop, out, at):
     return at + 1
 
 
-@kernel(borrows=True)
+@kernel
 def copy_rows(data, start, stop, empty_nodes, empty, out, at):
     """Copy the bytes start..stop-1 of a sentence, leaving out the lines of its empty nodes from number `empty` on.
 
@@ -87,7 +87,7 @@ def copy_rows(data, start, stop, empty_nodes, empty, out, at):
     return copy(data, start, stop, out, at), empty
 
 
-@kernel(borrows=True)
+@kernel
 def write_arc(data, word, head, label, names_pool, names_cuts, deps, out, at):
     """Write HEAD, DEPREL and DEPS of a word at position `at` of out; return the position behind them.
 
@@ -112,7 +112,7 @@ def write_arc(data, word, head, label, names_pool, names_cuts, deps, out, at):
     return write_dependency(out, start, at)
 
 
-@kernel(borrows=True)
+@kernel
 def write_number(number, out, at):
     """Write a number in decimal digits at position `at` of out; return the position behind it."""
     power = 1
@@ -125,7 +125,7 @@ def write_number(number, out, at):
     return at
 
 
-@kernel(borrows=True)
+@kernel
 def write_dependency(out, start, end):
     """Write the arc at start..end-1 of out again behind the tab at end, in the style of DEPS (2:nsubj).
 

@@ -22,7 +22,7 @@ from deptree_cli.kernels.numbers.operations import add, copy, get, is_less, leng
 NONE = -1
 
 
-@kernel
+@kernel(allocates=True)
 def best_tree(scores, single_root, heads):
     """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``; return that sum.
 
@@ -84,7 +84,7 @@ def best_tree(scores, single_root, heads):
     return total_of(scores, single_root, arcs, heads)
 
 
-@kernel(borrows=True)
+@kernel
 def best_head(gain, first):
     """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
     none = lowest(gain)
@@ -95,7 +95,7 @@ def best_head(gain, first):
     return 0 if best == NONE and is_less(none, get(gain, 0)) else best
 
 
-@kernel(borrows=True)
+@kernel
 def contract(cycle, chosen, gain, ends, live):
     """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
 
@@ -126,7 +126,7 @@ def contract(cycle, chosen, gain, ends, live):
     live[rep] = True
 
 
-@kernel(borrows=True)
+@kernel
 def open_cycles(names, within, arcs, nodes):
     """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
     for cycle in range(names - 1, nodes - 1, -1):
@@ -136,7 +136,7 @@ def open_cycles(names, within, arcs, nodes):
         arcs[member] = arcs[cycle]
 
 
-@kernel(borrows=True)
+@kernel
 def total_of(scores, single_root, arcs, heads):
     """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
     total, nodes = zero(scores), length(scores)
@@ -149,7 +149,7 @@ def total_of(scores, single_root, arcs, heads):
     return lowest(scores) if single_root and root_arcs > 1 else total
 
 
-@kernel
+@kernel(allocates=True)
 def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
     """Fill heads (n, n) and totals (n,) with the best tree of each part of a cell, and its score; -inf for no tree.
 
@@ -173,7 +173,7 @@ def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
         fix(given, word, tree[word - 1])
 
 
-@kernel(borrows=True)
+@kernel
 def fix(scores, word, head):
     """Forbid all heads of a word but `head`, in place."""
     for h in range(scores.shape[0]):

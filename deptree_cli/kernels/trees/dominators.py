@@ -13,7 +13,7 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-@kernel
+@kernel(allocates=True)
 def forbid_dominating(allowed, starts, supported):
     """Clear supported[h, d] for words h and d where every way from ROOT to h leads through d.
 
@@ -30,7 +30,7 @@ def forbid_dominating(allowed, starts, supported):
             d = above[d]
 
 
-@kernel
+@kernel(allocates=True)
 def reverse_postorder(allowed, starts):
     """Return the nodes by the end of their visit in a depth-first search from node 0, last first; and their ranks."""
     nodes = allowed.shape[0]
@@ -59,7 +59,7 @@ def reverse_postorder(allowed, starts):
     return order, rank
 
 
-@kernel
+@kernel(allocates=True)
 def immediate_dominators(allowed, starts, order, rank):
     """Return for every word the last node that all ways from node 0 to it pass before it, (n+1,); 0 for node 0."""
     nodes = allowed.shape[0]
@@ -80,7 +80,7 @@ def immediate_dominators(allowed, starts, order, rank):
     return above
 
 
-@kernel(borrows=True)
+@kernel
 def meet(above, rank, u, v):
     """Return the last node that dominates both u and v, as far as dominators are known."""
     while u != v:

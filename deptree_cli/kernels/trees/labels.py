@@ -5,7 +5,7 @@ from __future__ import annotations
 from deptree_cli.kernels.flags import kernel
 
 
-@kernel(borrows=True)
+@kernel
 def draw_labels(probs, heads, uniforms, labels):
     """Fill labels (k, n) with labels of the arcs heads (k, n), drawn by probs (n+1, n+1, L), ``[head, dependent]``.
 

@@ -8,7 +8,7 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.pairs import pair_add
 
 
-@kernel(borrows=True)
+@kernel
 def tree_log_probs(high, low, log_z, trees, out):
     """Fill out (k,) with log-probabilities of trees (k, n), int32 heads: scores high + low (n+1, n+1), log_z a pair.
 

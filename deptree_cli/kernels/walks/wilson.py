@@ -22,13 +22,13 @@ ALIAS_MASK = U64(0xFFFF)
 ALWAYS = U64(0xFFFFFFFFFFFF)
 
 
-@kernel(borrows=True)
+@kernel
 def entry(threshold, alias):
     """Return a table entry, uint64."""
     return (threshold << ALIAS) | U64(alias)
 
 
-@kernel
+@kernel(allocates=True)
 def build_tables(weights, first_head, bits, tables):
     """Fill alias tables (Walker 1974, Vose 1991): row u draws word u's head from first_head..n, row 0 the root.
 
@@ -52,7 +52,7 @@ def build_tables(weights, first_head, bits, tables):
             fill_row(weights[:, u], first_head, buckets / total, top, tables[u], q, small, large)
 
 
-@kernel(borrows=True)
+@kernel
 def fill_row(weights, first_head, factor, top, table, q, small, large):
     """Fill one word's table (2^bits,): pair buckets with less than their share of the weight with ones that have more.
 
@@ -94,7 +94,7 @@ def walk_that(rejects):
     local variables: a call per word would double its time, and counting ROOT arcs that nobody needs would add a tenth.
     """
 
-    @kernel
+    @kernel(allocates=True)
     def walk(tables, bits, roots, state, budget, spare, heads, abandoned):
         """Fill heads (k, n), int32, with arborescences rooted at the nodes roots[i]; return the trials and steps taken.
 
@@ -159,7 +159,7 @@ walk = walk_that(rejects=False)
 walk_until_single_root = walk_that(rejects=True)
 
 
-@kernel(borrows=True)
+@kernel
 def draw_roots(tables, bits, state, roots):
     """Fill roots (k,) with draws from row 0 of the flattened tables."""
     s0, s1, s2, s3 = state
@@ -171,7 +171,7 @@ def draw_roots(tables, bits, state, roots):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@kernel
+@kernel(allocates=True)
 def walk_without_tables(weights, single_root, state, budget, spare, heads, roots, abandoned):
     """Fill roots (k,) if `single_root` (else with 0), heads (k, n) and abandoned (k,) as `draw_roots` and `walk` do.
 
@@ -211,7 +211,7 @@ def walk_without_tables(weights, single_root, state, budget, spare, heads, roots
     return steps
 
 
-@kernel(borrows=True)
+@kernel
 def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
     """Fill row (n,), int32, with an arborescence rooted at node `root` that has the given heads, by walking the rest.
 
