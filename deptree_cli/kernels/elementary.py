@@ -1,4 +1,7 @@
-"""Logarithms and exponentials by C's library, in machine code as in Python: NumPy has digits of its own."""
+"""Logarithms and exponentials by C's library, sums from first to last: NumPy's have digits of their own.
+
+And what numba takes seconds to compile for arrays.
+"""
 
 from __future__ import annotations
 
@@ -17,3 +20,28 @@ def log(x):
 def exp(x):
     """Return e^x of a number that is at most 0."""
     return math.exp(x)
+
+
+@kernel
+def total(x):
+    """Return the sum of a row."""
+    found = x.dtype.type(0.0)
+    for i in range(x.shape[0]):
+        found += x[i]
+    return found
+
+
+@kernel
+def largest(x):
+    """Return the largest number of a row that has some."""
+    found = x[0]
+    for i in range(1, x.shape[0]):
+        found = max(found, x[i])
+    return found
+
+
+@kernel
+def fill(x, value):
+    """Overwrite a row with a value."""
+    for i in range(x.shape[0]):
+        x[i] = value

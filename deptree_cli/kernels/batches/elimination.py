@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.batches.lanes import longest_short, sentence, sums_side_by_side
+from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, swap_words
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate
@@ -23,7 +24,7 @@ def log_partitions(weights, lengths, offsets, last, single_root, log_z, sound):
     sound (B,): unset where such numbers may not suffice.
     """
     sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, None, sound)
-    nodes = lengths.max() + 1
+    nodes = largest(lengths) + 1
     pivots, workspace = np.empty(nodes, weights.dtype), np.empty((3, WIDTH, nodes), weights.dtype)
     for b in range(lengths.shape[0]):
         if lengths[b] > longest_short(weights):
@@ -43,7 +44,7 @@ def aligned(nodes, size):
 def sums(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
     """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights; sound as in `log_partitions`."""
     sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound)
-    nodes = lengths.max() + 1
+    nodes = largest(lengths) + 1
     if nodes - 1 <= longest_short(weights):
         return
     factors = np.empty(nodes * aligned(nodes, weights.itemsize), weights.dtype)
@@ -69,7 +70,7 @@ def covariances(weights, lengths, offsets, last, values, single_root, out, sound
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
     where an arc's weight is 0. sound as in `log_partitions`.
     """
-    nodes = lengths.max() + 1
+    nodes = largest(lengths) + 1
     matrices, pivots = np.empty((6, nodes * nodes)), np.empty((2, nodes))
     workspace = Dual(np.empty((3, WIDTH, nodes)), np.empty((3, WIDTH, nodes)))
     for b in range(lengths.shape[0]):

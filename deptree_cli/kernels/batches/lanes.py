@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate_backward, eliminate_words
 from deptree_cli.kernels.flags import kernel
@@ -59,7 +60,7 @@ def sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, margi
 def short_sentences(lengths, longest):
     """Return the numbers of the sentences of so many words at most, shortest first."""
     order, found = np.empty(lengths.shape[0], np.int64), 0
-    for n in range(1, min(longest, lengths.max()) + 1):
+    for n in range(1, min(longest, largest(lengths)) + 1):
         for b in range(lengths.shape[0]):
             if lengths[b] == n:
                 order[found] = b

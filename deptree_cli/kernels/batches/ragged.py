@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.batches.lanes import sentence
+from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination import marginals as arcs
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import root_products
@@ -23,7 +24,7 @@ from deptree_cli.kernels.walks.wilson import walk_without_tables
 @kernel(allocates=True)
 def shift(log_scores, lengths, offsets, mask, single_root, high, low, last, constants):
     """Fill high and low with shifted scores, last (B,) with the likeliest root of each sentence, constants (B, 2)."""
-    peaks = np.empty(lengths.max() + 1)
+    peaks = np.empty(largest(lengths) + 1)
     for b in range(lengths.shape[0]):
         n = lengths[b]
         shifted = sentence(high, offsets[b], n)
@@ -39,7 +40,7 @@ def shift(log_scores, lengths, offsets, mask, single_root, high, low, last, cons
 @kernel(allocates=True)
 def factorise(weights, lengths, offsets, places, last, single_root, factors, pivots, log_z, depth):
     """Fill factors, pivots, log_z (B,) and depth (B,): how far above 0 float64 held every pivot."""
-    workspace = np.empty((3, WIDTH, lengths.max() + 1))
+    workspace = np.empty((3, WIDTH, largest(lengths) + 1))
     for b in range(lengths.shape[0]):
         n = lengths[b]
         W, A = sentence(weights, offsets[b], n), sentence(factors, offsets[b], n)
@@ -57,7 +58,7 @@ def add_constants(log_z, constants, sums):
 @kernel(allocates=True)
 def marginals(weights, lengths, offsets, places, last, single_root, factors, pivots, out, sound):
     """Fill out with marginals; unset sound (B,) where those of a word's heads do not sum to 1."""
-    nodes = lengths.max() + 1
+    nodes = largest(lengths) + 1
     workspace, adjoints = np.empty((3, WIDTH, nodes)), np.empty(nodes * nodes)
     for b in range(lengths.shape[0]):
         n = lengths[b]
@@ -76,7 +77,7 @@ def walk(
     states: (B, 4) of `xoshiro.py`. budgets, spare: (B,), see `walk_without_tables`. Sentences that are not sound (B,)
     are passed over; those of which a walk is given up become so.
     """
-    nodes, size = lengths.max() + 1, heads.shape[0] // (words[-1] + lengths[-1])
+    nodes, size = largest(lengths) + 1, heads.shape[0] // (words[-1] + lengths[-1])
     copy, roots, left = np.empty(nodes * nodes), np.empty(size, np.int64), np.empty(1, np.int64)
     abandoned, probs = np.empty(size, np.bool_), np.empty(nodes)
     for b in range(lengths.shape[0]):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.elimination.contraction import FREE, NONE, find_tops, gather_arcs
 from deptree_cli.kernels.elimination.sampler import sample_tree, transpose
 from deptree_cli.kernels.elimination.sweeps import eliminate
@@ -49,7 +50,7 @@ def merge(cell, root, fixed):
             free[count] = u
     free[0] = count
     find_tops(root, fixed, free[: count + 1], tops)
-    first[: count + 1] = NONE
+    fill(first[: count + 1], NONE)
     for u in range(nodes - 1, -1, -1):
         if tops[u] != NONE:
             cell[NEXT, u] = first[tops[u]]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -75,10 +76,10 @@ def open_cell(cells, above, h, probs):
         put(row(cells.share, new), choice, get(probs, choice))
         put(row(cells.left, new), choice, get(probs, choice))
     put(cells.total, new, total_of(probs))
-    cells.below[new] = NONE
-    cells.newest[new] = NONE
-    cells.drawn[new] = 0.0
-    cells.spent[new] = 0
+    fill(cells.below[new], NONE)
+    fill(cells.newest[new], NONE)
+    fill(cells.drawn[new], 0.0)
+    fill(cells.spent[new], 0)
     cells.above[new] = above
     cells.choice[new] = h
     if above == NONE:

@@ -23,6 +23,7 @@ from deptree_cli.kernels.charts.walker import (
     rows,
     total,
 )
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, is_positive, logarithm, scale, zero
 
@@ -102,7 +103,7 @@ def follow_choices(grammar, choices, todo, heads):
 @kernel
 def fill_log_shares(grammar, item, out):
     """Fill out (n+1,) with the log-probability of each split of an item, -inf where there is none."""
-    out[:] = -math.inf
+    fill(out, -math.inf)
     first, stop, _ = places(grammar, item, 0)
     for k in range(first, stop):
         x = share(grammar, item, k)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.flags import kernel
 
@@ -102,7 +103,7 @@ def fix(cells, problem, r, h, work):
         choices[cells.level[r] - 1] = cells.choice[r]
         r = cells.above[r]
     root = choices[0]
-    work.fixed[:] = FREE
+    fill(work.fixed, FREE)
     for earlier in range(1, level + 1):
         work.fixed[word_at(problem, root, earlier)] = choices[earlier]
     return root

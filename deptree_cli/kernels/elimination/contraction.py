@@ -5,6 +5,7 @@ Its nodes are positions: 0 for the root's tree, 1..m for those of the free words
 
 from __future__ import annotations
 
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, put, row, zero
 
@@ -27,7 +28,7 @@ def find_tops(root, heads, free, tops):
     heads: (n+1,) by node; free: (m+1,) the free words by position, the first being ignored.
     """
     nodes = heads.shape[0]
-    tops[:] = NONE
+    fill(tops, NONE)
     for x in range(1, free.shape[0]):
         tops[free[x]] = x
     tops[root] = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
-from deptree_cli.kernels.elementary import log
+from deptree_cli.kernels.elementary import log, total
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
 from deptree_cli.kernels.hpyp.configurations import (
@@ -82,8 +82,8 @@ def split_actions(model, records, used, words_left, workspace, waiting, waits, s
     predict_actions(model, records, top, workspace)
     may_shift, may_left, may_right = legal(records, top, words_left)
     to_shift = workspace.actions[SHIFT] if may_shift else 0.0
-    to_left = workspace.actions[1 : model.labels + 1].sum() if may_left else 0.0
-    to_right = workspace.actions[model.labels + 1 :].sum() if may_right else 0.0
+    to_left = total(workspace.actions[1 : model.labels + 1]) if may_left else 0.0
+    to_right = total(workspace.actions[model.labels + 1 :]) if may_right else 0.0
     mass = to_shift + to_left + to_right
     weight += log(mass)
     offset = uniform(state)
@@ -156,5 +156,5 @@ def draw_labels(model, records, last, workspace, state, deprels):
             is_left = action <= labels
             probs = workspace.actions[1 : labels + 1] if is_left else workspace.actions[labels + 1 :]
             dependent = records[before, BELOW] if is_left else before
-            deprels[records[dependent, INDEX] - 1] = draw_categorical(probs, 0, labels, probs.sum(), state)
+            deprels[records[dependent, INDEX] - 1] = draw_categorical(probs, 0, labels, total(probs), state)
         at = before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elementary import total
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.hpyp.columns import BELOW, BOTTOM, ROOT
 from deptree_cli.kernels.hpyp.configurations import ROOT_SYMBOL, SHIFT, begin, read_tree, reduce, shift
@@ -53,7 +54,7 @@ def draw_action(model, probs, is_alone, is_under_root, state):
     if is_under_root:
         for action in range(1, model.labels + 1):
             probs[action] = 0.0
-    return draw_categorical(probs, 0, probs.shape[0], probs.sum(), state)
+    return draw_categorical(probs, 0, probs.shape[0], total(probs), state)
 
 
 @kernel(allocates=True)
@@ -63,4 +64,4 @@ def draw_symbol(model, process, records, top, tag, workspace, weights, state):
     predict_dishes(model.tables, model.roots[process], context, workspace.path, weights)
     for symbol in range(ROOT_SYMBOL + 1):
         weights[symbol] = 0.0
-    return draw_categorical(weights, 0, weights.shape[0], weights.sum(), state)
+    return draw_categorical(weights, 0, weights.shape[0], total(weights), state)
