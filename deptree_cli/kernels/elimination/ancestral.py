@@ -70,7 +70,7 @@ def draw_ancestral(weights, roots, state, tables, probs, heads):
             set_head(path, head)
 
 
-@kernel
+@kernel(allocates=True)
 def log_next_heads(paths, weights, roots, tables, probs, out):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
 
@@ -90,20 +90,20 @@ def log_next_heads(paths, weights, roots, tables, probs, out):
     return True
 
 
-@kernel
+@kernel(allocates=True)
 def set_heads(paths, heads):
     """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
     for i in range(heads.shape[0]):
         set_head(path_at(paths, i), heads[i])
 
 
-@kernel
+@kernel(allocates=True)
 def path_at(paths, i):
     """Return one of several paths."""
     return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
 
 
-@kernel
+@kernel(allocates=True)
 def tables_at(tables, i):
     """Return the tables of one of several paths."""
     return PathTables(row(tables.H, i), row(tables.R, i))

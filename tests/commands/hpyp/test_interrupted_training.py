@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, treebank_file: Path, warm: 
     """A treebank, repeated so that an iteration takes a while, text, and the models of runs without a break."""
     folder = tmp_path_factory.mktemp("interrupted")
     data = treebank_file.read_bytes()
-    (folder / "treebank.conllu").write_bytes(data * 2)
-    (folder / "text.conllu").write_bytes(data)
+    (folder / "treebank.conllu").write_bytes(data * 8)
+    (folder / "text.conllu").write_bytes(data * 4)
     for name in SETTINGS:
         subprocess.run(command(warm, name, f"{name}.npz", "-q"), cwd=folder, check=True, timeout=120)
     return folder
