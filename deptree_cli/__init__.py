@@ -12,6 +12,7 @@ Beside `io` stand two wings, extras that nothing else imports: `torch` and `jax`
 The public Python API, by name:
 
 - `TreeDistribution`: the one object to hold: scores in; samples, sums, best trees and expectations out.
+- `batch`: many sentences at once, `TreeDistributions`.
 - `SecondOrder`: the same for projective trees whose grandparents and siblings are scored too; fewer questions.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from deptree_cli.version import __version__
 
 if TYPE_CHECKING:
+    from deptree_cli.core.batches.distributions import TreeDistributions, batch
     from deptree_cli.core.bitext.distribution import AlignmentDistribution
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.errors import DeptreeError
@@ -55,7 +57,9 @@ __all__ = [
     "ScoredSentence",
     "SecondOrder",
     "TreeDistribution",
+    "TreeDistributions",
     "__version__",
+    "batch",
     "estimate",
     "expectations",
     "read",
@@ -75,6 +79,8 @@ _HOMES = {
     "ScoredSentence": "io.scores.records",
     "SecondOrder": "core.second_order",
     "TreeDistribution": "core.distribution",
+    "TreeDistributions": "core.batches.distributions",
+    "batch": "core.batches.distributions",
     "estimate": "core.estimate",
     "expectations": "core.pruning.methods",
     "read": "io.scores.records",

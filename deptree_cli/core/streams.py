@@ -61,12 +61,16 @@ def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = No
         raise DeptreeError("rng and seed are both given", "Give one of them", sent_id=sent_id or "")
     if isinstance(rng, np.random.Generator):
         return rng
-    number = _checked(seed if rng is None else rng, sent_id or "")
+    number = seed_of(seed if rng is None else rng, sent_id or "")
     return np.random.Generator(np.random.PCG64(number)) if sent_id is None else sentence_stream(number, sent_id)
 
 
-def _checked(seed: int | None, sent_id: str) -> int:
-    """A seed; a fresh one of 32 bits, as the commands take, in place of None."""
+def seed_of(seed: int | None, sent_id: str = "") -> int:
+    """Return a seed that a user gives; a fresh one of 32 bits, as the commands take, in place of None.
+
+    Raises:
+        DeptreeError: it is none.
+    """
     if seed is None:
         return secrets.randbits(32)
     try:

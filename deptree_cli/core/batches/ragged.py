@@ -168,6 +168,18 @@ class TreeBatch:
         ragged.best_trees(self.log_scores, self.lengths, self.offsets, self._words, self.single_root, heads)
         return RaggedTrees(heads, self.lengths, 1)
 
+    def mbr(self) -> RaggedTrees:
+        """The tree of the largest expected attachment score of each sentence."""
+        heads, usable = np.empty(int(self.lengths.sum()), dtype=np.int32), np.isfinite(self.log_scores)
+        expected = np.where(usable, self.marginals, -np.inf)
+        ragged.best_trees(expected, self.lengths, self.offsets, self._words, self.single_root, heads)
+        return RaggedTrees(heads, self.lengths, 1)
+
+    def matrices(self, values: Float) -> list[Float]:
+        """What is laid out as the scores are, as a matrix of each sentence."""
+        sizes = (self.lengths + 1).tolist()
+        return [values[at : at + n * n].reshape(n, n) for at, n in zip(self.offsets.tolist(), sizes, strict=True)]
+
     def probs_of(self, trees: RaggedTrees) -> Float:
         """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
         nodes = self.lengths + 1

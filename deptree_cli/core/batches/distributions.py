@@ -1,0 +1,164 @@
+"""The distributions of many sentences at once, for users: what the ragged core serves is worked out together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.batches.ragged import TreeBatch
+from deptree_cli.core.counts import how_many
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.samplers.costs import FEW
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.streams import kernel_states, seed_of
+
+Answer = TypeVar("Answer")
+
+
+def batch(
+    scores: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    scale: str = "log",
+    space: TreeSpace | str | None = None,
+    **short: Unpack[Short],
+) -> TreeDistributions:
+    """Many sentences, each as `TreeDistribution` has it, and the same answers to the last bit, several times as fast.
+
+    Args:
+        scores: (B, N, N), ``[sentence, head, dependent]``, padded; or B matrices (n+1, n+1) of any sizes.
+        lengths: (B,), how many words each sentence has; as many as its matrix has room for if not given.
+        scale, space, short: as for `TreeDistribution`.
+
+    Raises:
+        DeptreeError: what `TreeDistribution` says of a sentence, which is called by its place, from 1 on; or lengths do
+            not fit.
+    """
+    matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
+    if lengths is not None:
+        sizes = np.asarray(lengths).tolist()
+        if len(sizes) != len(matrices):
+            problem = f"there are {len(matrices)} matrices of scores and {len(sizes)} lengths"
+            raise DeptreeError(problem, "Give a length for each")
+        matrices = [_cut(each, n, place) for place, (each, n) in enumerate(zip(matrices, sizes, strict=True), 1)]
+    return TreeDistributions(matrices, scale, tree_space(space, **short))
+
+
+def _cut(matrix: Array, n: Any, place: int) -> Array:
+    """The part of a padded matrix that is a sentence's."""
+    if type(n) is not int or not 0 < n < len(matrix):
+        problem = f"its length is {n}, its matrix has room for 1 to {len(matrix) - 1} words"
+        raise DeptreeError(problem, "Give the number of its words, without ROOT", sent_id=str(place))
+    return matrix[: n + 1, : n + 1]
+
+
+class TreeDistributions(Sequence[TreeDistribution]):
+    """A sequence of `TreeDistribution`s with their questions asked of all at once; answers are in order.
+
+    Args:
+        matrices: the scores of each.
+        scale, space: as of `TreeDistribution`.
+    """
+
+    def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
+        self._matrices, self._scale, self.space = matrices, scale, space
+        self._alone: dict[int, TreeDistribution] = {}
+        served = self._plain.copy()
+        if self._together is not None:
+            served[self._plain] = self._together.sound
+        for place in np.flatnonzero(~served).tolist():  # also tells what is wrong with it
+            self[place]
+
+    def __len__(self) -> int:
+        return len(self._matrices)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
+        if place not in self._alone:
+            self._alone[place] = TreeDistribution(self._matrices[place], self._scale, self.space, id=str(place + 1))
+        return self._alone[place]
+
+    @cached_property
+    def _plain(self) -> Array:
+        """(B,), whether the ragged core serves a sentence."""
+        serves = isinstance(self.space, NonProjective) and self._scale in ("log", "weight")
+        return np.array([serves and _is_plain(each) for each in self._matrices], dtype=np.bool_)
+
+    @cached_property
+    def _together(self) -> TreeBatch | None:
+        """Those that are plain; `sound` says which really are."""
+        chosen = [each for each, plain in zip(self._matrices, self._plain.tolist(), strict=True) if plain]
+        if not chosen:
+            return None
+        flat = np.concatenate([_prepared(each, self._scale).ravel() for each in chosen])
+        return TreeBatch.of(flat, np.array([len(each) - 1 for each in chosen]), self.space.single_root)
+
+    def _answers(
+        self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
+    ) -> list[Answer]:
+        """What all say at once, and in the place of what is not sound what its own distribution says."""
+        found: list[Any] = [None] * len(self)
+        if self._together is not None:
+            answers = list(together(self._together))
+            for place, answer, sound in zip(
+                np.flatnonzero(self._plain).tolist(), answers, self._together.sound.tolist(), strict=True
+            ):
+                found[place] = answer if sound else None
+        return [alone(self[place]) if each is None else each for place, each in enumerate(found)]
+
+    @property
+    def log_partition(self) -> Float:
+        """log Z of each, (B,)."""
+        return np.array(
+            self._answers(lambda trees: trees.log_partitions[:, 0].tolist(), lambda trees: trees.log_partition)
+        )
+
+    def marginals(self) -> list[Float]:
+        """P(head -> dependent) of each, (n+1, n+1)."""
+        return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
+
+    def argmax(self) -> list[Heads]:
+        """The most probable tree of each, (n,)."""
+        return self._answers(lambda trees: (each[0] for each in trees.argmax()), TreeDistribution.argmax)
+
+    def mbr(self) -> list[Heads]:
+        """The tree with the highest expected attachment score of each, (n,)."""
+        return self._answers(lambda trees: (each[0] for each in trees.mbr()), TreeDistribution.mbr)
+
+    def sample(self, k: int, seed: int | None = None) -> list[Heads]:
+        """Draw k independent trees of each, (k, n).
+
+        Args:
+            seed: sentence i has the stream of the id i, from 1 on, as in `deptree sample --seed`; a fresh one if None.
+        """
+        size, number = how_many(k), seed_of(seed)
+        if not 0 < size <= FEW:
+            return [each.sample(size, seed=number) for each in self]
+        names = [(str(place + 1), 0) for place in np.flatnonzero(self._plain).tolist()]
+
+        def together(trees: TreeBatch) -> Iterable[Heads]:
+            return trees.sample(size, kernel_states(number, names))
+
+        return self._answers(together, lambda trees: trees.sample(size, seed=number))
+
+
+def _is_plain(matrix: Array) -> bool:
+    """Whether it is a square of numbers, with a word at least."""
+    return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"
+
+
+def _prepared(matrix: Array, scale: str) -> Float:
+    """A matrix of log-scores in float64, -inf where there are no arcs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(matrix, dtype=np.float64) if scale == "weight" else np.array(matrix, dtype=np.float64)
+    found[:, 0] = -np.inf
+    np.fill_diagonal(found, -np.inf)
+    return found
