@@ -13,7 +13,7 @@ from deptree_cli.core.batches.ragged import TreeBatch
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
@@ -53,7 +53,7 @@ def batch(
 def _cut(matrix: Array, n: Any, place: int) -> Array:
     """The part of a padded matrix that is a sentence's."""
     if type(n) is not int or not 0 < n < len(matrix):
-        problem = f"its length is {n}, its matrix has room for 1 to {len(matrix) - 1} words"
+        problem = f"its length is {n}, its matrix has room for {counted(len(matrix) - 1, 'word')}"
         raise DeptreeError(problem, "Give the number of its words, without ROOT", sent_id=str(place))
     return matrix[: n + 1, : n + 1]
 

@@ -62,7 +62,7 @@ def test_no_sentence() -> None:
         ([np.zeros((3, 3)), np.full((3, 3), np.nan)], None, "2: .*nan"),
         ([np.zeros((3, 3)), np.zeros((2, 3))], None, "2: .*shape"),
         ([np.zeros((3, 3)), np.zeros(3)], None, "2: .*shape"),
-        ([np.zeros((3, 3))], [3], "1: its length is 3, its matrix has room for 1 to 2 words"),
+        ([np.zeros((3, 3))], [3], "1: its length is 3, its matrix has room for 2 words"),
         ([np.zeros((3, 3))], [1, 2], "there are 1 matrices of scores and 2 lengths"),
         ([np.full((3, 3), -np.inf)], None, "1: "),
     ],
