@@ -9,15 +9,16 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.batches.ragged import TreeBatch
+from deptree_cli.core.batches.ragged import TreeBatch, starts_of
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Array, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_states, seed_of
+from deptree_cli.kernels.batches.layout import FIRST, lay_out
 
 Answer = TypeVar("Answer")
 
@@ -98,8 +99,8 @@ class TreeDistributions(Sequence[TreeDistribution]):
         chosen = [each for each, plain in zip(self._matrices, self._plain.tolist(), strict=True) if plain]
         if not chosen:
             return None
-        flat = np.concatenate([_prepared(each, self._scale).ravel() for each in chosen])
-        return TreeBatch.of(flat, np.array([len(each) - 1 for each in chosen]), self.space.single_root)
+        lengths = np.array([len(each) - 1 for each in chosen])
+        return TreeBatch.of(_log_scores(chosen, lengths, self._scale), lengths, self.space.single_root)
 
     def _answers(
         self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
@@ -155,10 +156,13 @@ def _is_plain(matrix: Array) -> bool:
     return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"
 
 
-def _prepared(matrix: Array, scale: str) -> Float:
-    """A matrix of log-scores in float64, -inf where there are no arcs."""
+def _log_scores(matrices: Sequence[Array], lengths: Int, scale: str) -> Float:
+    """Log-scores one matrix after another, -inf where there are no arcs."""
+    values = np.concatenate([each.ravel() for each in matrices], dtype=np.float64, casting="unsafe")
+    sizes = lengths + 1
+    offsets, found = starts_of(sizes**2), np.empty_like(values)
+    shapes, by_dependents = np.column_stack([sizes, sizes]), np.zeros(len(sizes), dtype=np.bool_)
+    forbidden = 0.0 if scale == "weight" else -np.inf
+    lay_out(values, shapes, offsets, by_dependents, FIRST, forbidden, lengths, offsets, found)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(matrix, dtype=np.float64) if scale == "weight" else np.array(matrix, dtype=np.float64)
-    found[:, 0] = -np.inf
-    np.fill_diagonal(found, -np.inf)
-    return found
+        return np.log(found, out=found) if scale == "weight" else found
