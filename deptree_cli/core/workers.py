@@ -14,6 +14,9 @@ from typing import Any
 
 from deptree_cli.core.undo import forget_everything
 
+# Bytes that a pipe holds: what Linux allows to everyone.
+PIPE = 1 << 20
+
 # More workers than this only wait for each other.
 WORKERS_PER_CORE = 4
 
@@ -46,9 +49,14 @@ class Workshop:
         return process
 
     def SimpleQueue(self) -> Any:  # noqa: N802 (multiprocessing's name)
-        """Make a queue of results, as the context does."""
-        self._results.append(self._context.SimpleQueue())
-        return self._results[-1]
+        """Make a queue of results, as the context does, through a wide pipe: trees are a megabyte a sentence."""
+        queue: Any = self._context.SimpleQueue()
+        with suppress(ImportError, AttributeError, OSError):  # not Linux, or not allowed
+            import fcntl
+
+            fcntl.fcntl(queue._writer.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
+        self._results.append(queue)
+        return queue
 
     def kill(self) -> None:
         """Kill every process at once.

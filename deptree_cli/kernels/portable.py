@@ -10,6 +10,8 @@ from pathlib import Path
 
 NATIVE, GENERIC = "native", "generic"
 
+LINE = 64  # bytes of a line of the cache, and of a vector of ours
+
 # By architecture: the level as LLVM calls it, and its features beyond the architecture's own, by LLVM's name the
 # kernel's (https://gitlab.com/x86-psABIs/x86-64-ABI, table 3.1).
 X86_64_V3 = {

@@ -14,7 +14,7 @@ from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import SAFE_LOG, reaches
-from deptree_cli.kernels.numbers.vectors import LINE
+from deptree_cli.kernels.portable import LINE
 
 
 @kernel(allocates=True)

@@ -17,7 +17,7 @@ from deptree_cli.kernels.elimination.sweeps import eliminate_backward, eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.lanes import Lanes
 from deptree_cli.kernels.numbers.operations import reaches, tolerance
-from deptree_cli.kernels.numbers.vectors import LINE
+from deptree_cli.kernels.portable import LINE
 from deptree_cli.kernels.xoshiro import U64
 
 # Bytes of a row of words, 50 float64 or 100 float32, up to which sentences go side by side: a full group takes less

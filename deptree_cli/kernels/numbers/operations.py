@@ -14,7 +14,8 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operation import operation
-from deptree_cli.kernels.numbers.vectors import LINE, add_across, everywhere, load_from, store_from
+from deptree_cli.kernels.numbers.vectors import add_across, everywhere, load_from, store_from
+from deptree_cli.kernels.portable import LINE
 
 SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708
 SAFE_LOG_SINGLE = -60.0  # the same of float32, e^-87

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 
-LINE = 64  # bytes of a vector: a line of the cache
+from deptree_cli.kernels.portable import LINE
 
 
 class Vector(types.Type):

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.kernels.flags import INTERPRETED
-
-LINE = 64  # bytes of a vector
+from deptree_cli.kernels.portable import LINE
 
 
 def lane_count(dtype: Any) -> int:
