@@ -26,6 +26,9 @@ BENCHMARKS = {
     "few": Benchmark("samplers.few", "from how many trees on tables pay"),
     "inference": Benchmark("sums.inference", "log Z and marginals beside the Laplacian inverse and peers"),
     "whole": Benchmark("program.whole", "start-up, a treebank and long streams: time and memory of the command"),
+    "throughput": Benchmark(
+        "program.throughput", "what a sentence costs the command beyond its start, and a million trees"
+    ),
     "growth": Benchmark("samplers.growth", "time per tree by words and trees"),
     "swor": Benchmark("distinct.speeds", "distinct trees per second, and what estimates gain by them"),
     "decoding": Benchmark("sums.decoding", "maximum trees and entropies with gradients, beside peers"),

@@ -57,16 +57,14 @@ def measure(arguments: list[str], environment: dict[str, str] | None = None, std
 def _start(folder: Path) -> Iterator[list[Cell]]:
     yield ["deptree --help", *measure(["--help"])]
     one = ["sample", "sample_data/one.npy", "-k", "100", "--seed", "1", "-q"]
-    yield [
-        "sample -k 100, one sentence, nothing compiled yet",
-        *measure(one, {"NUMBA_CACHE_DIR": str(folder / "cache")}),
-    ]
-    yield ["the same again", *measure(one, {"NUMBA_CACHE_DIR": str(folder / "cache")})]
+    compiled = {"NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    yield ["sample -k 100, one sentence, by Python", *measure(one, {"NUMBA_DISABLE_JIT": "1"})]
+    yield ["by machine code, nothing compiled yet", *measure(one, compiled)]
+    yield ["the same again", *measure(one, compiled)]
 
 
 def _treebank(folder: Path) -> Iterator[list[Cell]]:
-    """The English scores where they are at hand, else peaked ones of the same lengths."""
-    scores, conllu = _real() or _generated(folder)
+    scores, conllu = treebank(folder)
     common = ["sample", scores, "--from", "natasha", "-k", "100", "--seed", "1", "-q"]
     for jobs in ("1", "2"):
         target = ["-o", str(folder / "out.conllu"), "--conllu", conllu, "--jobs", jobs]
@@ -74,6 +72,11 @@ def _treebank(folder: Path) -> Iterator[list[Cell]]:
         yield [f"to JSON Lines, --jobs {jobs}", *measure([*common, "-o", str(folder / "out.jsonl"), "--jobs", jobs])]
     yield ["heads alone, .npz", *measure([*common, "-o", str(folder / "out.npz")])]
     yield ["marginals, .npz", *measure(["marginals", scores, "--from", "natasha", "-q", "-o", str(folder / "m.npz")])]
+
+
+def treebank(folder: Path) -> tuple[str, str]:
+    """The English scores and sentences where they are at hand, else peaked ones of the same lengths."""
+    return _real() or _generated(folder)
 
 
 def _real() -> tuple[str, str] | None:
