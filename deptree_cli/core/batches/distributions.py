@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.batches.ragged import TreeBatch, starts_of
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, Int
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
@@ -41,7 +41,7 @@ def batch(
         DeptreeError: what `TreeDistribution` says of a sentence, which is called by its place, from 1 on; or lengths do
             not fit.
     """
-    matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
+    matrices = [np.array(each) for each in scores]  # type: ignore[union-attr]
     if lengths is not None:
         sizes = np.asarray(lengths).tolist()
         if len(sizes) != len(matrices):
@@ -124,7 +124,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
 
     def marginals(self) -> list[Float]:
         """P(head -> dependent) of each, (n+1, n+1)."""
-        return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
+        return self._answers(lambda trees: trees.matrices(read_only(trees.marginals)), TreeDistribution.marginals)
 
     def argmax(self) -> list[Heads]:
         """The most probable tree of each, (n,)."""

@@ -52,6 +52,16 @@ def test_padded_scores_and_weights() -> None:
     assert [each.n for each in by_lengths] == lengths
 
 
+def test_nothing_changes_it() -> None:
+    """Neither what is done to the scores afterwards nor what is done to an answer."""
+    scores = np.zeros((2, 4, 4))
+    together = batch(scores)
+    scores[:] = 9.0
+    assert together[0].log_partition == together.log_partition[0] == TreeDistribution(np.zeros((4, 4))).log_partition
+    with pytest.raises(ValueError, match="read-only"):
+        together.marginals()[0][0, 1] = 1.0
+
+
 def test_no_sentence() -> None:
     assert batch([]).log_partition.tolist() == batch([]).sample(2) == []
 
