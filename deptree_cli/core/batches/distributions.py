@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
@@ -12,13 +13,13 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.batches.ragged import TreeBatch, starts_of
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_states, seed_of
-from deptree_cli.kernels.batches.layout import FIRST, lay_out
+from deptree_cli.kernels.batches.layout import clear_no_arcs
 
 Answer = TypeVar("Answer")
 
@@ -41,7 +42,7 @@ def batch(
         DeptreeError: what `TreeDistribution` says of a sentence, which is called by its place, from 1 on; or lengths do
             not fit.
     """
-    matrices = [np.array(each) for each in scores]  # type: ignore[union-attr]
+    matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
     if lengths is not None:
         sizes = np.asarray(lengths).tolist()
         if len(sizes) != len(matrices):
@@ -68,39 +69,33 @@ class TreeDistributions(Sequence[TreeDistribution]):
     """
 
     def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
-        self._matrices, self._scale, self.space = matrices, scale, space
-        self._alone: dict[int, TreeDistribution] = {}
-        served = self._plain.copy()
-        if self._together is not None:
-            served[self._plain] = self._together.sound
-        for place in np.flatnonzero(~served).tolist():  # also tells what is wrong with it
-            self[place]
+        self.space, self._size = space, len(matrices)
+        served = isinstance(space, NonProjective) and scale in ("log", "weight")
+        self._places = [place for place, matrix in enumerate(matrices) if served and _is_plain(matrix)]
+        self._together = _laid_out([matrices[place] for place in self._places], scale, space) if self._places else None
+        sound = set(compress(self._places, self._together.sound)) if self._together else set()
+        self._alone = {  # also tells what is wrong with them
+            place: TreeDistribution(matrix, scale, space, id=str(place + 1))
+            for place, matrix in enumerate(matrices)
+            if place not in sound
+        }
+
+    @cached_property
+    def _scores(self) -> dict[int, Float]:
+        """The log-scores of those that the ragged core serves, by their places."""
+        matrices = self._together.matrices(self._together.log_scores) if self._together else []
+        return dict(zip(self._places, matrices, strict=True))
 
     def __len__(self) -> int:
-        return len(self._matrices)
+        return self._size
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[each] for each in range(len(self))[place]]
         place = range(len(self))[place]
         if place not in self._alone:
-            self._alone[place] = TreeDistribution(self._matrices[place], self._scale, self.space, id=str(place + 1))
+            self._alone[place] = TreeDistribution(self._scores[place], "log", self.space, id=str(place + 1))
         return self._alone[place]
-
-    @cached_property
-    def _plain(self) -> Array:
-        """(B,), whether the ragged core serves a sentence."""
-        serves = isinstance(self.space, NonProjective) and self._scale in ("log", "weight")
-        return np.array([serves and _is_plain(each) for each in self._matrices], dtype=np.bool_)
-
-    @cached_property
-    def _together(self) -> TreeBatch | None:
-        """Those that are plain; `sound` says which really are."""
-        chosen = [each for each, plain in zip(self._matrices, self._plain.tolist(), strict=True) if plain]
-        if not chosen:
-            return None
-        lengths = np.array([len(each) - 1 for each in chosen])
-        return TreeBatch.of(_log_scores(chosen, lengths, self._scale), lengths, self.space.single_root)
 
     def _answers(
         self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
@@ -109,9 +104,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
         found: list[Any] = [None] * len(self)
         if self._together is not None:
             answers = list(together(self._together))
-            for place, answer, sound in zip(
-                np.flatnonzero(self._plain).tolist(), answers, self._together.sound.tolist(), strict=True
-            ):
+            for place, answer, sound in zip(self._places, answers, self._together.sound.tolist(), strict=True):
                 found[place] = answer if sound else None
         return [alone(self[place]) if each is None else each for place, each in enumerate(found)]
 
@@ -143,7 +136,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
         size, number = how_many(k), seed_of(seed)
         if not 0 < size <= FEW:
             return [each.sample(size, seed=number) for each in self]
-        names = [(str(place + 1), 0) for place in np.flatnonzero(self._plain).tolist()]
+        names = [(str(place + 1), 0) for place in self._places]
 
         def together(trees: TreeBatch) -> Iterable[Heads]:
             return trees.sample(size, kernel_states(number, names))
@@ -156,13 +149,11 @@ def _is_plain(matrix: Array) -> bool:
     return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"
 
 
-def _log_scores(matrices: Sequence[Array], lengths: Int, scale: str) -> Float:
-    """Log-scores one matrix after another, -inf where there are no arcs."""
+def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> TreeBatch:
+    """Their distributions by the ragged core; `sound` says of which it can have some."""
     values = np.concatenate([each.ravel() for each in matrices], dtype=np.float64, casting="unsafe")
-    sizes = lengths + 1
-    offsets, found = starts_of(sizes**2), np.empty_like(values)
-    shapes, by_dependents = np.column_stack([sizes, sizes]), np.zeros(len(sizes), dtype=np.bool_)
-    forbidden = 0.0 if scale == "weight" else -np.inf
-    lay_out(values, shapes, offsets, by_dependents, FIRST, forbidden, lengths, offsets, found)
+    sizes = np.array([len(each) for each in matrices])
+    clear_no_arcs(values, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(found, out=found) if scale == "weight" else found
+        log_scores = np.log(values, out=values) if scale == "weight" else values
+    return TreeBatch.of(log_scores, sizes - 1, space.single_root)

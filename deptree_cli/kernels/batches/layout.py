@@ -29,6 +29,15 @@ def lay_out(values, shapes, starts, dep_head, root, empty, lengths, offsets, out
                     target[head, word] = given[i, j]
 
 
+@kernel
+def clear_no_arcs(values, sizes, offsets, empty):
+    """Overwrite column 0 and the diagonal of square matrices of sizes (B,), one after another, by `empty`."""
+    for b in range(sizes.shape[0]):
+        for i in range(sizes[b]):
+            values[offsets[b] + i * sizes[b]] = empty
+            values[offsets[b] + i * (sizes[b] + 1)] = empty
+
+
 @kernel(allocates=True)
 def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
     """Fill values as `lay_out` takes them with what belongs to arcs, 0 where a cell has none."""
