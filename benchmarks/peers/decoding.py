@@ -18,6 +18,18 @@ def synjax_mst() -> Action:
     return lambda distribution: vectorized_mst(np.maximum(distribution.log_scores, -1e5)[None], None, True)
 
 
+def ufal_mst() -> Action:
+    """Maximum spanning arborescence of ufal.chu_liu_edmonds (C++), any number of ROOT arcs."""
+    from ufal.chu_liu_edmonds import chu_liu_edmonds
+
+    def best(distribution: TreeDistribution) -> object:
+        scores = np.ascontiguousarray(distribution.log_scores.T)
+        scores[scores == -np.inf] = np.nan  # no arc
+        return chu_liu_edmonds(scores)
+
+    return best
+
+
 def networkx_mst() -> Action:
     """Edmonds' maximum spanning arborescence of networkx, any number of ROOT arcs."""
     from networkx import DiGraph, maximum_spanning_arborescence
@@ -48,5 +60,9 @@ def tree_expectations() -> Action:
 
 
 # networkx samples undirected trees only; it stands beside us where best trees are sought.
-BEST: dict[str, Callable[[], Action]] = {"SynJax": synjax_mst, "networkx (multi-root)": networkx_mst}
+BEST: dict[str, Callable[[], Action]] = {
+    "SynJax": synjax_mst,
+    "ufal.chu_liu_edmonds (multi-root)": ufal_mst,
+    "networkx (multi-root)": networkx_mst,
+}
 ENTROPY: dict[str, Callable[[], Action]] = {"tree_expectations": tree_expectations}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from benchmarks.peers import installed
 from benchmarks.peers.decoding import BEST, ENTROPY, Action
 from benchmarks.scores import KINDS, fresh, uniform
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
+from deptree_cli.core.batches.distributions import batch
 from deptree_cli.core.decoding import best_trees, maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations.entropies import entropy, entropy_gradient
@@ -27,6 +30,7 @@ def run() -> Iterator[Table]:
 
 def _best(make: Callable[[int], TreeDistribution]) -> Iterator[list[Cell]]:
     yield ["deptree", *(_per_second(maximum_tree, make(n)) for n in LENGTHS)]
+    yield ["deptree, each of a batch of 1,000", *(_in_a_batch(make(n)) for n in LENGTHS)]
     yield ["deptree, each of the 1,000 best", *(_of_many(make(n)) for n in LENGTHS)]
     for name, best in installed(BEST).items():
         yield [name, *(best and _per_second(best, make(n)) for n in LENGTHS)]
@@ -34,6 +38,12 @@ def _best(make: Callable[[int], TreeDistribution]) -> Iterator[list[Cell]]:
 
 def _per_second(best: Callable[[TreeDistribution], object], distribution: TreeDistribution) -> float:
     return 20 / seconds(lambda: [best(distribution) for _ in range(20)])
+
+
+def _in_a_batch(distribution: TreeDistribution) -> float:
+    """From bare scores."""
+    scores = [np.array(distribution.log_scores) for _ in range(TREES)]
+    return TREES / seconds(lambda: batch(scores).argmax(), repeats=3)
 
 
 def _of_many(distribution: TreeDistribution) -> float:
