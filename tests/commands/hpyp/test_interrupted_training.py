@@ -95,7 +95,7 @@ def test_an_interruption_before_the_first_iteration(folder: Path) -> None:
     """Of a process that has just started."""
     line = command(Path(sys.executable).parent, "static", "none.npz")
     process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    time.sleep(0.25)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
     assert process.returncode in (130, -signal.SIGINT)
