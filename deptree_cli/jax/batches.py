@@ -14,8 +14,34 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.scores import MASK, checked_log_scores
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, space, tree_space
+
+# Where work is done: by our kernels on the CPU, which compiled code calls back; in plain JAX, where the scores are; or
+# as the default backend of JAX suggests.
+IMPLEMENTATIONS = ("auto", "kernels", "device")
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("log_scores", "lengths", "single_root"),
+    meta_fields=("projective",),
+)
+@dataclass(frozen=True)
+class Padded:
+    """Sentences as they come.
+
+    Attributes:
+        log_scores: float32 or float64, (..., N, N), ``[head, dependent]``, of any numbers.
+        lengths: (...,), how many words each has; none of 1 to N - 1 where it could not be looked at.
+        single_root, projective: see `Batch`.
+    """
+
+    log_scores: Array
+    lengths: Array
+    single_root: Array
+    projective: bool
 
 
 @partial(
@@ -44,17 +70,25 @@ class Batch:
 def batch_of(
     log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
 ) -> Batch:
+    """Return the same as elimination takes it.
+
+    Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
+    """
+    return arranged(padded(log_scores, lengths, name, **short))
+
+
+def padded(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
+) -> Padded:
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
     float32 and float64 stay what they are, all else becomes float32.
-
-    Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
 
     Raises:
         DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; there is no
             such tree space, or none in JAX; or projective is traced.
     """
-    kind = _kind_of_trees(name, **short)
+    single_root, projective = _kind_of_trees(name, **short)
     try:
         scores = jnp.asarray(log_scores)
     except (TypeError, ValueError):
@@ -66,7 +100,19 @@ def batch_of(
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
         problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
         raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
-    return _arranged(scores, _lengths(lengths, scores.shape), *kind)
+    return Padded(scores, _lengths(lengths, scores.shape), jnp.asarray(single_root).astype(bool), projective)
+
+
+def is_on_device(implementation: str) -> bool:
+    """Return whether an implementation is plain JAX.
+
+    Raises:
+        DeptreeError: there is none of this name.
+    """
+    if implementation not in IMPLEMENTATIONS:
+        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
+        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
+    return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
 
 
 def _kind_of_trees(
@@ -85,8 +131,10 @@ def _kind_of_trees(
     return trees.single_root, trees.projective
 
 
-@partial(jax.jit, static_argnums=3)
-def _arranged(log_scores: Array, lengths: Array, single_root: Array, projective: bool) -> Batch:
+@jax.jit
+def arranged(sentences: Padded) -> Batch:
+    """Return sentences as elimination takes them."""
+    log_scores, lengths = sentences.log_scores, sentences.lengths
     nodes, last = jnp.arange(log_scores.shape[-1]), lengths[..., None]
     inside = (nodes <= last)[..., :, None] & (nodes <= last)[..., None, :]
     arcs = inside & (nodes > 0) & (nodes[:, None] != nodes)
@@ -97,8 +145,8 @@ def _arranged(log_scores: Array, lengths: Array, single_root: Array, projective:
     return Batch(
         rolled,
         jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]),
-        jnp.asarray(single_root).astype(bool),
-        projective,
+        sentences.single_root,
+        sentences.projective,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Unpack
 
 import jax
@@ -13,8 +14,19 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax import eisner
-from deptree_cli.jax.batches import Batch, batch_of, matrix_of, require_numbers, require_trees
+from deptree_cli.jax.batches import (
+    Batch,
+    Padded,
+    arranged,
+    is_on_device,
+    matrix_of,
+    padded,
+    require_numbers,
+    require_trees,
+    seen,
+)
 from deptree_cli.jax.factors import APART, eliminate, flows, is_known, shift, two_sum
+from deptree_cli.jax.sums import by_kernels
 from deptree_cli.jax.wide import Wide, logarithm
 
 # How many units in the last place of 1, or of itself, log Z may be off by because words' constants cancel.
@@ -22,27 +34,37 @@ ROUNDINGS = 16
 
 
 def log_partition(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
+    log_scores: ArrayLike,
+    lengths: ArrayLike | None = None,
+    space: SpaceLike = None,
+    implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Array:
     """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
 
     Args:
-        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc. Trees with a score 180,000 or more below
-            the largest of its word count for nothing; a sentence that has no others is refused.
+        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc.
         lengths: (...,), the number of words of each sentence; it may be traced.
         space: which trees: a name in `core.spaces.SPACES`, single-root if none is given, static under jit; the short
             names are `single_root` (exactly one ROOT arc, or one or more; may be traced) and `projective` (whether no
             two arcs may cross).
+        implementation: "kernels": by our kernels on the CPU, called back from compiled code; "device": in plain JAX,
+            wherever it runs, as second derivatives always are: there trees with a score 180,000 or more below the
+            largest of its word count for nothing, and a sentence that has no others is refused, and so is one where
+            the best scores of words cancel and leave no digits; "auto": kernels where JAX's default backend is the CPU.
 
     Returns:
         numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
         grad), -inf of a sentence without a tree, with gradient 0; NaN of one that is refused, or whose length is none.
 
     Raises:
-        DeptreeError: shapes do not fit; or a sentence has no tree, a score that is NaN or infinite, or a mask in every
-            tree.
+        DeptreeError: shapes do not fit, or there is no such implementation; or a sentence has no tree, a score that is
+            NaN or infinite, or is refused.
     """
-    batch = batch_of(log_scores, lengths, space, **short)
+    sentences = padded(log_scores, lengths, space, **short)
+    if not is_on_device(implementation):
+        return _with_trees(_log_partition_by_kernels(sentences), sentences)
+    batch = arranged(sentences)
     relative, log_z = _log_partition(batch)
     require_trees(relative, batch)
     problem = f"the best scores of words cancel, and leave no digits of {log_z.dtype}"
@@ -51,16 +73,65 @@ def log_partition(
 
 
 def marginals(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
+    log_scores: ArrayLike,
+    lengths: ArrayLike | None = None,
+    space: SpaceLike = None,
+    implementation: str = "auto",
+    **short: Unpack[Short],
 ) -> Array:
     """Return the probability of each arc to be in a tree, (..., N, N). O(n^3).
 
     Arguments and errors as of `log_partition`; all are 0 where that returns -inf.
     """
-    batch = batch_of(log_scores, lengths, space, **short)
+    sentences = padded(log_scores, lengths, space, **short)
+    if not is_on_device(implementation):
+        log_z, found = _sums_by_kernels(sentences)
+        _with_trees(log_z, sentences)
+        return found
+    batch = arranged(sentences)
     relative, found = _marginals(batch)
     require_trees(relative, batch)
     return found
+
+
+def _with_trees(log_z: Array, sentences: Padded) -> Array:
+    """The same; see `require_trees`."""
+    values = seen(log_z)
+    if values is not None and not np.isfinite(values).all():
+        require_trees(log_z, arranged(sentences))
+    return log_z
+
+
+@jax.custom_jvp
+def _log_partition_by_kernels(sentences: Padded) -> Array:
+    return by_kernels(sentences, with_marginals=False)[0]
+
+
+@_log_partition_by_kernels.defjvp
+def _log_partition_by_kernels_jvp(primals: tuple[Padded], tangents: tuple[Padded]) -> tuple[Array, Array]:
+    log_z, found = _sums_by_kernels(primals[0])
+    return log_z, (found * tangents[0].log_scores).sum((-2, -1))
+
+
+@jax.custom_jvp
+def _sums_by_kernels(sentences: Padded) -> tuple[Array, Array]:
+    """Return log Z, (...,), and the marginals, (..., N, N), whose derivatives plain JAX has."""
+    log_z, found = by_kernels(sentences, with_marginals=True)
+    return log_z, found
+
+
+@_sums_by_kernels.defjvp
+def _sums_by_kernels_jvp(
+    primals: tuple[Padded], tangents: tuple[Padded]
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    own, changes = primals[0], tangents[0].log_scores
+    log_z, found = _sums_by_kernels(own)
+
+    def on_device(log_scores: Array) -> Array:
+        return _marginals(arranged(replace(own, log_scores=log_scores)))[1]
+
+    covariances = jax.jvp(on_device, (own.log_scores,), (changes,))[1]
+    return (log_z, found), ((found * changes).sum((-2, -1)), covariances)
 
 
 @jax.custom_jvp

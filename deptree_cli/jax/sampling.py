@@ -15,16 +15,13 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
-from deptree_cli.jax.batches import Batch, batch_of, require_trees
+from deptree_cli.jax.batches import Batch, batch_of, is_on_device, require_trees
 from deptree_cli.jax.decoding import Result, ask
 from deptree_cli.jax.factors import eliminate
 from deptree_cli.jax.partition import relative_log_partition
 from deptree_cli.jax.sampler import sample_trees
-
-IMPLEMENTATIONS = ("auto", "kernels", "device")
 
 
 class DistinctTrees(NamedTuple):
@@ -108,14 +105,9 @@ def sample_without_replacement(
 
 
 def _is_on_device(implementation: str, projective: bool) -> bool:
-    if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
-        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
     if implementation == "device" and projective:
         raise DeptreeError("projective trees are drawn by kernels only", "Leave out the implementation")
-    return implementation == "device" or (
-        implementation == "auto" and jax.default_backend() != "cpu" and not projective
-    )
+    return is_on_device(implementation) and not projective
 
 
 @partial(jax.jit, static_argnums=2)

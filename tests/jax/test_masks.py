@@ -1,4 +1,7 @@
-"""Masks of -1e6 to -9e14: values and gradients are right, or refused, which is NaN in compiled code; 350 digits."""
+"""Masks of -1e6 to -9e14: values and gradients are right, or refused, which is NaN in compiled code; 350 digits.
+
+Kernels refuse none.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +42,16 @@ def answers(scores: Any, other: Any, heads: Any, lengths: Any, single_root: Any,
     def of_one(scores: Any, other: Any, heads: Any, n: Any, single_root: Any) -> dict[str, Any]:
         how = {"lengths": n, "single_root": single_root, "projective": projective}
         questions: dict[str, Callable[[Any, Any], Any]] = {
-            "log_partition": lambda x, y: log_partition(x, **how),
+            "log_partition": lambda x, y: log_partition(x, implementation="device", **how),
+            "log_partition by kernels": lambda x, y: log_partition(x, implementation="kernels", **how),
             "log_prob": lambda x, y: log_prob(x, heads, **how),
             "entropy": lambda x, y: entropy(x, **how),
             "cross-entropy": lambda x, y: cross_entropy(x, y, **how),
             "kl": lambda x, y: kl(x, y, **how),
         }
         found = {name: jax.value_and_grad(ask, (0, 1))(scores, other) for name, ask in questions.items()}
-        return {**found, "marginals": marginals(scores, **how)}
+        sums = {name: marginals(scores, implementation=name, **how) for name in ("device", "kernels")}
+        return {**found, "marginals": sums["device"], "marginals by kernels": sums["kernels"]}
 
     return jax.vmap(of_one)(scores, other, heads, lengths, single_root)
 
@@ -58,6 +63,7 @@ def expected(graph: Graph, exact: Exact, other: Exact, tree: int) -> dict[str, A
     nothing, log_q = np.zeros_like(one_hot), exact.under(other)
     found: dict[str, Any] = {
         "log_partition": (exact.log_z, exact.marginals, nothing),
+        "log_partition by kernels": (exact.log_z, exact.marginals, nothing),
         "log_prob": (exact.log_probs[tree], one_hot - exact.marginals, nothing),
         "entropy": (exact.entropy, -exact.covariances(exact.log_probs), nothing),
     }
@@ -89,6 +95,7 @@ def look(count: int, dtype: Any, projective: bool) -> tuple[Worst, dict[str, lis
         needed.append(relative_log_partition(d) < -1e5)
         if not np.isnan(found["marginals"][b]).any():
             worst.see("marginals", found["marginals"][b, inside, inside], ours.marginals)
+        worst.see("marginals by kernels", found["marginals by kernels"][b, inside, inside], ours.marginals)
         for question, (value, *gradients) in expected(graph, ours, theirs, trees[b]).items():
             answer, slopes = found[question][0][b], found[question][1]
             if np.isnan(answer):
@@ -108,6 +115,7 @@ def test_every_question_is_answered_right_or_refused(dtype: Any, projective: boo
     with jax.enable_x64(dtype == np.float64):
         worst, refused, needed = look(GRAPHS, dtype, projective)
     worst.check(WITHIN[dtype])
+    assert "log_partition by kernels" not in refused
     for question in ("log_prob", "entropy"):
         assert all(needed[b] for b in refused[question])
         assert len(refused[question]) > GRAPHS // 20
@@ -131,9 +139,9 @@ def traced(batch: Numbers, lengths: Numbers, projective: bool = False) -> dict[s
     return jax.tree.map(np.asarray, answers(*given))
 
 
-def check_refused(found: dict[str, Any]) -> None:
-    """Sentence 0 has its numbers, sentence 1 NaN for all."""
-    for answer in found.values():
+def check_refused(found: dict[str, Any], kernels: bool) -> None:
+    """Sentence 0 has its numbers, sentence 1 NaN for all questions, those to kernels or not."""
+    for answer in [answer for name, answer in found.items() if kernels or not name.endswith("kernels")]:
         values = answer if isinstance(answer, np.ndarray) else answer[0]
         assert np.isfinite(values[0]).all()
         assert np.isnan(values[1, ..., 1:] if values.ndim > 1 else values[1]).all()
@@ -144,8 +152,8 @@ def test_what_needs_masks_is_refused_in_a_line(projective: bool) -> None:
     batch, lengths = batch_of(CYCLE)
     how, heads = {"lengths": lengths, "projective": projective}, [[-1, 0, 1, 1, 1]] * 6
     questions: list[Callable[[Any], Any]] = [
-        partial(log_partition, **how),
-        partial(marginals, **how),
+        partial(log_partition, implementation="device", **how),
+        partial(marginals, implementation="device", **how),
         partial(entropy, **how),
         lambda x: kl(x, x, **how),
         lambda x: log_prob(x, heads, **how),
@@ -155,7 +163,10 @@ def test_what_needs_masks_is_refused_in_a_line(projective: bool) -> None:
             DeptreeError, match=r"^sentence 1 of the batch: every tree has a score 180,000 or more below"
         ):
             ask(batch)
-    check_refused(traced(batch, lengths, projective))
+    check_refused(traced(batch, lengths, projective), kernels=False)
+    core = TreeDistribution(batch[1, : lengths[1] + 1, : lengths[1] + 1], projective=projective)
+    assert log_partition(batch, **how)[1] == pytest.approx(core.log_partition, rel=1e-6)
+    np.testing.assert_allclose(marginals(batch, **how)[1, : core.n + 1, : core.n + 1], core.marginals(), atol=1e-6)
     other = np.where(np.arange(5) == 2, np.float32(-1e9), 0) * np.tri(5, dtype=np.float32)[None]
     with pytest.raises(
         DeptreeError, match="sentence 0 of the batch: an arc that may have a probability scores 180,000"
@@ -179,7 +190,9 @@ def test_offsets_that_cancel() -> None:
     """9e14 + 0.3 - 9e14: two numbers of float32 do not hold the sum; marginals do not mind."""
     batch, lengths = batch_of(np.array([[0, 9e14, -9e14], [0, 0.3, -9e14], [0, 9e14, 0.3]]))
     with pytest.raises(DeptreeError, match="sentence 1 of the batch: the best scores of words cancel"):
-        log_partition(batch, lengths)
+        log_partition(batch, lengths, implementation="device")
+    core = TreeDistribution(batch[1, : lengths[1] + 1, : lengths[1] + 1])
+    assert log_partition(batch, lengths)[1] == pytest.approx(core.log_partition, rel=1e-6)
     values, (slopes, _) = traced(batch, lengths)["log_partition"]
     assert np.isnan(values[:2]).tolist() == [False, True]
     np.testing.assert_allclose(slopes[1, :5, :5], marginals(batch, lengths)[1], atol=1e-6)
@@ -192,7 +205,7 @@ def test_lengths_that_are_none(bad: int, projective: bool) -> None:
     for ask in (log_partition, marginals, entropy, lambda x, n, **_: kl(x, x, n), lambda x, n, **_: log_prob(x, x, n)):
         with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: the length is {bad}, not from 1 to 4"):
             ask(scores, lengths, projective=projective)
-    check_refused(traced(scores, np.where(lengths == 5, NODES, lengths), projective))
+    check_refused(traced(scores, np.where(lengths == 5, NODES, lengths), projective), kernels=True)
 
 
 def test_numbers_that_are_not_real() -> None:

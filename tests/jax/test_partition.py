@@ -20,6 +20,8 @@ from deptree_cli.jax import log_partition, marginals
 from deptree_cli.jax.batches import batch_of, require_trees
 
 SCALES = (1.0, 10.0, 30.0, 100.0)
+STATIC = ("projective", "implementation")
+EACH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 
 
 @pytest.fixture
@@ -29,57 +31,79 @@ def x64() -> Iterator[None]:
         yield
 
 
-@partial(jax.jit, static_argnames="projective")
+@partial(jax.jit, static_argnames=STATIC)
 def summed(scores: Any, **how: Any) -> Any:
     """The sum over the batch of log Z; compiled once for all tests."""
     return log_partition(scores, **how).sum()
 
 
-gradient = jax.jit(jax.grad(summed), static_argnames="projective")
+gradient = jax.jit(jax.grad(summed), static_argnames=STATIC)
 
 
-@partial(jax.jit, static_argnames="projective")
+@partial(jax.jit, static_argnames=STATIC)
 def forwards(scores: Any, direction: Any, **how: Any) -> Any:
     """The second derivative in a direction, forwards over backwards."""
     return jax.jvp(lambda scores: gradient(scores, **how), (scores,), (direction,))[1]
 
 
-@partial(jax.jit, static_argnames="projective")
+@partial(jax.jit, static_argnames=STATIC)
 @jax.grad
 def backwards(scores: Any, direction: Any, **how: Any) -> Any:
     """The same, backwards twice."""
     return (gradient(scores, **how) * direction).sum()
 
 
-def test_values_are_those_of_enumeration(sentences: Any) -> None:
-    found = log_partition(sentences.log_scores, **sentences.how)
+@EACH
+def test_values_are_those_of_enumeration(sentences: Any, implementation: str) -> None:
+    found = log_partition(sentences.log_scores, **sentences.how, implementation=implementation)
     assert found.dtype == jnp.float32
     np.testing.assert_allclose(found, [oracle.log_z for oracle in sentences.oracles], rtol=3e-7)
-    probs = marginals(sentences.log_scores, **sentences.how)
+    probs = marginals(sentences.log_scores, **sentences.how, implementation=implementation)
     expected = sentences.padded([oracle.marginals() for oracle in sentences.oracles])
     np.testing.assert_allclose(probs, expected, atol=2e-6)
     assert not np.asarray(probs)[~sentences.counted()].any()
     assert (np.asarray(probs) >= 0).all()
 
 
-def test_the_gradient_are_the_marginals_and_0_where_nothing_counts(sentences: Any) -> None:
-    found = np.asarray(gradient(sentences.log_scores, **sentences.how))
-    np.testing.assert_allclose(found, marginals(sentences.log_scores, **sentences.how), rtol=1e-6, atol=1e-9)
+@EACH
+def test_the_gradient_are_the_marginals_and_0_where_nothing_counts(sentences: Any, implementation: str) -> None:
+    found = np.asarray(gradient(sentences.log_scores, **sentences.how, implementation=implementation))
+    np.testing.assert_allclose(
+        found, marginals(sentences.log_scores, **sentences.how, implementation=implementation), rtol=1e-6, atol=1e-9
+    )
     assert not found[~sentences.counted()].any()
 
 
-def test_a_direction_forwards_is_the_gradient_in_it(sentences: Any) -> None:
-    how = sentences.how
+@EACH
+def test_a_direction_forwards_is_the_gradient_in_it(sentences: Any, implementation: str) -> None:
+    how = sentences.how | {"implementation": implementation}
     direction = np.random.default_rng(0).normal(size=sentences.log_scores.shape).astype(np.float32)
     _, tangent = jax.jvp(lambda scores: summed(scores, **how), (sentences.log_scores,), (direction,))
     assert tangent == pytest.approx(float((gradient(sentences.log_scores, **how) * direction).sum()), rel=1e-5)
 
 
-def test_sentences_one_by_one_change_nothing(sentences: Any) -> None:
+@EACH
+def test_sentences_one_by_one_change_nothing(sentences: Any, implementation: str) -> None:
     lengths, name = sentences.lengths, sentences.space.name
-    one = jax.vmap(lambda scores, n: marginals(scores, n, name))
-    together = marginals(sentences.log_scores, **sentences.how)
+    one = jax.vmap(lambda scores, n: marginals(scores, n, name, implementation))
+    together = marginals(sentences.log_scores, **sentences.how, implementation=implementation)
     np.testing.assert_allclose(one(sentences.log_scores, lengths), together, atol=1e-7)
+
+
+def test_root_modes_may_differ_where_vmap_is_over_them(sentences: Any) -> None:
+    """Of 0, no length, too: NaN."""
+    projective, modes = sentences.space.projective, np.arange(6) % 2 == 0
+    lengths = np.where(np.arange(6) == 1, 0, sentences.lengths)
+    one = jax.vmap(lambda scores, n, mode: log_partition(scores, n, single_root=mode, projective=projective))
+    found = one(sentences.log_scores, lengths, modes)
+    plain = np.stack(
+        [
+            log_partition(sentences.log_scores, sentences.lengths, single_root=mode, projective=projective)
+            for mode in (False, True)
+        ]
+    )
+    expected = np.where(np.arange(6) == 1, np.nan, plain[modes.astype(int), np.arange(6)])
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_second_derivatives_are_those_of_finite_differences(sentences: Any, x64: None, quick: None) -> None:
@@ -151,21 +175,23 @@ def exact_marginals(scores: np.ndarray, projective: bool) -> list[np.ndarray]:
 KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
 
 
+@EACH
 @KINDS
-def test_float32_suffices_at_any_scale(projective: bool, graphs: Any) -> None:
+def test_float32_suffices_at_any_scale(projective: bool, graphs: Any, implementation: str) -> None:
     """Gaussian logits, and words that choose each other with probability 1 - e^-27 to e^-300; of these the logits
     differ by numbers that are rounded when they are shifted."""
     graph = [graphs.gaussian(12, scale, seed) for scale in SCALES for seed in (0, 1)]
     graph += [graphs.saturated(12, np.exp(-gap)) + graphs.gaussian(12, 0.1) for gap in (27.0, 100.0, 300.0)]
     scores = np.stack(graph).astype(np.float32)
-    found = marginals(scores, projective=projective)
+    found = marginals(scores, projective=projective, implementation=implementation)
     np.testing.assert_allclose(found, exact_marginals(scores, projective), atol=1e-6)
 
 
+@EACH
 @KINDS
-def test_float64_is_exact_to_rounding(projective: bool, graphs: Any, x64: None) -> None:
+def test_float64_is_exact_to_rounding(projective: bool, graphs: Any, x64: None, implementation: str) -> None:
     scores = np.stack([graphs.gaussian(12, scale) for scale in SCALES] + [graphs.saturated(12)])
-    found = marginals(scores, projective=projective)
+    found = marginals(scores, projective=projective, implementation=implementation)
     assert found.dtype == jnp.float64
     np.testing.assert_allclose(found, exact_marginals(scores, projective), atol=3e-14)
 
@@ -185,12 +211,14 @@ class TestWithoutATree:
         scores[1, 1:, 2:4] = -np.inf  # words 2 and 3 hang on ROOT only
         return scores
 
-    def test_the_sentence_is_named(self) -> None:
+    @EACH
+    def test_the_sentence_is_named(self, implementation: str) -> None:
+        ask = {"implementation": implementation}
         with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch: no single-root tree .* words 2 and 3 can"):
-            log_partition(self.scores())
+            log_partition(self.scores(), **ask)
         with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch"):
-            marginals(self.scores())
-        assert np.isfinite(log_partition(self.scores(), single_root=False)).all()
+            marginals(self.scores(), **ask)
+        assert np.isfinite(log_partition(self.scores(), single_root=False, **ask)).all()
 
     def test_what_is_not_finite_in_spite_of_trees_is_an_error(self) -> None:
         batch = batch_of(np.zeros((6, 5, 5), dtype=np.float32), None)
@@ -199,10 +227,12 @@ class TestWithoutATree:
         ):
             require_trees(jnp.zeros(6).at[3].set(-jnp.inf), batch)
 
-    def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self) -> None:
-        found = jax.jit(log_partition)(self.scores())
+    @EACH
+    def test_compiled_code_gives_minus_infinity_and_gradients_of_0(self, implementation: str) -> None:
+        found = jax.jit(partial(log_partition, implementation=implementation))(self.scores())
         np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
-        slopes = np.asarray(gradient(self.scores(), lengths=np.full(6, 4), single_root=True, projective=False))
+        how = {"single_root": True, "projective": False, "implementation": implementation}
+        slopes = np.asarray(gradient(self.scores(), lengths=np.full(6, 4), **how))
         assert not slopes[1].any()
         np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
 
@@ -234,6 +264,8 @@ def test_what_cannot_be_read_is_refused_in_a_line() -> None:
         log_partition(scores, [1, 2, 3])
     with pytest.raises(DeptreeError, match="sentence 1 of the batch: the length is 5, not from 1 to 4"):
         log_partition(scores, [1, 5, 1, 1, 1, 1])
+    with pytest.raises(DeptreeError, match=r"unknown implementation 'devices'.*device"):
+        marginals(scores, implementation="devices")
 
 
 def test_nan_is_refused_or_stays_nan_but_in_padding() -> None:

@@ -17,6 +17,7 @@ from deptree_cli.core.batches.by_space import BatchSums, kernels_for
 from deptree_cli.core.batches.packed import PRECISIONS, Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.numbers.pairs import pair_add
 
@@ -27,17 +28,7 @@ def log_partitions(batch: Batch, threads: int = 1) -> Float:
     Raises:
         DeptreeError: something is wrong with a sentence's scores, or it has no tree; it is named.
     """
-    log_z = np.empty(len(batch.lengths))
-
-    def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
-        kernels.log_partitions(packed, log_z[first:stop])
-        log_z[first:stop] += packed.constants
-
-    def fill_one(b: int, sentence: ArcFactored) -> None:
-        log_z[b] = sentence.factorisation.log_z
-
-    _run(batch, threads, fill, fill_one, batch.precision)
-    return log_z
+    return _sums(batch, threads, None)[0]
 
 
 def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float, Array, Float]:
@@ -46,18 +37,46 @@ def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float,
 
     Marginals of forbidden arcs, of column 0 and of padding are 0. O(n^3) a sentence. Errors as for `log_partitions`.
     """
-    log_z, relative, marginals = *np.empty((2, len(batch.lengths))), np.zeros_like(batch.log_scores)
+    marginals = np.zeros_like(batch.log_scores)
+    log_z, relative = _sums(batch, threads, marginals)
+    return log_z, marginals, relative
+
+
+def sums(batch: Batch, threads: int = 1, *, with_marginals: bool) -> tuple[Float, Array | None]:
+    """Return log Z and the marginals, if they are wanted; nothing is raised.
+
+    -inf and 0 of a sentence that has no tree; NaN, all of them, of one whose scores are none.
+    """
+    marginals = np.zeros_like(batch.log_scores) if with_marginals else None
+    return _sums(batch, threads, marginals, raises=False)[0], marginals
+
+
+def _sums(batch: Batch, threads: int, marginals: Array | None, *, raises: bool = True) -> tuple[Float, Float]:
+    """Return log Z and that of the shifted scores, (B,) both, and fill marginals (B, N, N), zeros at first."""
+    log_z, relative = np.empty((2, len(batch.lengths)))
 
     def fill(kernels: BatchSums, packed: Packed, first: int, stop: int) -> None:
-        kernels.marginals(packed, relative[first:stop], marginals[first:stop])
+        if marginals is None:
+            kernels.log_partitions(packed, relative[first:stop])
+        else:
+            kernels.marginals(packed, relative[first:stop], marginals[first:stop])
         log_z[first:stop] = relative[first:stop] + packed.constants
 
     def fill_one(b: int, sentence: ArcFactored) -> None:
         log_z[b], relative[b] = sentence.factorisation.log_z, relative_log_partition(sentence)
-        _put(marginals[b], sentence.factorisation.marginals())
+        if marginals is not None:
+            _put(marginals[b], sentence.factorisation.marginals())
 
-    _run(batch, threads, fill, fill_one, batch.precision)
-    return log_z, marginals, relative
+    def leave_out(b: int) -> None:
+        nodes = int(batch.lengths[b]) + 1
+        own = batch.log_scores[b, :nodes, 1:nodes][~np.eye(nodes, dtype=bool)[:, 1:]]
+        is_none = not (own < np.inf).all()
+        log_z[b] = relative[b] = np.nan if is_none else -np.inf
+        if marginals is not None:
+            marginals[b] = np.nan if is_none else 0.0
+
+    _run(batch, threads, fill, fill_one, batch.precision, None if raises else leave_out)
+    return log_z, relative
 
 
 def relative_log_partition(sentence: ArcFactored) -> float:
@@ -92,8 +111,12 @@ def _run(
     fill: Callable[[BatchSums, Packed, int, int], None],
     fill_one: Callable[[int, ArcFactored], None],
     precision: str = "float64",
+    leave_out: Callable[[int], None] | None = None,
 ) -> None:
-    """Fill results by kernels, if the space has some, and one by one those of sentences they do not suffice for."""
+    """Fill results by kernels, if the space has some, and one by one those of sentences they do not suffice for.
+
+    leave_out: what to do about a sentence that has no distribution, instead of raising why.
+    """
     kernels = kernels_for(batch.space)
     precision = precision if kernels and precision in kernels.precisions else "float64"
     sound = np.zeros(len(batch.lengths), dtype=np.bool_)
@@ -111,7 +134,14 @@ def _run(
         if precision != "float64":
             act(b, b + 1, np.float64)
         if not sound[b]:
-            fill_one(b, _sentence(batch, b))
+            try:
+                sentence = _sentence(batch, b)
+            except DeptreeError:
+                if leave_out is None:
+                    raise
+                leave_out(b)
+            else:
+                fill_one(b, sentence)
 
 
 def _sentence(batch: Batch, b: int) -> ArcFactored:
