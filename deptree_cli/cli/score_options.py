@@ -12,6 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.rule_options import MISC, NOTHING, RULE_OPTIONS, Asked, with_idle_rules
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
@@ -42,12 +43,14 @@ class ScoreOptions:
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
+        asked: what trees must obey.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
     other: ScoreSource | None = None
+    asked: Asked = NOTHING
 
     @property
     def place(self) -> str:
@@ -114,6 +117,8 @@ class ScoreOptions:
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""
+        if self.how.obligations is not None:
+            records = with_idle_rules(records, self.how.obligations, self.how.labels)
         if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
             return records
         unknown = UnknownLabels(self.how.labels, self.labels_path)
@@ -136,6 +141,7 @@ class ScoreOptions:
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
+            **self.asked.signature_fields,
         }
 
 
@@ -200,6 +206,7 @@ _OPTIONS = [
         multiple=True,
         help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
     ),
+    *RULE_OPTIONS,
 ]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
@@ -243,9 +250,14 @@ def _options_of(
     fix_heads: bool,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
+    rules: str | None = None,
+    constraints: str | None = None,
+    spans: bool = False,
 ) -> ScoreOptions:
-    if fix_heads and not conllu:
-        raise click.UsageError("--fix-heads needs the sentences: --conllu FILE.")
+    asked = Asked(rules, constraints, spans)
+    for needed, option in ((fix_heads, "--fix-heads"), (constraints == MISC, "--constraints misc"), (spans, "--spans")):
+        if needed and not conllu:
+            raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     given = preset or orient or root or scale
@@ -259,8 +271,9 @@ def _options_of(
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
+        obligations=asked.obligations(),
     )
-    return ScoreOptions(found, how, labels)
+    return ScoreOptions(found, how, labels, asked=asked)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

@@ -14,10 +14,13 @@ from deptree_cli.cli.calibrating import HeadCalibration
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
+from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
-from deptree_cli.cli.sections import command
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.constraints.decoding import obeying
+from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
@@ -37,6 +40,15 @@ K_BEST = "k-best"
 @score_options
 @entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
+@option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
+@option(
+    "--budget",
+    type=IntRange(1),
+    default=BUDGET,
+    often=False,
+    metavar="N",
+    help=f"Maximum trees that a sentence may cost under rules, until its tree is not certain.  [default: {BUDGET}]",
+)
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
 @report_options("trees")
 @format_options("jsonl", "conllu", ARRAYS, style=True)
@@ -46,6 +58,8 @@ def decode(
     run: RunOptions,
     method: NamedFunction,
     size: int | None,
+    labels_after: bool,
+    budget: int,
     report: GoldReport,
     writing: Writing,
 ) -> int:
@@ -53,17 +67,23 @@ def decode(
 
     Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
     comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz, npy and safetensors hold the heads, (n,)
-    or (K, n). With --labels every word gets its most probable label given the tree, with LabelProb in MISC.
+    or (K, n). With --labels the best tree is that of arcs with labels, with LabelProb in MISC. With --rules or the like
+    it is the best that obeys, `certified`, or has a `gap`: by how many nats a better one may be better.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
     """
     gold = bool(scores.gold)
     _check(method, size, gold, report)
-    last = {"size": size, **writing.style_fields}
+    if labels_after and scores.how.obligations is not None:
+        raise click.UsageError("--labels-after does not go with rules, which are about arcs with labels.")
+    after = "after" if labels_after and scores.how.labels else None
+    last = {"size": size, "labelled": after, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
     job = Job("decode", scores.source(), run, writing, {"method": K_BEST if size else method.name}, last)
-    return job.write(Decode(method, size, gold), folds=[HeadCalibration()] if gold else [], report=report)
+    return job.write(
+        Decode(method, size, gold, labels_after, budget), folds=[HeadCalibration()] if gold else [], report=report
+    )
 
 
 def _check(method: NamedFunction, size: int | None, gold: bool, report: GoldReport) -> None:
@@ -77,12 +97,15 @@ def _check(method: NamedFunction, size: int | None, gold: bool, report: GoldRepo
 
 @dataclass(frozen=True, eq=False)
 class Decoded(AsTrees):
-    """A sentence's best trees, (k, n); of a single one that is `compared`, what it counts for."""
+    """A sentence's best trees, (k, n), with numbers of labels, if there are some; of a single one that is `compared`,
+    what it counts for; under rules by how much better ones may be better."""
 
     sentence: ScoredSentence
     heads: Heads
+    labels: Heads | None
     ranked: bool
     compared: bool
+    gaps: Sequence[float] | None = None
 
     @cached_property
     def probs(self) -> Float:
@@ -98,12 +121,6 @@ class Decoded(AsTrees):
         gold = self.sentence.record.known_heads
         return self.probs[0][gold >= 0], (self.heads[0] == gold)[gold >= 0]
 
-    @cached_property
-    def labels(self) -> Heads | None:
-        """The best labels, (k, n), where there are labels."""
-        labels = self.sentence.scored.labels
-        return labels.best(self.heads) if labels else None
-
     def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""
         return [(self.sentence.id, smallest(self.heads if self.ranked else self.heads[0]), "")]
@@ -111,8 +128,10 @@ class Decoded(AsTrees):
     def trees(self) -> Trees:
         """The trees with what their probabilities are."""
         scored, entropies = self.sentence.scored, [self.sentence.entropy] * len(self.heads)
-        of_labels = label_notes(scored, self.heads, self.labels)
-        notes = _notes(scored.tree_log_probs(self.heads), entropies, of_labels)
+        others = label_notes(scored, self.heads, self.labels)
+        if self.gaps is not None:
+            others += [Note("certified", "certified", [gap == 0 for gap in self.gaps]), Note("gap", "gap", self.gaps)]
+        notes = _notes(scored.tree_log_probs(self.heads), entropies, others)
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked)
 
     def to_conllu(self, style: Style) -> bytes:
@@ -124,23 +143,30 @@ class Decoded(AsTrees):
         return replace(self.trees(), misc=misc).to_conllu(style)
 
 
-def _notes(log_probs: Float, entropies: Sequence[float | None], of_labels: Iterable[Note] = ()) -> list[Note]:
+def _notes(log_probs: Float, entropies: Sequence[float | None], others: Iterable[Note] = ()) -> list[Note]:
     """What there is to tell about trees: their log-probabilities, and the entropies of what they were chosen from."""
     return [
         log_prob_note(log_probs),
         Note(None, "tree_prob", np.exp(log_probs).tolist(), partial(probability, digits=6)),
-        *of_labels,
+        *others,
         Note("entropy", "entropy", entropies, "{:.6f}"),
     ]
 
 
 @dataclass(frozen=True)
 class Decode:
-    """One tree of a sentence by a method, or up to `size` of them; `compared` with known heads or not."""
+    """One tree of a sentence by a method, or up to `size` of them; `compared` with known heads or not.
+
+    Attributes:
+        labels_after: whether labels are found when the tree is.
+        budget: how many maximum trees a sentence may cost.
+    """
 
     method: NamedFunction
     size: int | None
     compared: bool
+    labels_after: bool
+    budget: int
 
     @property
     def in_batches(self) -> bool:
@@ -161,11 +187,19 @@ class Decode:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
-        return Decoded(sentence, self._best(sentence), self.size is not None, self.compared)
+        how, labels = (self.size is not None, self.compared), sentence.scored.labels
+        if sentence.interpretation.obligations is None:
+            heads = self._best(sentence)
+            return Decoded(sentence, heads, labels.best(heads) if labels else None, *how)
+        found = obeying(sentence.distribution, self.method.name, sentence.finders, self.size or 1, self.budget)
+        heads, of_words = (np.stack(rows) for rows in zip(*((each.heads, each.labels) for each in found), strict=True))
+        return Decoded(sentence, heads, of_words if labels else None, *how, [each.gap for each in found])
 
     def _best(self, sentence: ScoredSentence) -> Heads:
         """Its best trees, (k, n)."""
+        joint = sentence.scored.labels is not None and not self.labels_after
         if self.size:
-            return best_trees(sentence.by_arcs("find the best tree alone, without -k"), self.size)
-        tree: Heads = self.method.function(sentence.scored)
+            distribution = sentence.by_arcs("find the best tree alone, without -k")
+            return best_trees(distribution.with_best_labels() if joint else distribution, self.size)
+        tree: Heads = self.method.function(sentence.distribution.with_best_labels() if joint else sentence.scored)
         return tree[None]

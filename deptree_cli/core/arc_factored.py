@@ -13,7 +13,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import GivenHeads, GivenLabels
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels, with_best_labels, without_forbidden
 from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
@@ -185,6 +185,24 @@ class ArcFactored(OverTrees):
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
         found = self._with(log_scores=log_scores, labels=left, rest=rest)
         return found._feasible(f"Put _ for some of the fixed {fixed}")
+
+    def without_forbidden(self, forbidden: Bool) -> Self:
+        """The distribution given that no word has a forbidden arc with a forbidden label, (n+1, n+1, L).
+
+        Raises:
+            DeptreeError: every tree of positive weight has one.
+        """
+        log_scores, rest, labels = without_forbidden(self.log_scores, self.rest, self.labels, forbidden)
+        found = self._with(log_scores=log_scores, labels=labels, rest=rest)
+        return found._feasible("Give up a rule, or allow more arcs")
+
+    def with_best_labels(self) -> Self:
+        """The distribution in which an arc weighs what it does with its most probable label: the best tree is that of
+        arcs with labels. Itself without labels."""
+        if self.labels is None:
+            return self
+        log_scores, rest = with_best_labels(self.log_scores, self.rest, self.labels)
+        return self._with(log_scores=log_scores, rest=rest)
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word has another head than this one.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float
+from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels, is_root
 
@@ -38,10 +38,32 @@ def conditioned(
     if names is None:
         return log_scores, rest, labels
     shares, left = _shares(log_scores, labels, known_heads, _checked_names(names, n))
+    return *_times(log_scores, rest, shares), left
+
+
+def without_forbidden(log_scores: Float, rest: Float | None, labels: Labels | None, forbidden: Bool) -> Conditioned:
+    """The same without arcs with labels that are forbidden, (n+1, n+1, L), or (n+1, n+1, 1) of scores without labels."""
+    if labels is None:
+        return np.where(forbidden[..., 0], -np.inf, log_scores), rest, None
+    left = np.where(forbidden, -np.inf, labels.log_probs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(forbidden.any(axis=2), np.log(np.exp(left).sum(axis=2)), 0.0)
+        log_probs = np.where(np.isfinite(shares)[..., None], left - shares[..., None], -np.inf)
+    return *_times(log_scores, rest, shares), labels.with_log_probs(log_probs)
+
+
+def with_best_labels(log_scores: Float, rest: Float | None, labels: Labels) -> tuple[Float, Float]:
+    """Log-scores of arcs with their most probable labels, (n+1, n+1), and what they round off."""
+    return _times(log_scores, rest, np.where(np.isfinite(log_scores), labels.log_probs.max(axis=2), 0.0))
+
+
+def _times(log_scores: Float, rest: Float | None, shares: Float) -> tuple[Float, Float]:
+    """Log-scores plus the logarithms of shares, and what the sums round off."""
     from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums  # loads kernels: when there is work
 
     scores = Paired(log_scores, np.zeros_like(log_scores) if rest is None else rest)
-    return *paired_sums(scores, paired(shares)), left
+    high, low = paired_sums(scores, paired(shares))
+    return high, low
 
 
 def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deptree_cli.core.constraints.conflicts import Finder
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
@@ -20,6 +21,7 @@ from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.prepared import prepared
+from deptree_cli.io.rules.obliged import Obligations, Obliged
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import space_of
@@ -46,6 +48,7 @@ class Interpretation:
         other_place: what messages call the file of a record's other scores.
         space, temperature, nan_forbids: as for `TreeDistribution`.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
+        obligations: what trees must obey, None where nothing.
     """
 
     layout: Layout
@@ -56,6 +59,7 @@ class Interpretation:
     temperature: float = 1.0
     nan_forbids: bool = False
     fix_heads: bool = False
+    obligations: Obligations | None = None
 
     def __call__(self, record: Record) -> ScoredSentence:
         """The sentence of a record.
@@ -63,7 +67,8 @@ class Interpretation:
         Raises:
             DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
         """
-        if record.parts is not None and (self.labels or self.space not in (PROJECTIVE, PROJECTIVE_MULTI)):
+        served = not (self.labels or self.obligations) and self.space in (PROJECTIVE, PROJECTIVE_MULTI)
+        if record.parts is not None and not served:
             raise refusal(record.parts, record.place, record.sent_id)
         try:
             return ScoredSentence(record, self._scored(record), self)
@@ -73,7 +78,7 @@ class Interpretation:
 
     def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
         """Those of the records that can be worked on together, None where there are none."""
-        if self.labels is not None or self.layout.labels or self.fix_heads:
+        if self.labels is not None or self.layout.labels or self.fix_heads or self.obligations:
             return None
         from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
 
@@ -86,7 +91,15 @@ class Interpretation:
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
-        return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
+        found = found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
+        obliged = self.obliged(record, found)
+        return found if obliged is None else found.without_forbidden(obliged.forbidden)
+
+    def obliged(self, record: Record, scored: TreeDistribution | SecondOrder) -> Obliged | None:
+        """What the trees of a record must obey, None where nothing."""
+        if self.obligations is None:
+            return None
+        return self.obligations.of(record.sent_id, record.block, scored.n, scored.labels)
 
     def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
         """The distribution by a record's scores of arcs, and by those of parts where there are some."""
@@ -157,6 +170,12 @@ class ScoredSentence:
         if self.record.parts is not None:
             raise refusal(self.record.parts, self.record.place, self.id, instead)
         return cast(TreeDistribution, self.scored)
+
+    @cached_property
+    def finders(self) -> list[Finder]:
+        """What finds conflicts of its trees with what they must obey."""
+        obliged = self.interpretation.obliged(self.record, self.scored)
+        return obliged.finders if obliged else []
 
     @cached_property
     def entropy(self) -> float | None:

@@ -1,0 +1,211 @@
+"""The kinds of rules that only a tree decides; each finds the first conflict of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
+from deptree_cli.core.constraints.words import Condition, LabelledTree, Words, labels_named
+from deptree_cli.core.dtypes import Bool
+
+
+@dataclass(frozen=True)
+class AtMostOne:
+    """A head has at most one dependent with a label of a list."""
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            first: dict[int, int] = {}
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if label in numbers:
+                    if head in first:
+                        return [arcs.of(each, head, group) for each in (first[head], word)]
+                    first[head] = word
+            return None
+
+        return find if numbers else None
+
+
+@dataclass(frozen=True)
+class Below:
+    """Words of one kind have dependents of some kinds only.
+
+    Attributes:
+        head: which words, by the labels of their own arcs too.
+        allow: which dependents these may have.
+        deny: which they may not have; instead of `allow`.
+        unless: labels of dependents, of which one is enough to excuse the head.
+    """
+
+    name: str
+    head: Condition
+    allow: tuple[Condition, ...] = ()
+    deny: tuple[Condition, ...] = ()
+    unless: tuple[str, ...] = ()
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        arcs, kind = Arcs(words.n, len(words.labels)), self.head.by_label(words)
+        bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
+        excuses = labels_named(self.unless, words.labels) if self.unless else np.zeros(len(words.labels), np.bool_)
+        of_heads, of_words = kind.tolist(), bad.tolist()
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if head and of_heads[head][tree.labels[head - 1]] and of_words[word][label]:
+                    if not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
+                        return list(_below(word, head))
+            return None
+
+        def _below(word: int, head: int) -> Iterator[Choice]:
+            yield arcs.of(word, head, bad[word] & ~excuses)
+            yield arcs.of(head, slice(None), kind[head])
+            if excuses.any():
+                for other in range(1, words.n + 1):
+                    if other not in (word, head):
+                        yield arcs.but(other, head, excuses)
+
+        return find if kind.any() else None
+
+
+@dataclass(frozen=True)
+class NoGaps:
+    """A word and its dependents with a label of a list stand side by side.
+
+    Attributes:
+        between: labels of words that may stand between them.
+    """
+
+    name: str
+    label: tuple[str, ...]
+    between: tuple[str, ...] = ()
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
+        arcs, numbers, others = Arcs(words.n, len(group)), _numbers(group), _numbers(passed)
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if head and label in numbers:
+                    for gap in range(min(head, word) + 1, max(head, word)):
+                        own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
+                        if not (of_gap in others or (own == head and of_gap in numbers)):
+                            filled = arcs.of(gap, head, group).arcs | passed
+                            return [arcs.of(word, head, group), Choice(gap, ~filled)]
+            return None
+
+        return find if numbers else None
+
+
+@dataclass(frozen=True)
+class NoCrossing:
+    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if label in numbers and (other := _crossing(word, head, tree.heads)):
+                    far = tree.heads[other - 1]
+                    return [arcs.of(word, _across(word, other, far, words.n), group), arcs.of(other, far)]
+            return None
+
+        return find if numbers else None
+
+
+def _crossing(word: int, head: int, heads: Sequence[int]) -> int:
+    """A word whose arc crosses that of this one, 0 if there is none."""
+    first, last = min(word, head), max(word, head)
+    for inside in range(first + 1, last):
+        if not first <= heads[inside - 1] <= last:
+            return inside
+    for outside in chain(range(1, first), range(last + 1, len(heads) + 1)):
+        if first < heads[outside - 1] < last:
+            return outside
+    return 0
+
+
+def _across(word: int, other: int, far: int, n: int) -> Sequence[int]:
+    """The heads below which a word's arc crosses that between two other nodes."""
+    first, last = min(other, far), max(other, far)
+    if first < word < last:
+        return [*range(first), *range(last + 1, n + 1)]
+    return range(first + 1, last)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Of the words of a span exactly one has its head outside of it."""
+
+    name: str = "spans"
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        arcs = Arcs(words.n, len(words.labels))
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            for first, last in words.spans:
+                tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
+                if len(tops) > 1:
+                    inside = slice(first, last + 1)
+                    return [arcs.but(word, inside, slice(None)) for word in tops[:2]]
+            return None
+
+        return find if words.spans else None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A user's own rule.
+
+    Attributes:
+        conflict: of heads (n,) and the names of labels: the words (from 1 on) of whose arcs one must go; nothing where
+            the tree obeys.
+    """
+
+    name: str
+    conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
+
+    def bound(self, words: Words) -> Finder:
+        """See `TreeRule`."""
+        arcs = Arcs(words.n, len(words.labels))
+
+        def find(tree: LabelledTree) -> Conflict | None:
+            found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
+            if not found:
+                return None
+            labels = np.eye(len(words.labels), dtype=np.bool_)
+            return [arcs.of(word, tree.heads[word - 1], labels[tree.labels[word - 1]]) for word in dict.fromkeys(found)]
+
+        return find
+
+
+def _numbers(which: Bool) -> frozenset[int]:
+    return frozenset(np.flatnonzero(which).tolist())
+
+
+def _any(conditions: Sequence[Condition], words: Words) -> Bool:
+    """Which words with which labels one of some conditions means, (n+1, L)."""
+    found = np.zeros((words.n + 1, len(words.labels)), dtype=np.bool_)
+    for each in conditions:
+        found |= each.by_label(words)
+    return found

@@ -1,0 +1,206 @@
+"""Rules by name: what a file of rules says, as masks and rules that only a tree decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.constraints.conflicts import Finder, TreeRule
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
+from deptree_cli.core.constraints.masks import LEFT, RIGHT, Mask
+from deptree_cli.core.constraints.words import Condition, Words
+from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean, one_of
+
+Rule = Mask | TreeRule
+
+# What a table of a file says beside these is refused: a rule that is not understood would not be kept.
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """Rules that are kept together.
+
+    Attributes:
+        name: what signatures call them.
+        rules: in the order in which they are looked at.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+
+    @property
+    def masks(self) -> list[Mask]:
+        """The rules that a single arc decides."""
+        return [rule for rule in self.rules if isinstance(rule, Mask)]
+
+    @property
+    def tree_rules(self) -> list[TreeRule]:
+        """The others."""
+        return [rule for rule in self.rules if not isinstance(rule, Mask)]
+
+    def forbidden(self, words: Words) -> Bool:
+        """Which arcs with which labels masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+        nodes = words.n + 1
+        found = np.zeros((nodes, nodes, len(words.labels)), dtype=np.bool_)
+        for mask in self.masks:
+            found |= mask.forbidden(words)
+        return found
+
+    def finders(self, words: Words) -> list[Finder]:
+        """What finds the conflicts of trees of a sentence."""
+        return [find for rule in self.tree_rules if (find := rule.bound(words)) is not None]
+
+    def idle(self, words: Words) -> list[str]:
+        """The names of the rules that have no effect in a sentence."""
+        return [
+            rule.name
+            for rule in self.rules
+            if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
+        ]
+
+    def without(self, names: Sequence[str]) -> Ruleset:
+        """The rules but for those of these names."""
+        return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
+
+
+def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
+    """Return the rules of a file's table: for each kind a list of rules, each a table, a list of labels, or one label.
+
+    Raises:
+        DeptreeError: something there is not understood; it is named.
+    """
+    rules: list[Rule] = []
+    for kind, entries in table.items():
+        if kind in ("name", "version"):
+            continue
+        if kind not in KINDS:
+            raise DeptreeError(f"there is no kind of rules {kind!r}", did_you_mean(kind, KINDS, one_of(list(KINDS))))
+        if not isinstance(entries, list):
+            raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
+        rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
+    names = [rule.name for rule in rules]
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
+    return Ruleset(name, tuple(rules))
+
+
+def _rule(kind: str, entry: Any, place: int) -> Rule:
+    fields = {"label": [entry]} if isinstance(entry, str) else {"label": entry} if isinstance(entry, list) else entry
+    if not isinstance(fields, dict):
+        raise DeptreeError(f"rule {place} of {kind!r} is {entry!r}", "Give a table, a list of labels, or a label")
+    build, known = KINDS[kind]
+    try:
+        _check_fields(fields, (*known, "name"))
+        name = fields.get("name") or " ".join([kind, *_texts(fields, "label")])
+        return build(str(name), fields)
+    except DeptreeError as error:
+        error.problem = f"rule {place} of {kind!r}: {error.problem}"
+        raise
+
+
+def _check_fields(fields: Fields, known: Sequence[str]) -> None:
+    unknown = next((field for field in fields if field not in known), None)
+    if unknown is not None:
+        raise DeptreeError(f"there is no field {unknown!r}", did_you_mean(unknown, known, one_of(list(known))))
+
+
+def _texts(fields: Fields, key: str) -> tuple[str, ...]:
+    """A list of texts, or one."""
+    value = fields.get(key, [])
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
+        raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
+    return tuple(texts)
+
+
+def _required(fields: Fields, key: str) -> tuple[str, ...]:
+    found = _texts(fields, key)
+    if not found:
+        raise DeptreeError(f"it has no {key!r}", f"Add {key} = [...]")
+    return found
+
+
+def _condition(fields: Fields, prefix: str = "") -> Condition:
+    label = () if prefix else _texts(fields, "label")
+    return Condition(label, _texts(fields, f"{prefix}upos"), _texts(fields, f"{prefix}feats"))
+
+
+def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
+    """A list of labels and tables."""
+    entries = fields.get(key, [])
+    if not isinstance(entries, list):
+        raise DeptreeError(f"{key!r} is {entries!r}", "Give a list of labels and tables")
+    tables = [{"label": [each]} if isinstance(each, str) else each for each in entries]
+    for each in tables:
+        if not isinstance(each, dict):
+            raise DeptreeError(f"{key!r} has {each!r}", "Give labels and tables")
+        _check_fields(each, WHICH)
+    return tuple(map(_condition, tables))
+
+
+def _choice(fields: Fields, key: str, choices: Sequence[Any], default: Any) -> Any:
+    value = fields.get(key, default)
+    if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
+        raise DeptreeError(f"{key!r} is {value!r}", one_of([str(each).lower() for each in choices]))
+    return value
+
+
+def _mask(name: str, fields: Fields) -> Mask:
+    distance = fields.get("distance")
+    sound = distance is None or (
+        isinstance(distance, list) and len(distance) == 2 and all(type(each) is int for each in distance)
+    )
+    if not sound:
+        raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")
+    return Mask(
+        name,
+        _condition(fields),
+        _condition(fields, "head-"),
+        _choice(fields, "direction", (LEFT, RIGHT, ""), ""),
+        None if distance is None else (distance[0], distance[1]),
+        _choice(fields, "root", (True, False, None), None),
+        _choice(fields, "allow", (True, False), False),
+    )
+
+
+def _at_most_one(name: str, fields: Fields) -> AtMostOne:
+    return AtMostOne(name, _required(fields, "label"))
+
+
+def _leaf(name: str, fields: Fields) -> Below:
+    return Below(name, Condition(_required(fields, "label")))
+
+
+def _below(name: str, fields: Fields) -> Below:
+    allow, deny = _conditions(fields, "allow"), _conditions(fields, "deny")
+    if allow and deny:
+        raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
+    return Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+
+
+def _no_gaps(name: str, fields: Fields) -> NoGaps:
+    return NoGaps(name, _required(fields, "label"), _texts(fields, "between"))
+
+
+def _no_crossing(name: str, fields: Fields) -> NoCrossing:
+    return NoCrossing(name, _required(fields, "label"))
+
+
+WHICH = ("label", "upos", "feats")
+
+# Each kind of rules with its fields beside a name.
+KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
+    "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
+    "at-most-one": (_at_most_one, ("label",)),
+    "leaf": (_leaf, ("label",)),
+    "below": (_below, (*WHICH, "allow", "deny", "unless")),
+    "no-gaps": (_no_gaps, ("label", "between")),
+    "no-crossing": (_no_crossing, ("label",)),
+}

@@ -1,0 +1,1 @@
+"""Rules that trees obey, as files and as entries of MISC."""

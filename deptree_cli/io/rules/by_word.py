@@ -1,0 +1,155 @@
+"""What an annotator asks of single words, in MISC or in a file: which heads and labels they may have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.io.conllu.blocks import Block
+
+HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
+_ENTITY = "Entity"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a sentence.
+
+    Attributes:
+        words: for a word, from 1 on, values by `KEYS`.
+        spans: stretches of words that hang together, first and last.
+        place: where it is asked.
+    """
+
+    words: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    spans: tuple[tuple[int, int], ...] = ()
+    place: str = ""
+
+    def forbidden(self, n: int, labels: Sequence[str]) -> Bool:
+        """The arcs with labels that this forbids, (n+1, n+1, L).
+
+        Raises:
+            DeptreeError: there is no such word, or no such label.
+        """
+        found = np.zeros((n + 1, n + 1, len(labels)), dtype=np.bool_)
+        for word, entries in self.words.items():
+            if not 1 <= word <= n:
+                raise DeptreeError(
+                    f"there is no word {word}, which is asked for {next(iter(entries))}", place=self.place
+                )
+            for key, values in entries.items():
+                if key in (HEAD_IN, NOT_HEAD):
+                    given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
+                    found[:, word] |= (~given if key == HEAD_IN else given)[:, None]
+                else:
+                    given = self._labels(word, key, values, labels)
+                    found[:, word] |= ~given if key == DEPREL_IN else given
+        return found
+
+    def _head(self, word: int, key: str, value: str, n: int) -> int:
+        if not value.isdecimal() or int(value) > n:
+            raise DeptreeError(f"{key} of word {word} is {value!r}, not 0 to {n}", "Correct it", place=self.place)
+        return int(value)
+
+    def _labels(self, word: int, key: str, values: Sequence[str], labels: Sequence[str]) -> Bool:
+        if not any(labels):
+            problem = f"word {word} is asked for {key}, and there are no labels"
+            raise DeptreeError(problem, "Name them with --labels FILE", place=self.place)
+        unknown = next((value for value in values if value not in labels), None)
+        if unknown is not None:
+            remedy = did_you_mean(unknown, labels, "Correct it")
+            problem = f"{key} of word {word} is {unknown!r}, which is no label of the scores"
+            raise DeptreeError(problem, remedy, place=self.place)
+        return np.isin(np.array(labels), values)
+
+
+def asked_in_misc(block: Block) -> Asked:
+    """What MISC of a sentence's words asks for."""
+    words: dict[int, dict[str, list[str]]] = {}
+    for word, misc in enumerate(block.column("misc"), 1):
+        for entry in misc.split("|"):
+            key, _, value = entry.partition("=")
+            if key in KEYS:
+                words.setdefault(word, {})[key] = value.split(",")
+    return Asked(words, place=block.place)
+
+
+def spans_in_misc(block: Block) -> tuple[tuple[int, int], ...]:
+    """The mentions of entities in MISC, ``Entity=(e1-person ... e1)``, of more than a word."""
+    found, opened = [], list[tuple[str, int]]()
+    for word, misc in enumerate(block.column("misc"), 1):
+        value = next((entry.partition("=")[2] for entry in misc.split("|") if entry.startswith(f"{_ENTITY}=")), "")
+        for piece in value.replace("(", " (").replace(")", ") ").split():
+            name = piece.strip("()").partition("-")[0]
+            if piece.startswith("("):
+                opened.append((name, word))
+            if piece.endswith(")"):
+                place = next((i for i in reversed(range(len(opened))) if opened[i][0] == name), None)
+                if place is not None:
+                    found.append((opened.pop(place)[1], word))
+    return tuple(sorted({(first, last) for first, last in found if first < last}))
+
+
+def read_asked(path: str) -> dict[str, Asked]:
+    """What a file asks for, by sent_id: JSON Lines, or rows of sent_id, word, key and value between tabs.
+
+    Raises:
+        DeptreeError: it cannot be read, or a line is not understood.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = str(getattr(error, "strerror", None) or "it is not UTF-8")
+        raise DeptreeError(problem, "Name a file of constraints", place=path) from None
+    found: dict[str, Asked] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            place = f"{path}:{number}"
+            for sent_id, asked in _of_line(line, place):
+                before = found.get(sent_id, Asked(place=place))
+                words = dict(before.words)
+                for word, entries in asked.words.items():
+                    words[word] = {**words.get(word, {}), **entries}
+                found[sent_id] = Asked(words, before.spans + asked.spans, before.place)
+    return found
+
+
+def _of_line(line: str, place: str) -> Iterator[tuple[str, Asked]]:
+    """What a line asks for, and of which sentence."""
+    try:
+        if line.lstrip().startswith("{"):
+            yield _of_object(json.loads(line))
+            return
+        sent_id, word, key, value = line.split("\t")
+        yield sent_id, Asked({int(word): {_known(key): value.split(",")}})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        remedy = 'Write sent_id, word, key and value between tabs, or {"sent_id": ..., "words": {"3": {"HeadIn": [2]}}}'
+        raise DeptreeError("a constraint is not understood", remedy, place=place) from None
+    except DeptreeError as error:
+        raise error.at(place) from None
+
+
+def _of_object(fields: Mapping[str, Any]) -> tuple[str, Asked]:
+    words = {
+        int(word): {
+            _known(key): [str(value) for value in (values if isinstance(values, list) else [values])]
+            for key, values in entries.items()
+        }
+        for word, entries in fields.get("words", {}).items()
+    }
+    spans = tuple((int(first), int(last)) for first, last in fields.get("spans", []))
+    return fields["sent_id"], Asked(words, spans)
+
+
+def _known(key: str) -> str:
+    if key not in KEYS:
+        raise DeptreeError(f"there is no constraint {key!r}", did_you_mean(key, KEYS, one_of(KEYS)))
+    return key

@@ -1,0 +1,80 @@
+"""Rules by name or from a file, and what they know of a sentence."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
+from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import Labels
+from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.io.conllu.blocks import Block
+
+# Ours.
+NAMES = ("ud",)
+
+_SUFFIX = ".toml"
+_EXT_POS = "ExtPos="
+
+
+@lru_cache(8)
+def read_rules(name: str) -> Ruleset:
+    """The rules of this name, or of a file.
+
+    Raises:
+        DeptreeError: there are none, or the file is not understood.
+    """
+    if not name.endswith(_SUFFIX) and name not in NAMES:
+        remedy = did_you_mean(name, NAMES, f"{one_of(NAMES)}, or name a file FILE{_SUFFIX}")
+        raise DeptreeError(f"there are no rules {name!r}", remedy)
+    table = _table(text_of(name), name)
+    version = f"-{table['version']}" if table.get("version") else ""
+    try:
+        return ruleset_of(f"{name}{version}", table)
+    except DeptreeError as error:
+        raise error.at(name) from None
+
+
+def text_of(name: str) -> str:
+    """What rules of a name, or of a file, say as a file.
+
+    Raises:
+        DeptreeError: it cannot be read.
+    """
+    if name in NAMES:
+        return files("deptree_cli.io.rules").joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DeptreeError(str(error.strerror), "Name a file of rules", place=name) from None
+    except UnicodeDecodeError:
+        raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
+
+
+def _table(text: str, name: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
+
+
+def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
+    """What rules know of a sentence of n words: nothing of its words where there is no CoNLL-U."""
+    names = ("",) if labels is None else labels.names
+    if block is None:
+        return Words(names, [None] * n, [frozenset()] * n)
+    feats = [frozenset() if each == "_" else frozenset(each.split("|")) for each in block.column("feats")]
+    upos = [_acts_as(tag, own) for tag, own in zip(block.column("upos"), feats, strict=True)]
+    return Words(names, upos, feats)
+
+
+def _acts_as(tag: str, feats: frozenset[str]) -> str | None:
+    """The part of speech that a word acts as, None where there is none."""
+    outer = next((each.removeprefix(_EXT_POS) for each in feats if each.startswith(_EXT_POS)), tag)
+    return None if outer == "_" else outer
