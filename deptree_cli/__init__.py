@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.bitext.reading import read_pairs
-    from deptree_cli.io.scores.records import ScoredSentence, read
+    from deptree_cli.io.scores.reading import read
+    from deptree_cli.io.scores.records import ScoredSentence
 
 __all__ = [
     "ALGORITHMS",
@@ -83,7 +84,7 @@ _HOMES = {
     "batch": "core.batches.distributions",
     "estimate": "core.estimate",
     "expectations": "core.pruning.methods",
-    "read": "io.scores.records",
+    "read": "io.scores.reading",
     "read_pairs": "io.bitext.reading",
 }
 

@@ -8,83 +8,84 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deptree_cli.cli.binding import bound
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.record import Record
 
 if TYPE_CHECKING:
-    from deptree_cli.io.rules.obliged import Obligations
+    from deptree_cli.io.rules.constraints import Constraints
 
+# Instead of a file.
 MISC = "misc"
 SHOW = "show"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RuleOptions:
     """What the options say.
 
     Attributes:
         rules: a name or a file.
         constraints: `MISC` or a file.
-        spans: whether entities hang together.
+        spans: the same.
     """
 
     rules: str | None = None
     constraints: str | None = None
-    spans: bool = False
+    spans: str | None = None
+
+    @property
+    def in_sentences(self) -> str:
+        """The first option that asks for what stands in the sentences, with its value; nothing if none does."""
+        given = (("--constraints", self.constraints), ("--spans", self.spans))
+        return next((f"{option} {MISC}" for option, value in given if value == MISC), "")
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of this a run must repeat to give the same result."""
         from deptree_cli.io.rules.reading import read_rules  # few runs have rules
 
-        return {
-            "rules": read_rules(self.rules).name if self.rules else None,
-            "constraints": self.constraints,
-            "spans": "entity" if self.spans else None,
-        }
+        name = read_rules(self.rules).name if self.rules else None
+        return {"rules": name, "constraints": self.constraints, "spans": self.spans}
 
-    def obligations(self) -> Obligations | None:
+    def read(self) -> Constraints | None:
         """The same, read; None where nothing is asked."""
         if not (self.rules or self.constraints or self.spans):
             return None
-        from deptree_cli.io.rules.by_word import read_asked
-        from deptree_cli.io.rules.obliged import NO_RULES, Obligations
-        from deptree_cli.io.rules.reading import read_rules
+        from deptree_cli.io.rules.constraints import read_constraints  # few runs have rules
 
-        in_misc = self.constraints == MISC
-        asked = read_asked(self.constraints) if self.constraints and not in_misc else {}
-        return Obligations(read_rules(self.rules) if self.rules else NO_RULES, in_misc, asked, self.spans)
+        return read_constraints(self.rules, self.constraints, self.spans)
 
 
-NOTHING = Asked()
+NO_RULES = RuleOptions()
 
 
 def with_idle_rules(
-    records: Iterable[Record | DeptreeError], obligations: Obligations, labels: tuple[str, ...] | None
+    records: Iterable[Record | DeptreeError], constraints: Constraints, labels: tuple[str, ...] | None
 ) -> Iterator[Record | DeptreeError]:
     """The sentences, the first with a line of notice where rules have no effect for want of labels or of UPOS."""
     told = False
     for record in records:
         if isinstance(record, Record) and not told:
-            told, line = True, _line_of(record, obligations, labels)
+            told, line = True, _line_of(record, constraints, labels)
             record = replace(record, notice="\n".join(filter(None, [record.notice, line])))
         yield record
 
 
-def _line_of(record: Record, obligations: Obligations, labels: tuple[str, ...] | None) -> str:
+def _line_of(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
     """What there is to say of rules without an effect in a sentence; nothing where all have their data."""
     from deptree_cli.io.rules.reading import words_of
 
     words = words_of(record.block, record.block.n if record.block else 1, None)
     tagged = replace(words, upos=["X"] * words.n)
-    idle = len(obligations.rules.idle(words if labels is None else replace(words, labels=labels)))
+    idle = len(constraints.rules.idle(words if labels is None else replace(words, labels=labels)))
     if labels is None and idle:
-        return f"{counted(idle, 'rule')} of {obligations.rules.name} have no effect without labels: --labels FILE"
+        return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect without labels: --labels FILE"
     if all(tag is None for tag in words.upos):
-        idle -= len(obligations.rules.idle(replace(tagged, labels=labels or ("",))))
+        idle -= len(constraints.rules.idle(replace(tagged, labels=labels or ("",))))
         if idle:
-            return f"{counted(idle, 'rule')} of {obligations.rules.name} have no effect: the words have no UPOS"
+            return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect: the words have no UPOS"
     return ""
 
 
@@ -98,7 +99,7 @@ def _show(context: click.Context, parameter: click.Parameter, value: str | None)
     return value
 
 
-RULE_OPTIONS = [
+_OPTIONS = [
     reading_option(
         "--rules",
         metavar="ud|FILE",
@@ -111,5 +112,11 @@ RULE_OPTIONS = [
         metavar="misc|FILE",
         help="HeadIn, NotHead, DeprelIn and DeprelNot of words: in MISC of --conllu, or in a file (.jsonl, .tsv).",
     ),
-    reading_option("--spans", is_flag=True, help="Mentions of entities (Entity= in MISC) hang together."),
+    reading_option(
+        "--spans",
+        metavar="misc|FILE",
+        help="Words that hang together: mentions of entities (Entity= in MISC), or those of a file (.jsonl, .tsv).",
+    ),
 ]
+
+rule_options = bound("rules", _OPTIONS, RuleOptions)

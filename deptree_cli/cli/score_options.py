@@ -12,7 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import MISC, NOTHING, RULE_OPTIONS, Asked, with_idle_rules
+from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, with_idle_rules
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
@@ -43,14 +43,14 @@ class ScoreOptions:
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
-        asked: what trees must obey.
+        rules: what trees must obey.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
     other: ScoreSource | None = None
-    asked: Asked = NOTHING
+    rules: RuleOptions = NO_RULES
 
     @property
     def place(self) -> str:
@@ -117,8 +117,8 @@ class ScoreOptions:
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""
-        if self.how.obligations is not None:
-            records = with_idle_rules(records, self.how.obligations, self.how.labels)
+        if self.how.constraints is not None:
+            records = with_idle_rules(records, self.how.constraints, self.how.labels)
         if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
             return records
         unknown = UnknownLabels(self.how.labels, self.labels_path)
@@ -141,7 +141,7 @@ class ScoreOptions:
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
-            **self.asked.signature_fields,
+            **self.rules.signature_fields,
         }
 
 
@@ -206,7 +206,7 @@ _OPTIONS = [
         multiple=True,
         help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
     ),
-    *RULE_OPTIONS,
+    rule_options,
 ]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
@@ -250,14 +250,10 @@ def _options_of(
     fix_heads: bool,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
-    rules: str | None = None,
-    constraints: str | None = None,
-    spans: bool = False,
+    rules: RuleOptions = NO_RULES,
 ) -> ScoreOptions:
-    asked = Asked(rules, constraints, spans)
-    for needed, option in ((fix_heads, "--fix-heads"), (constraints == MISC, "--constraints misc"), (spans, "--spans")):
-        if needed and not conllu:
-            raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
+    if not conllu and (option := "--fix-heads" if fix_heads else rules.in_sentences):
+        raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     given = preset or orient or root or scale
@@ -271,9 +267,9 @@ def _options_of(
         temperature=temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
-        obligations=asked.obligations(),
+        constraints=rules.read(),
     )
-    return ScoreOptions(found, how, labels, asked=asked)
+    return ScoreOptions(found, how, labels, rules=rules)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

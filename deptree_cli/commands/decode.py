@@ -19,7 +19,6 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.constraints.decoding import obeying
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
@@ -39,7 +38,7 @@ K_BEST = "k-best"
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
 @entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
-@size_option(None, "The N most probable trees, the best first.", "one tree, by --method", formerly=["--k-best"])
+@size_option(None, "The N best trees, the best first.", "one", formerly=["--k-best"])
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @option(
     "--budget",
@@ -65,17 +64,16 @@ def decode(
 ) -> int:
     """Find the best tree of each sentence, or the K best.
 
-    Writes CoNLL-U if --conllu is given, with HeadProb in MISC of every word (the probability of its head) and the
-    comments tree_logprob, tree_prob and entropy (nats); else JSON Lines; npz, npy and safetensors hold the heads, (n,)
-    or (K, n). With --labels the best tree is that of arcs with labels, with LabelProb in MISC. With --rules or the like
-    it is the best that obeys, `certified`, or has a `gap`: by how many nats a better one may be better.
+    Writes CoNLL-U if --conllu is given, with HeadProb and LabelProb in MISC of words and the comments tree_logprob,
+    tree_prob and entropy (nats); else JSON Lines; arrays hold the heads, (n,) or (K, n). With --labels trees are those
+    of arcs with labels. With --rules they obey; certified says that none is better, gap how much one may be (nats).
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
     """
     gold = bool(scores.gold)
     _check(method, size, gold, report)
-    if labels_after and scores.how.obligations is not None:
+    if labels_after and scores.how.constraints is not None:
         raise click.UsageError("--labels-after does not go with rules, which are about arcs with labels.")
     after = "after" if labels_after and scores.how.labels else None
     last = {"size": size, "labelled": after, **writing.style_fields}
@@ -188,10 +186,10 @@ class Decode:
     def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
         how, labels = (self.size is not None, self.compared), sentence.scored.labels
-        if sentence.interpretation.obligations is None:
+        if sentence.interpretation.constraints is None:
             heads = self._best(sentence)
             return Decoded(sentence, heads, labels.best(heads) if labels else None, *how)
-        found = obeying(sentence.distribution, self.method.name, sentence.finders, self.size or 1, self.budget)
+        found = sentence.constrained.best_trees(self.size or 1, self.method.name, self.budget)
         heads, of_words = (np.stack(rows) for rows in zip(*((each.heads, each.labels) for each in found), strict=True))
         return Decoded(sentence, heads, of_words if labels else None, *how, [each.gap for each in found])
 

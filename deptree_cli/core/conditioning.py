@@ -42,7 +42,7 @@ def conditioned(
 
 
 def without_forbidden(log_scores: Float, rest: Float | None, labels: Labels | None, forbidden: Bool) -> Conditioned:
-    """The same without arcs with labels that are forbidden, (n+1, n+1, L), or (n+1, n+1, 1) of scores without labels."""
+    """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
     if labels is None:
         return np.where(forbidden[..., 0], -np.inf, log_scores), rest, None
     left = np.where(forbidden, -np.inf, labels.log_probs)

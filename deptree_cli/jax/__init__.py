@@ -9,8 +9,8 @@ Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and e
 
 By elimination, or by Eisner's chart, in plain JAX, on any device, as often differentiable as JAX can:
 
-- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on the CPU by our
-  kernels, if not told otherwise).
+- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on the CPU by
+  our kernels, if not told otherwise).
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
 - `sample`: independent trees (on the CPU by our kernels, if not told otherwise).

@@ -70,7 +70,7 @@ def _feed(data: bytes) -> None:
 @pytest.fixture(scope="module")
 def expected() -> dict[str, np.ndarray]:
     """The marginals of the sample data, worked out from the plain file as a library."""
-    from deptree_cli.io.scores.records import read
+    from deptree_cli.io.scores.reading import read
 
     return {each.id: each.distribution.marginals() for each in read(str(DATA / "scores.npz"), preset="natasha")}
 

@@ -1,1 +1,1 @@
-"""Trees that obey: what a single arc decides is a mask, what only a tree decides is found by division, and certified."""
+"""Trees that obey: masks for what an arc decides; division, with a certificate, for what only a tree decides."""

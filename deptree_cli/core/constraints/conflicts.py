@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from deptree_cli.core.constraints.words import LabelledTree
+from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 
 
@@ -16,18 +17,38 @@ class Choice(NamedTuple):
 
     Attributes:
         word: from 1 on.
-        arcs: (n+1, L), ``[head, label]``.
+        arcs: (n+1, L), ``[head, label]``, or (n+1, 1) if all labels are meant.
     """
 
     word: int
     arcs: Bool
 
 
-# What a tree may not choose together: the words differ.
-Conflict = list[Choice]
+def _nothing() -> Sequence[Choice]:
+    return ()
 
-# The first conflict of a tree, None where it has none.
-Finder = Callable[[LabelledTree], Conflict | None]
+
+@dataclass(frozen=True)
+class Conflict:
+    """What a tree may not choose together.
+
+    Attributes:
+        choices: those that the tree made, of different words: one must go.
+        also: what else must go where all of `choices` but the last stay. It is asked for only if this conflict is
+            divided, and keeps parts from having the same conflict with one more word.
+    """
+
+    choices: Sequence[Choice]
+    also: Callable[[], Sequence[Choice]] = _nothing
+
+    @property
+    def word(self) -> int:
+        """The word that a message names."""
+        return self.choices[0].word
+
+
+# The conflicts of a tree by a rule.
+Finder = Callable[[LabelledTree], Iterator[Conflict]]
 
 
 class TreeRule(Protocol):
@@ -37,7 +58,7 @@ class TreeRule(Protocol):
     def name(self) -> str:
         """What it is called where a tree breaks it."""
 
-    def bound(self, words: object) -> Finder | None:
+    def bound(self, words: Words) -> Finder | None:
         """What finds its conflicts in trees of a sentence; None where it has no effect there."""
 
 
@@ -45,14 +66,19 @@ class Arcs:
     """Makes choices for a sentence of n words and L labels."""
 
     def __init__(self, n: int, labels: int) -> None:
-        self.shape = n + 1, labels
+        self.n, self.labels = n, labels
 
-    def of(self, word: int, heads: int | Sequence[int] | slice, labels: Bool | slice = slice(None)) -> Choice:
-        """A word below these heads with these labels."""
-        arcs = np.zeros(self.shape, dtype=np.bool_)
-        arcs[heads, labels] = True
+    def of(self, word: int, heads: int | Sequence[int] | slice, labels: Bool | slice | None = None) -> Choice:
+        """A word below these heads, with these labels or any."""
+        arcs = np.zeros((self.n + 1, 1 if labels is None else self.labels), dtype=np.bool_)
+        arcs[heads, slice(None) if labels is None else labels] = True
         return Choice(word, arcs)
 
-    def but(self, word: int, heads: int | slice, labels: Bool | slice) -> Choice:
-        """A word not below these heads with these labels."""
+    def but(self, word: int, heads: int | slice, labels: Bool | None = None) -> Choice:
+        """A word not below these heads with these labels, or with any."""
         return Choice(word, ~self.of(word, heads, labels).arcs)
+
+    def of_all_but(self, skipped: int, heads: int, labels: Bool) -> list[Choice]:
+        """Each word but one below such heads with such labels: one array serves all."""
+        arcs = self.of(0, heads, labels).arcs
+        return [Choice(word, arcs) for word in range(1, self.n + 1) if word != skipped]

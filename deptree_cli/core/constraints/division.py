@@ -4,7 +4,7 @@ The best open problem is a set of labelled trees, given by the arcs that each wo
 is known. Where that tree has a conflict, choices c1, ..., cm of which one must go, the problem is divided into m: in
 the i-th, c1 to c(i-1) stay and ci goes. They have no tree in common, and lose only trees that break the rule. The best
 is opened first, so that no tree that obeys is better than the first found (best-first branch and bound; the division is
-Lawler's, 1972).
+Lawler's, 1972). Of several conflicts the one is divided without which words lose most.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
 from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import SPACES, TreeSpace
 
 # How many maximum trees a sentence may cost.
 BUDGET = 1000
@@ -51,15 +51,13 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Some of a sentence's labelled trees, the best of them and its first conflict.
+    """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided.
 
     Attributes:
-        allowed: the choices of words that have not all of them, (n+1, L).
-        arcs: (n+1, n+1), each arc's score with its best label.
+        allowed: the choices of words that have not all of them, (n+1, L) or (n+1, 1).
     """
 
     allowed: Mapping[int, Bool]
-    arcs: Float
     heads: Heads
     labels: Heads
     score: float
@@ -84,6 +82,12 @@ class Division:
     opened: int = field(init=False, default=0)
     is_infeasible: bool = field(init=False, default=False)
 
+    def __post_init__(self) -> None:
+        self._arcs = self.scores.max(axis=2)
+        self._seen = set[bytes]()
+        self._queue: list[tuple[float, int, Problem]] = []
+        self._order = count()
+
     def best(self) -> Found | None:
         """The best tree that obeys, or the best found within the budget; None if there is none, or none was found.
 
@@ -96,93 +100,94 @@ class Division:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        order, given, seen = count(), [self._whole()], set[bytes]()
-        queue: list[tuple[float, int, Problem]] = []
-        incumbent: Problem | None = None
-        while True:
-            for problem in filter(None, given):
-                heapq.heappush(queue, (-problem.score, next(order), problem))
-                obeys = problem.conflict is None and problem.heads.tobytes() not in seen
-                if obeys and (incumbent is None or problem.score > incumbent.score):
-                    incumbent = problem
-            if not queue:
-                self.is_infeasible = not seen
+        self._open({}, self._arcs)
+        while self._queue:
+            if self.opened >= self.budget and not self._is_answer(self._queue[0][2]):
+                yield from self._uncertain(self._queue[0][2].score)
                 return
-            if self.opened >= self.budget and queue[0][2] is not incumbent:
-                yield from self._uncertain(incumbent, queue[0][2])
-                return
-            problem = heapq.heappop(queue)[2]
-            if problem.conflict is None and (key := problem.heads.tobytes()) not in seen:
-                seen.add(key)
+            problem = heapq.heappop(self._queue)[2]
+            if self._is_answer(problem):
+                self._seen.add(problem.heads.tobytes())
                 yield self._found(problem, 0.0)
-                incumbent = max(
-                    (each for _, _, each in queue if each.conflict is None and each.heads.tobytes() not in seen),
-                    key=lambda each: each.score,
-                    default=None,
-                )
-            given = list(self._parts(problem, problem.conflict or self._same_heads(problem.heads)))
+            self._divide(problem, problem.conflict or self._same_heads(problem.heads))
+        self.is_infeasible = not self._seen
 
-    def _uncertain(self, incumbent: Problem | None, best: Problem) -> Iterator[Found]:
-        """What the budget leaves: the best tree that obeys so far, or the first that going down from the best gives."""
-        bound = best.score
-        for _ in range(self.budget):
-            if incumbent is not None or best is None:
-                break
-            assert best.conflict is not None
-            parts = [part for part in self._parts(best, best.conflict) if part is not None]
-            incumbent = max((each for each in parts if each.conflict is None), key=_score, default=None)
-            best = max(parts, key=_score, default=None)  # type: ignore[assignment]
-        if incumbent is not None:
-            yield self._found(incumbent, bound - incumbent.score)
+    def _is_answer(self, problem: Problem) -> bool:
+        return problem.conflict is None and problem.heads.tobytes() not in self._seen
 
     def _found(self, problem: Problem, gap: float) -> Found:
         return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
 
-    def _whole(self) -> Problem | None:
-        return self._solved({}, self.scores.max(axis=2))
+    def _uncertain(self, bound: float) -> Iterator[Found]:
+        """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
+        answers = [self._found(each, bound - each.score) for *_, each in self._queue if self._is_answer(each)]
+        if not self.space.projective:
+            inner = next(each for each in SPACES if each.projective and each.single_root == self.space.single_root)
+            division = Division(self.scores, inner, self.finders, self.budget)
+            fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
+            found = next(fresh, None)
+            self.opened += division.opened
+            answers += (
+                [Found(found.heads, found.labels, found.score, bound - found.score, self.opened)] if found else []
+            )
+        yield from sorted(answers, key=lambda each: each.gap)[:1]
 
-    def _parts(self, problem: Problem, conflict: Sequence[Choice]) -> Iterator[Problem | None]:
-        """The parts of a problem in which one of these choices goes and those before it stay."""
-        allowed, arcs = dict(problem.allowed), problem.arcs
-        for word, choice in conflict:
-            yield self._limited(allowed, arcs, word, ~choice)
-            allowed[word] = choice & allowed.get(word, True)
-            arcs = self._with_column(arcs, word, allowed[word])
+    def _divide(self, problem: Problem, conflict: Conflict) -> None:
+        """Open the parts of a problem in which one of a conflict's choices goes and those before it stay."""
+        allowed = dict(problem.allowed)
+        arcs = self._arcs.copy()
+        for word, left in allowed.items():
+            arcs[:, word] = self._column(word, left)
+        *others, last = conflict.choices
+        for word, choice in others:
+            whole = allowed.get(word, np.True_)
+            allowed[word] = whole & ~choice
+            arcs[:, word] = self._column(word, allowed[word])
+            self._open(allowed, arcs)
+            allowed[word] = whole & choice
+            arcs[:, word] = self._column(word, allowed[word])
+        for word, choice in (last, *conflict.also()):
+            allowed[word] = allowed.get(word, np.True_) & ~choice
+            arcs[:, word] = self._column(word, allowed[word])
+        self._open(allowed, arcs)
 
-    def _limited(self, allowed: Mapping[int, Bool], arcs: Float, word: int, choice: Bool) -> Problem | None:
-        """The problem in which a word chooses among these too."""
-        left = choice & allowed.get(word, True)
-        return self._solved({**allowed, word: left}, self._with_column(arcs, word, left))
+    def _column(self, word: int, left: Bool) -> Float:
+        """The best scores of a word's arcs, (n+1,), with the choices that are left."""
+        if left.shape[1] == 1:  # whatever the label
+            return np.where(left[:, 0], self._arcs[:, word], -np.inf)
+        return np.where(left, self.scores[:, word], -np.inf).max(axis=1)
 
-    def _with_column(self, arcs: Float, word: int, choice: Bool) -> Float:
-        changed = arcs.copy()
-        changed[:, word] = np.where(choice, self.scores[:, word], -np.inf).max(axis=1)
-        return changed
-
-    def _solved(self, allowed: Mapping[int, Bool], arcs: Float) -> Problem | None:
-        """The problem with its best tree; None if it has none."""
-        self.opened += 1
+    def _open(self, allowed: Mapping[int, Bool], arcs: Float) -> None:
+        """Find the best tree of a problem, and put it in the queue; nothing if it has no tree."""
         if np.isneginf(arcs[:, 1:]).all(axis=0).any():
-            return None
+            return
+        self.opened += 1
         heads, score = self.space.maximum_tree(arcs)
-        if score == -np.inf:
-            return None
-        labels = np.array([self._label(allowed, word, head) for word, head in enumerate(heads.tolist(), 1)], np.int32)
-        tree = LabelledTree(heads.tolist(), labels.tolist())
-        conflict = next((found for find in self.finders if (found := find(tree))), None)
-        return Problem(allowed, arcs, heads, labels, score, conflict)
+        if score > -np.inf:
+            labels = np.array([self._label(allowed, *arc) for arc in enumerate(heads.tolist(), 1)], dtype=np.int32)
+            conflict = self._worst_conflict(arcs, allowed, LabelledTree(heads.tolist(), labels.tolist()))
+            problem = Problem(dict(allowed), heads, labels, score, conflict)
+            heapq.heappush(self._queue, (-score, next(self._order), problem))
 
     def _label(self, allowed: Mapping[int, Bool], word: int, head: int) -> int:
         """The best label that a word may have below a head."""
         scores = self.scores[head, word]
         return int((np.where(allowed[word][head], scores, -np.inf) if word in allowed else scores).argmax())
 
+    def _worst_conflict(self, arcs: Float, allowed: Mapping[int, Bool], tree: LabelledTree) -> Conflict | None:
+        """The conflict without which words lose most: parts then end sooner. None where the tree obeys."""
+        conflicts = [conflict for find in self.finders for conflict in find(tree)]
+        if len(conflicts) < 2:
+            return next(iter(conflicts), None)
+
+        def loss(choice: Choice) -> float:
+            left = ~choice.arcs & allowed.get(choice.word, np.True_)
+            now = arcs[tree.heads[choice.word - 1], choice.word]
+            return max(0.0, float(now - self._column(choice.word, left).max()))
+
+        return max(conflicts, key=lambda conflict: sum(map(loss, conflict.choices)))
+
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""
         rows = np.arange(len(heads) + 1)[:, None] == heads[None, :]
-        shape = self.scores.shape[0], self.scores.shape[2]
-        return [Choice(word, np.broadcast_to(rows[:, word - 1, None], shape)) for word in range(1, len(heads) + 1)]
-
-
-def _score(problem: Problem) -> float:
-    return problem.score
+        return Conflict([Choice(word, rows[:, word - 1, None]) for word in range(1, len(heads) + 1)])

@@ -1,9 +1,10 @@
-"""The kinds of rules that only a tree decides; each finds the first conflict of a tree."""
+"""The kinds of rules that only a tree decides; each finds the conflicts of a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -25,14 +26,14 @@ class AtMostOne:
         group = labels_named(self.label, words.labels)
         arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             first: dict[int, int] = {}
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 if label in numbers:
-                    if head in first:
-                        return [arcs.of(each, head, group) for each in (first[head], word)]
-                    first[head] = word
-            return None
+                    one = first.setdefault(head, word)
+                    if one != word:
+                        choices = [arcs.of(each, head, group) for each in (one, word)]
+                        yield Conflict(choices, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
 
@@ -61,12 +62,11 @@ class Below:
         excuses = labels_named(self.unless, words.labels) if self.unless else np.zeros(len(words.labels), np.bool_)
         of_heads, of_words = kind.tolist(), bad.tolist()
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                if head and of_heads[head][tree.labels[head - 1]] and of_words[word][label]:
-                    if not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
-                        return list(_below(word, head))
-            return None
+                is_bad = head and of_heads[head][tree.labels[head - 1]] and of_words[word][label]
+                if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
+                    yield Conflict(list(_below(word, head)))
 
         def _below(word: int, head: int) -> Iterator[Choice]:
             yield arcs.of(word, head, bad[word] & ~excuses)
@@ -97,15 +97,14 @@ class NoGaps:
         passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
         arcs, numbers, others = Arcs(words.n, len(group)), _numbers(group), _numbers(passed)
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 if head and label in numbers:
                     for gap in range(min(head, word) + 1, max(head, word)):
                         own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
                         if not (of_gap in others or (own == head and of_gap in numbers)):
                             filled = arcs.of(gap, head, group).arcs | passed
-                            return [arcs.of(word, head, group), Choice(gap, ~filled)]
-            return None
+                            yield Conflict([arcs.of(word, head, group), Choice(gap, ~filled)])
 
         return find if numbers else None
 
@@ -122,26 +121,30 @@ class NoCrossing:
         group = labels_named(self.label, words.labels)
         arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                if label in numbers and (other := _crossing(word, head, tree.heads)):
-                    far = tree.heads[other - 1]
-                    return [arcs.of(word, _across(word, other, far, words.n), group), arcs.of(other, far)]
-            return None
+                other = _crossing(word, head, tree.heads) if label in numbers else None
+                if other is not None:
+                    yield Conflict(
+                        [arcs.of(word, head, group), across(other, word, head)], partial(all_across, word, head)
+                    )
+
+        def across(other: int, word: int, head: int) -> Choice:
+            return arcs.of(other, _across(other, word, head, words.n))
+
+        def all_across(word: int, head: int) -> list[Choice]:
+            return [across(other, word, head) for other in range(1, words.n + 1) if other != word]
 
         return find if numbers else None
 
 
-def _crossing(word: int, head: int, heads: Sequence[int]) -> int:
-    """A word whose arc crosses that of this one, 0 if there is none."""
+def _crossing(word: int, head: int, heads: Sequence[int]) -> int | None:
+    """The first word whose arc crosses that of this one."""
     first, last = min(word, head), max(word, head)
-    for inside in range(first + 1, last):
-        if not first <= heads[inside - 1] <= last:
-            return inside
-    for outside in chain(range(1, first), range(last + 1, len(heads) + 1)):
-        if first < heads[outside - 1] < last:
-            return outside
-    return 0
+    inside = (other for other in range(first + 1, last) if not first <= heads[other - 1] <= last)
+    around = chain(range(1, first), range(last + 1, len(heads) + 1))
+    outside = (other for other in around if first < heads[other - 1] < last)
+    return next(chain(inside, outside), None)
 
 
 def _across(word: int, other: int, far: int, n: int) -> Sequence[int]:
@@ -149,7 +152,7 @@ def _across(word: int, other: int, far: int, n: int) -> Sequence[int]:
     first, last = min(other, far), max(other, far)
     if first < word < last:
         return [*range(first), *range(last + 1, n + 1)]
-    return range(first + 1, last)
+    return [] if word == far else range(first + 1, last)
 
 
 @dataclass(frozen=True)
@@ -162,13 +165,18 @@ class Together:
         """See `TreeRule`."""
         arcs = Arcs(words.n, len(words.labels))
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             for first, last in words.spans:
                 tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
-                if len(tops) > 1:
-                    inside = slice(first, last + 1)
-                    return [arcs.but(word, inside, slice(None)) for word in tops[:2]]
-            return None
+                for other in tops[1:]:
+                    choices = [leaving(word, first, last) for word in (tops[0], other)]
+                    yield Conflict(choices, partial(all_leaving_but, tops[0], first, last))
+
+        def leaving(word: int, first: int, last: int) -> Choice:
+            return arcs.but(word, slice(first, last + 1))
+
+        def all_leaving_but(top: int, first: int, last: int) -> list[Choice]:
+            return [leaving(word, first, last) for word in range(first, last + 1) if word != top]
 
         return find if words.spans else None
 
@@ -189,12 +197,16 @@ class Function:
         """See `TreeRule`."""
         arcs = Arcs(words.n, len(words.labels))
 
-        def find(tree: LabelledTree) -> Conflict | None:
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
             found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
-            if not found:
-                return None
-            labels = np.eye(len(words.labels), dtype=np.bool_)
-            return [arcs.of(word, tree.heads[word - 1], labels[tree.labels[word - 1]]) for word in dict.fromkeys(found)]
+            if found:
+                labels = np.eye(len(words.labels), dtype=np.bool_)
+                yield Conflict(
+                    [
+                        arcs.of(word, tree.heads[word - 1], labels[tree.labels[word - 1]])
+                        for word in dict.fromkeys(found)
+                    ]
+                )
 
         return find
 

@@ -9,6 +9,9 @@ import numpy as np
 from deptree_cli.core.constraints.words import Condition, Words, unknown_tags
 from deptree_cli.core.dtypes import Bool
 
+# Whatever stands there.
+ANY = Condition()
+
 LEFT, RIGHT = "left", "right"
 
 
@@ -28,7 +31,7 @@ class Mask:
 
     name: str
     dependent: Condition
-    head: Condition = Condition()
+    head: Condition = ANY
     direction: str = ""
     distance: tuple[int, int] | None = None
     root: bool | None = None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.constraints.conflicts import Finder
+from deptree_cli.core.constraints.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
@@ -20,16 +20,10 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
-from deptree_cli.io.prepared import prepared
-from deptree_cli.io.rules.obliged import Obligations, Obliged
-from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import read_records
-from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
-from deptree_cli.io.scores.source import ScoreSource
 
 if TYPE_CHECKING:
     from conllu.models import TokenList
@@ -48,7 +42,7 @@ class Interpretation:
         other_place: what messages call the file of a record's other scores.
         space, temperature, nan_forbids: as for `TreeDistribution`.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
-        obligations: what trees must obey, None where nothing.
+        constraints: what trees must obey; None: nothing.
     """
 
     layout: Layout
@@ -59,7 +53,7 @@ class Interpretation:
     temperature: float = 1.0
     nan_forbids: bool = False
     fix_heads: bool = False
-    obligations: Obligations | None = None
+    constraints: Constraints | None = None
 
     def __call__(self, record: Record) -> ScoredSentence:
         """The sentence of a record.
@@ -67,7 +61,7 @@ class Interpretation:
         Raises:
             DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
         """
-        served = not (self.labels or self.obligations) and self.space in (PROJECTIVE, PROJECTIVE_MULTI)
+        served = not (self.labels or self.constraints) and self.space in (PROJECTIVE, PROJECTIVE_MULTI)
         if record.parts is not None and not served:
             raise refusal(record.parts, record.place, record.sent_id)
         try:
@@ -78,7 +72,7 @@ class Interpretation:
 
     def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
         """Those of the records that can be worked on together, None where there are none."""
-        if self.labels is not None or self.layout.labels or self.fix_heads or self.obligations:
+        if self.labels is not None or self.layout.labels or self.fix_heads or self.constraints:
             return None
         from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
 
@@ -92,14 +86,14 @@ class Interpretation:
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
         found = found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
-        obliged = self.obliged(record, found)
-        return found if obliged is None else found.without_forbidden(obliged.forbidden)
+        constraints = self.constraints_of(record, found)
+        return found if constraints is None else found.without_forbidden(constraints.forbidden)
 
-    def obliged(self, record: Record, scored: TreeDistribution | SecondOrder) -> Obliged | None:
+    def constraints_of(self, record: Record, scored: TreeDistribution | SecondOrder) -> SentenceConstraints | None:
         """What the trees of a record must obey, None where nothing."""
-        if self.obligations is None:
+        if self.constraints is None:
             return None
-        return self.obligations.of(record.sent_id, record.block, scored.n, scored.labels)
+        return self.constraints.of(record.sent_id, record.block, scored.n, scored.labels)
 
     def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
         """The distribution by a record's scores of arcs, and by those of parts where there are some."""
@@ -172,10 +166,10 @@ class ScoredSentence:
         return cast(TreeDistribution, self.scored)
 
     @cached_property
-    def finders(self) -> list[Finder]:
-        """What finds conflicts of its trees with what they must obey."""
-        obliged = self.interpretation.obliged(self.record, self.scored)
-        return obliged.finders if obliged else []
+    def constrained(self) -> Constrained:
+        """The distribution with what only trees decide; what arcs decide is in the distribution already."""
+        constraints = self.interpretation.constraints_of(self.record, self.scored)
+        return Constrained(self.distribution, constraints.finders if constraints else [])
 
     @cached_property
     def entropy(self) -> float | None:
@@ -247,68 +241,3 @@ class ScoredSentence:
         from deptree_cli.io.pictures.notebook import draw
 
         return draw(self.distribution, self.record.block)
-
-
-# What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
-CHOSEN = ("temperature", "nan_forbids", "fix_heads")
-
-
-class ReadOptions(TypedDict, total=False):
-    """How `read` reads, each as the option of that name on the command line.
-
-    preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
-    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
-    projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads: as
-    there.
-    """
-
-    preset: str
-    orient: str
-    root: str
-    scale: str
-    labels: str
-    label_scores: str
-    lengths: str
-    space: str
-    single_root: bool
-    projective: bool
-    temperature: float
-    nan_forbids: bool
-    fix_heads: bool
-
-
-def read(
-    scores: str,
-    conllu: str | None = None,
-    *,
-    on_error: Callable[[DeptreeError], None] | None = None,
-    **options: Unpack[ReadOptions],
-) -> Iterator[ScoredSentence]:
-    """Read the sentences of a score file, one at a time, as the commands do.
-
-    Args:
-        scores: path of a file in any container; `-` is standard input.
-        conllu: path of the sentences that the scores belong to.
-        on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
-        options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, nan_forbids and fix_heads, as on the command line (`ReadOptions`).
-
-    Raises:
-        DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
-    """
-    names, label_scores = options.get("labels"), options.get("label_scores")
-    if label_scores and not names:
-        raise DeptreeError("label_scores needs the names of the labels", "Name their file with labels")
-    if options.get("fix_heads") and not conllu:
-        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
-    source = ScoreSource(scores)
-    answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
-    found = layout(*answers) if any(answers) else source.meta.layout or Layout()
-    with_labels = replace(found, labels=found.labels or LABEL_AXIS)
-    arcs = with_labels if names and not label_scores else replace(found, labels=None)
-    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
-    which = options.get("space"), options.get("single_root"), options.get("projective")
-    chosen["space"] = space_of(source.meta.trees, *which)
-    how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
-    label_file = LabelScores(label_scores, with_labels) if label_scores else None
-    return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

@@ -15,7 +15,8 @@ from click.testing import CliRunner
 
 from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.records import ScoredSentence, read
+from deptree_cli.io.scores.reading import read
+from deptree_cli.io.scores.records import ScoredSentence
 
 DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = str(DATA / "scores.npz")

@@ -20,7 +20,7 @@ _ENTITY = "Entity"
 
 
 @dataclass(frozen=True)
-class Asked:
+class WordConstraints:
     """What is asked of a sentence.
 
     Attributes:
@@ -32,6 +32,17 @@ class Asked:
     words: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     spans: tuple[tuple[int, int], ...] = ()
     place: str = ""
+
+    def checked_spans(self, n: int) -> tuple[tuple[int, int], ...]:
+        """The spans, of which each is of words 1 to n.
+
+        Raises:
+            DeptreeError: one is not.
+        """
+        for first, last in self.spans:
+            if not 1 <= first <= last <= n:
+                raise DeptreeError(f"there are no words {first} to {last}", f"Name words 1 to {n}", place=self.place)
+        return self.spans
 
     def forbidden(self, n: int, labels: Sequence[str]) -> Bool:
         """The arcs with labels that this forbids, (n+1, n+1, L).
@@ -71,7 +82,7 @@ class Asked:
         return np.isin(np.array(labels), values)
 
 
-def asked_in_misc(block: Block) -> Asked:
+def constraints_in_misc(block: Block) -> WordConstraints:
     """What MISC of a sentence's words asks for."""
     words: dict[int, dict[str, list[str]]] = {}
     for word, misc in enumerate(block.column("misc"), 1):
@@ -79,7 +90,7 @@ def asked_in_misc(block: Block) -> Asked:
             key, _, value = entry.partition("=")
             if key in KEYS:
                 words.setdefault(word, {})[key] = value.split(",")
-    return Asked(words, place=block.place)
+    return WordConstraints(words, place=block.place)
 
 
 def spans_in_misc(block: Block) -> tuple[tuple[int, int], ...]:
@@ -98,8 +109,8 @@ def spans_in_misc(block: Block) -> tuple[tuple[int, int], ...]:
     return tuple(sorted({(first, last) for first, last in found if first < last}))
 
 
-def read_asked(path: str) -> dict[str, Asked]:
-    """What a file asks for, by sent_id: JSON Lines, or rows of sent_id, word, key and value between tabs.
+def read_word_constraints(path: str) -> dict[str, WordConstraints]:
+    """What a file asks for, by sent_id: JSON Lines, or rows of sent_id, word, key, value or of sent_id, first, last.
 
     Raises:
         DeptreeError: it cannot be read, or a line is not understood.
@@ -109,27 +120,31 @@ def read_asked(path: str) -> dict[str, Asked]:
     except (OSError, UnicodeDecodeError) as error:
         problem = str(getattr(error, "strerror", None) or "it is not UTF-8")
         raise DeptreeError(problem, "Name a file of constraints", place=path) from None
-    found: dict[str, Asked] = {}
+    found: dict[str, WordConstraints] = {}
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
             place = f"{path}:{number}"
             for sent_id, asked in _of_line(line, place):
-                before = found.get(sent_id, Asked(place=place))
+                before = found.get(sent_id, WordConstraints(place=place))
                 words = dict(before.words)
                 for word, entries in asked.words.items():
                     words[word] = {**words.get(word, {}), **entries}
-                found[sent_id] = Asked(words, before.spans + asked.spans, before.place)
+                found[sent_id] = WordConstraints(words, before.spans + asked.spans, before.place)
     return found
 
 
-def _of_line(line: str, place: str) -> Iterator[tuple[str, Asked]]:
+def _of_line(line: str, place: str) -> Iterator[tuple[str, WordConstraints]]:
     """What a line asks for, and of which sentence."""
     try:
         if line.lstrip().startswith("{"):
             yield _of_object(json.loads(line))
             return
-        sent_id, word, key, value = line.split("\t")
-        yield sent_id, Asked({int(word): {_known(key): value.split(",")}})
+        sent_id, word, *others = line.split("\t")
+        if len(others) == 1:
+            yield sent_id, WordConstraints(spans=((int(word), int(others[0])),))
+            return
+        key, value = others
+        yield sent_id, WordConstraints({int(word): {_known(key): value.split(",")}})
     except (ValueError, KeyError, TypeError, AttributeError):
         remedy = 'Write sent_id, word, key and value between tabs, or {"sent_id": ..., "words": {"3": {"HeadIn": [2]}}}'
         raise DeptreeError("a constraint is not understood", remedy, place=place) from None
@@ -137,7 +152,7 @@ def _of_line(line: str, place: str) -> Iterator[tuple[str, Asked]]:
         raise error.at(place) from None
 
 
-def _of_object(fields: Mapping[str, Any]) -> tuple[str, Asked]:
+def _of_object(fields: Mapping[str, Any]) -> tuple[str, WordConstraints]:
     words = {
         int(word): {
             _known(key): [str(value) for value in (values if isinstance(values, list) else [values])]
@@ -146,7 +161,7 @@ def _of_object(fields: Mapping[str, Any]) -> tuple[str, Asked]:
         for word, entries in fields.get("words", {}).items()
     }
     spans = tuple((int(first), int(last)) for first, last in fields.get("spans", []))
-    return fields["sent_id"], Asked(words, spans)
+    return fields["sent_id"], WordConstraints(words, spans)
 
 
 def _known(key: str) -> str:

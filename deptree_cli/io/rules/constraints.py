@@ -1,0 +1,94 @@
+"""What the trees of a sentence must obey: rules of all sentences, and what is asked of its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from deptree_cli.core.constraints.conflicts import Finder
+from deptree_cli.core.constraints.kinds import Together
+from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.labels import Labels
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.rules.reading import read_rules, words_of
+from deptree_cli.io.rules.word_constraints import (
+    WordConstraints,
+    constraints_in_misc,
+    read_word_constraints,
+    spans_in_misc,
+)
+
+NO_RULES = Ruleset("", ())
+
+# Instead of a file: what is asked stands in the sentences.
+MISC = "misc"
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What trees must obey.
+
+    Attributes:
+        rules: of all sentences.
+        of_words: what files ask for, by sent_id.
+        in_misc: whether MISC asks for something.
+        entities: whether the mentions of entities in MISC hang together.
+    """
+
+    rules: Ruleset = NO_RULES
+    of_words: tuple[Mapping[str, WordConstraints], ...] = ()
+    in_misc: bool = False
+    entities: bool = False
+
+    def of(self, sent_id: str, block: Block | None, n: int, labels: Labels | None) -> SentenceConstraints:
+        """What the trees of a sentence of n words must obey."""
+        given = [each[sent_id] for each in self.of_words if sent_id in each]
+        if block is not None and self.in_misc:
+            given.append(constraints_in_misc(block))
+        if block is not None and self.entities:
+            given.append(WordConstraints(spans=spans_in_misc(block), place=block.place))
+        spans = tuple(span for each in given for span in each.checked_spans(n))
+        return SentenceConstraints(self.rules, replace(words_of(block, n, labels), spans=spans), tuple(given))
+
+
+@dataclass(frozen=True)
+class SentenceConstraints:
+    """What the trees of one sentence must obey."""
+
+    rules: Ruleset
+    words: Words
+    given: tuple[WordConstraints, ...] = field(default=())
+
+    @cached_property
+    def forbidden(self) -> Bool:
+        """Which arcs with which labels they may not have, (n+1, n+1, L)."""
+        found = self.rules.forbidden(self.words)
+        for each in self.given:
+            found |= each.forbidden(self.words.n, self.words.labels)
+        return found
+
+    @cached_property
+    def finders(self) -> list[Finder]:
+        """What finds conflicts that only a tree has."""
+        spans = Together().bound(self.words)
+        return [*self.rules.finders(self.words), *([spans] if spans else [])]
+
+
+def read_constraints(rules: str | None, constraints: str | None, spans: str | None) -> Constraints | None:
+    """Return what trees must obey, None where nothing is asked.
+
+    Args:
+        rules: a name, or a file.
+        constraints: what is asked of words: `MISC`, or a file.
+        spans: which words hang together: `MISC`, or a file.
+
+    Raises:
+        DeptreeError: a file cannot be read, or is not understood.
+    """
+    if not (rules or constraints or spans):
+        return None
+    of_words = tuple(read_word_constraints(path) for path in (constraints, spans) if path and path != MISC)
+    return Constraints(read_rules(rules) if rules else NO_RULES, of_words, constraints == MISC, spans == MISC)

@@ -1,0 +1,89 @@
+"""Read score files as the commands do: for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack, cast
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.prepared import prepared
+from deptree_cli.io.rules.constraints import read_constraints
+from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.meta import space_of
+from deptree_cli.io.scores.pairing import read_records
+from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
+from deptree_cli.io.scores.source import ScoreSource
+
+# What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
+CHOSEN = ("temperature", "nan_forbids", "fix_heads")
+
+# What of it says what trees must obey.
+OF_TREES = ("rules", "constraints", "spans")
+
+
+class ReadOptions(TypedDict, total=False):
+    """How `read` reads, each as the option of that name on the command line.
+
+    preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
+    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
+    projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
+    rules, constraints, spans: as there.
+    """
+
+    preset: str
+    orient: str
+    root: str
+    scale: str
+    labels: str
+    label_scores: str
+    lengths: str
+    space: str
+    single_root: bool
+    projective: bool
+    temperature: float
+    nan_forbids: bool
+    fix_heads: bool
+    rules: str
+    constraints: str
+    spans: str
+
+
+def read(
+    scores: str,
+    conllu: str | None = None,
+    *,
+    on_error: Callable[[DeptreeError], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Iterator[ScoredSentence]:
+    """Read the sentences of a score file, one at a time, as the commands do.
+
+    Args:
+        scores: path of a file in any container; `-` is standard input.
+        conllu: path of the sentences that the scores belong to.
+        on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
+        options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
+            temperature, nan_forbids, fix_heads, rules, constraints and spans, as on the command line (`ReadOptions`).
+
+    Raises:
+        DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
+    """
+    names, label_scores = options.get("labels"), options.get("label_scores")
+    if label_scores and not names:
+        raise DeptreeError("label_scores needs the names of the labels", "Name their file with labels")
+    if options.get("fix_heads") and not conllu:
+        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
+    source = ScoreSource(scores)
+    answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
+    found = layout(*answers) if any(answers) else source.meta.layout or Layout()
+    with_labels = replace(found, labels=found.labels or LABEL_AXIS)
+    arcs = with_labels if names and not label_scores else replace(found, labels=None)
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
+    which = options.get("space"), options.get("single_root"), options.get("projective")
+    chosen["space"] = space_of(source.meta.trees, *which)
+    chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
+    how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
+    label_file = LabelScores(label_scores, with_labels) if label_scores else None
+    return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
