@@ -12,7 +12,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.labels import Labels, is_root
+from deptree_cli.core.labels import Labels, is_root, log_sum
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
@@ -46,8 +46,9 @@ def without_forbidden(log_scores: Float, rest: Float | None, labels: Labels | No
     if labels is None:
         return np.where(forbidden[..., 0], -np.inf, log_scores), rest, None
     left = np.where(forbidden, -np.inf, labels.log_probs)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(forbidden.any(axis=2), np.log(np.exp(left).sum(axis=2)), 0.0)
+    with np.errstate(invalid="ignore"):
+        highest, above = log_sum(left)  # however improbable the labels are that are left
+        shares = np.where(forbidden.any(axis=2), highest + above, 0.0)
         log_probs = np.where(np.isfinite(shares)[..., None], left - shares[..., None], -np.inf)
     return *_times(log_scores, rest, shares), labels.with_log_probs(log_probs)
 

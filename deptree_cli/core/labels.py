@@ -172,7 +172,7 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
         return (*names[:at], ROOT, *names[at + 1 :]), log_scores
     added = np.full((*log_scores.shape[:2], 1), -np.inf)
     usual = [i for i, name in enumerate(names) if not _SPECIAL.fullmatch(name)]
-    added[0, :, 0] = np.add(*_log_sum(log_scores[0][:, usual]))
+    added[0, :, 0] = np.add(*log_sum(log_scores[0][:, usual]))
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
@@ -182,14 +182,14 @@ def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float, Fl
     root = np.array(names) == ROOT
     masked = np.where(usual & ~root, log_scores, -np.inf)
     masked[0] = np.where(root, log_scores[0], -np.inf)
-    highest, above = _log_sum(masked)
+    highest, above = log_sum(masked)
     totals = highest + above
     with np.errstate(invalid="ignore"):
         rest = np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
         return totals, rest, (masked - highest[..., None]) - above[..., None]
 
 
-def _log_sum(log_scores: Float) -> tuple[Float, Float]:
+def log_sum(log_scores: Float) -> tuple[Float, Float]:
     """log(sum(exp)) over the last axis, as the highest term (0 if all are -inf) and what the others add to it."""
     highest = log_scores.max(axis=-1, initial=-np.inf)
     highest = np.where(np.isfinite(highest), highest, 0.0)
