@@ -19,7 +19,7 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
 from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import TreeSpace, space
 
 # How many maximum trees a sentence may cost.
 BUDGET = 1000
@@ -121,15 +121,15 @@ class Division:
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
         answers = [self._found(each, bound - each.score) for *_, each in self._queue if self._is_answer(each)]
-        if not self.space.projective:
-            inner = next(each for each in SPACES if each.projective and each.single_root == self.space.single_root)
+        if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
+            inner = space(self.space.single_root, projective=True)
             division = Division(self.scores, inner, self.finders, self.budget)
             fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
             found = next(fresh, None)
             self.opened += division.opened
-            answers += (
-                [Found(found.heads, found.labels, found.score, bound - found.score, self.opened)] if found else []
-            )
+            if found is not None:
+                gap = max(0.0, bound - found.score)  # sums in another order are rounded otherwise
+                answers.append(Found(found.heads, found.labels, found.score, gap, self.opened))
         yield from sorted(answers, key=lambda each: each.gap)[:1]
 
     def _divide(self, problem: Problem, conflict: Conflict) -> None:

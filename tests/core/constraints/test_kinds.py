@@ -1,0 +1,69 @@
+"""Conflicts by what they promise: found exactly in trees that break a rule, and no tree that obeys is lost by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from deptree_cli.core.constraints.conflicts import Choice, Conflict
+from deptree_cli.core.constraints.kinds import Function, Together
+from deptree_cli.core.constraints.ruleset import ruleset_of
+from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.spaces import MULTI_ROOT
+from tests.brute_rules import Tree, hangs_together, obeys
+from tests.random_rules import Case, random_case
+
+KINDS = "at-most-one", "leaf", "below", "no-gaps", "no-crossing"
+
+
+def is_made(choice: Choice, tree: Tree, names: Sequence[str]) -> bool:
+    """Whether a tree made a choice."""
+    label = names.index(tree.labels[choice.word - 1]) if choice.arcs.shape[1] > 1 else 0
+    return bool(choice.arcs[tree.heads[choice.word - 1], label])
+
+
+def rules_of(case: Case, kind: str):
+    """Rules of a kind: what finds their conflicts, and whether a tree keeps one."""
+    if kind == "spans":
+        yield Together().bound(case.known), lambda tree: hangs_together(tree, case.words)
+    for own, table in case.tables:
+        if own == kind:
+            (rule,) = ruleset_of("x", {kind: [table]}).rules
+            yield rule.bound(case.known), lambda tree, table=table: obeys(tree, kind, table, case.words)
+
+
+def check(conflict: Conflict, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
+    """A conflict is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
+    these that make all but the last."""
+    choices, also = conflict.choices, conflict.also()
+    assert len({choice.word for choice in choices}) == len(choices)
+    assert all(is_made(choice, tree, names) for choice in choices)
+    for other in obedient:
+        if all(is_made(choice, other, names) for choice in choices[:-1]):
+            assert not any(is_made(choice, other, names) for choice in (choices[-1], *also)), (tree, other)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "spans"])
+def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind: str) -> None:
+    broken = kept = 0
+    for seed in range(1000, 1160):
+        case = random_case(MULTI_ROOT, seed)
+        names = case.known.labels
+        for find, is_obeyed in rules_of(case, kind):
+            obedient = [tree for tree in case.unmasked if is_obeyed(tree)]
+            for tree in case.unmasked[::3]:
+                numbers = [names.index(label) for label in tree.labels]
+                conflicts = [] if find is None else list(find(LabelledTree(tree.heads, numbers)))
+                assert bool(conflicts) != is_obeyed(tree), (seed, tree)
+                broken, kept = broken + bool(conflicts), kept + (not conflicts)
+                for conflict in conflicts[:2]:
+                    check(conflict, tree, obedient[:60], names)
+    assert min(broken, kept) > 100
+
+
+def test_a_function_may_name_a_word_twice() -> None:
+    words = Words(("a",), [None] * 2, [frozenset()] * 2)
+    rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
+    (conflict,) = rule.bound(words)(LabelledTree([0, 0], [0, 0]))
+    assert [choice.word for choice in conflict.choices] == [2, 1]
