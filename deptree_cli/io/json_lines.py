@@ -40,10 +40,11 @@ def objects(lines: Iterable[bytes], place: str) -> Iterator[tuple[str, dict[str,
     for number, line in enumerate(lines, 1):
         if line.strip():
             here = f"{place}:{number}"
-            yield here, _object(line, here)
+            yield here, object_of(line, here)
 
 
-def _object(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
+def object_of(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
+    """A line's object, or what is wrong with the line."""
     try:
         value = _loaded(line)
     except (ValueError, RecursionError) as error:

@@ -174,9 +174,12 @@ class Block:
 
     def column(self, name: str) -> list[str]:
         """A column of the words, by its name in `COLUMNS`."""
-        index = COLUMNS.index(name)
-        rows = [line.split(b"\t") for line in self._rows]
-        return [_text(row[index].rstrip(b"\r\n"), self.place) for row in rows if row[0].isdigit()]
+        return [value for number, value in self.rows(name) if number.isdigit()]
+
+    def rows(self, name: str) -> Iterator[tuple[str, str]]:
+        """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""
+        for number, *others in (line.split(b"\t") for line in self._rows if b"-" not in line.partition(b"\t")[0]):
+            yield number.decode(), _text(others[COLUMNS.index(name) - 1].rstrip(b"\r\n"), self.place)
 
     def comment(self, key: str) -> str | None:
         """The value of the first comment ``# key = value``, None where there is none."""
@@ -221,10 +224,9 @@ class Block:
     def with_column(self, name: str, values: Sequence[str]) -> Block:
         """The block with other values, n of them, in a column of the words, which is neither the first nor the last."""
         index, texts = COLUMNS.index(name), iter(values)
-        rows = [line.split(b"\t") for line in self._rows]
         lines = [
             b"\t".join([*row[:index], next(texts).encode(), *row[index + 1 :]] if row[0].isdigit() else row)
-            for row in rows
+            for row in (line.split(b"\t") for line in self._rows)
         ]
         return self._with(self._rows_start, lines, self._rows_end)
 
@@ -251,8 +253,7 @@ class Block:
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
-        data = b"".join([self.raw[:start], *lines, self.raw[end:]])
-        return Block(Chunk(data, self.chunk.line), self.file)
+        return Block(Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line), self.file)
 
     @property
     def start(self) -> int:
@@ -271,8 +272,7 @@ class Block:
     @property
     def newline(self) -> str:
         """How the block's lines end."""
-        end = self.chunk.data.find(b"\n", self._start)
-        return "\r\n" if self.chunk.data[end - 1 : end] == b"\r" else "\n"
+        return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self._start)].endswith(b"\r") else "\n"
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -13,13 +13,9 @@ from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.labels import Labels
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.rules.constraint_files import read_word_constraints
 from deptree_cli.io.rules.reading import read_rules, words_of
-from deptree_cli.io.rules.word_constraints import (
-    WordConstraints,
-    constraints_in_misc,
-    read_word_constraints,
-    spans_in_misc,
-)
+from deptree_cli.io.rules.word_constraints import WordConstraints, constraints_in_misc, spans_in_misc
 
 NO_RULES = Ruleset("", ())
 
@@ -39,13 +35,13 @@ class Constraints:
     """
 
     rules: Ruleset = NO_RULES
-    of_words: tuple[Mapping[str, WordConstraints], ...] = ()
+    of_words: tuple[Mapping[str, tuple[WordConstraints, ...]], ...] = ()
     in_misc: bool = False
     entities: bool = False
 
     def of(self, sent_id: str, block: Block | None, n: int, labels: Labels | None) -> SentenceConstraints:
         """What the trees of a sentence of n words must obey."""
-        given = [each[sent_id] for each in self.of_words if sent_id in each]
+        given = [asked for each in self.of_words for asked in each.get(sent_id, ())]
         if block is not None and self.in_misc:
             given.append(constraints_in_misc(block))
         if block is not None and self.entities:

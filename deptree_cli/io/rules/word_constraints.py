@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.io.conllu.blocks import Block
 
 HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
 _ENTITY = "Entity"
+_IN_PARTS = re.compile(r"\[\d+/\d+\]")
+
+# First and last words, from 1 on.
+Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,10 @@ class WordConstraints:
     """
 
     words: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    spans: tuple[tuple[int, int], ...] = ()
+    spans: Spans = ()
     place: str = ""
 
-    def checked_spans(self, n: int) -> tuple[tuple[int, int], ...]:
+    def checked_spans(self, n: int) -> Spans:
         """The spans, of which each is of words 1 to n.
 
         Raises:
@@ -53,9 +55,8 @@ class WordConstraints:
         found = np.zeros((n + 1, n + 1, len(labels)), dtype=np.bool_)
         for word, entries in self.words.items():
             if not 1 <= word <= n:
-                raise DeptreeError(
-                    f"there is no word {word}, which is asked for {next(iter(entries))}", place=self.place
-                )
+                problem = f"there is no word {word}, which is asked for {', '.join(entries)}"
+                raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
             for key, values in entries.items():
                 if key in (HEAD_IN, NOT_HEAD):
                     given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
@@ -83,88 +84,58 @@ class WordConstraints:
 
 
 def constraints_in_misc(block: Block) -> WordConstraints:
-    """What MISC of a sentence's words asks for."""
+    """What MISC of a sentence's words asks for.
+
+    Raises:
+        DeptreeError: a word has the same key twice.
+    """
     words: dict[int, dict[str, list[str]]] = {}
     for word, misc in enumerate(block.column("misc"), 1):
         for entry in misc.split("|"):
             key, _, value = entry.partition("=")
+            if key in KEYS and key in words.setdefault(word, {}):
+                raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
             if key in KEYS:
-                words.setdefault(word, {})[key] = value.split(",")
-    return WordConstraints(words, place=block.place)
+                words[word][key] = value.split(",")
+    return WordConstraints({word: entries for word, entries in words.items() if entries}, place=block.place)
 
 
-def spans_in_misc(block: Block) -> tuple[tuple[int, int], ...]:
-    """The mentions of entities in MISC, ``Entity=(e1-person ... e1)``, of more than a word."""
-    found, opened = [], list[tuple[str, int]]()
-    for word, misc in enumerate(block.column("misc"), 1):
-        value = next((entry.partition("=")[2] for entry in misc.split("|") if entry.startswith(f"{_ENTITY}=")), "")
-        for piece in value.replace("(", " (").replace(")", ") ").split():
-            name = piece.strip("()").partition("-")[0]
-            if piece.startswith("("):
-                opened.append((name, word))
-            if piece.endswith(")"):
-                place = next((i for i in reversed(range(len(opened))) if opened[i][0] == name), None)
-                if place is not None:
-                    found.append((opened.pop(place)[1], word))
-    return tuple(sorted({(first, last) for first, last in found if first < last}))
+def spans_in_misc(block: Block) -> Spans:
+    """The mentions of entities in MISC, ``Entity=(e1-person ... e1)``, of more than a word.
 
-
-def read_word_constraints(path: str) -> dict[str, WordConstraints]:
-    """What a file asks for, by sent_id: JSON Lines, or rows of sent_id, word, key, value or of sent_id, first, last.
+    Those in parts, ``e1[1/2]``, are left out: a part need not hang together. Empty nodes are no words, but mentions may
+    begin and end with them.
 
     Raises:
-        DeptreeError: it cannot be read, or a line is not understood.
+        DeptreeError: a mention is not closed, or not opened.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        problem = str(getattr(error, "strerror", None) or "it is not UTF-8")
-        raise DeptreeError(problem, "Name a file of constraints", place=path) from None
-    found: dict[str, WordConstraints] = {}
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            place = f"{path}:{number}"
-            for sent_id, asked in _of_line(line, place):
-                before = found.get(sent_id, WordConstraints(place=place))
-                words = dict(before.words)
-                for word, entries in asked.words.items():
-                    words[word] = {**words.get(word, {}), **entries}
-                found[sent_id] = WordConstraints(words, before.spans + asked.spans, before.place)
-    return found
+    found, opened, last = set(), list[tuple[str, int]](), 0
+    for number, misc in block.rows("misc"):
+        last += number.isdigit()
+        first = last if number.isdigit() else last + 1
+        for piece in _pieces(misc):
+            name = piece.strip("()")
+            if piece.startswith("("):
+                opened.append((name, first))
+            if piece.endswith(")"):
+                begun = next((each for each in reversed(opened) if f"{each[0]}-".startswith(f"{name}-")), None)
+                if begun is None:
+                    raise _unpaired(block, name, "closed", "opened")
+                opened.remove(begun)
+                found.add((begun[1], last))
+    if opened:
+        raise _unpaired(block, opened[0][0], "opened", "closed")
+    return tuple(sorted((first, last) for first, last in found if first < last))
 
 
-def _of_line(line: str, place: str) -> Iterator[tuple[str, WordConstraints]]:
-    """What a line asks for, and of which sentence."""
-    try:
-        if line.lstrip().startswith("{"):
-            yield _of_object(json.loads(line))
-            return
-        sent_id, word, *others = line.split("\t")
-        if len(others) == 1:
-            yield sent_id, WordConstraints(spans=((int(word), int(others[0])),))
-            return
-        key, value = others
-        yield sent_id, WordConstraints({int(word): {_known(key): value.split(",")}})
-    except (ValueError, KeyError, TypeError, AttributeError):
-        remedy = 'Write sent_id, word, key and value between tabs, or {"sent_id": ..., "words": {"3": {"HeadIn": [2]}}}'
-        raise DeptreeError("a constraint is not understood", remedy, place=place) from None
-    except DeptreeError as error:
-        raise error.at(place) from None
+def _pieces(misc: str) -> list[str]:
+    """Where mentions are opened, closed, or both: ``(e1-person``, ``e1)``, ``(e1-person)``. No parts."""
+    value = next((entry.partition("=")[2] for entry in misc.split("|") if entry.startswith(f"{_ENTITY}=")), "")
+    pieces = value.replace("(", " (").replace(")", ") ").split()
+    return [piece for piece in pieces if not _IN_PARTS.search(piece)]
 
 
-def _of_object(fields: Mapping[str, Any]) -> tuple[str, WordConstraints]:
-    words = {
-        int(word): {
-            _known(key): [str(value) for value in (values if isinstance(values, list) else [values])]
-            for key, values in entries.items()
-        }
-        for word, entries in fields.get("words", {}).items()
-    }
-    spans = tuple((int(first), int(last)) for first, last in fields.get("spans", []))
-    return fields["sent_id"], WordConstraints(words, spans)
-
-
-def _known(key: str) -> str:
-    if key not in KEYS:
-        raise DeptreeError(f"there is no constraint {key!r}", did_you_mean(key, KEYS, one_of(KEYS)))
-    return key
+def _unpaired(block: Block, name: str, done: str, missing: str) -> DeptreeError:
+    mention = name.partition("-")[0]
+    problem = f"{_ENTITY}: the mention {mention!r} is {done} and not {missing}"
+    return DeptreeError(problem, "Correct MISC", place=block.place)
