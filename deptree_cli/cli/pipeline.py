@@ -49,6 +49,7 @@ class Pipeline(Generic[Read, Prepared]):
     ) -> None:
         self._source = source.items
         self._prepare = source.prepare
+        self._last_notice = source.last_notice
         self._run = run
         self._choose = choose
         self._noticed: set[str] = set()
@@ -80,6 +81,8 @@ class Pipeline(Generic[Read, Prepared]):
                 while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
                     talk(waiting.pop(0))
                 yield result
+        if (notice := self._last_notice()) and not run.quiet:
+            talk(notice)
         if self.skipped:
             talk(f"{counted(len(self.skipped), source.noun)} skipped")
 

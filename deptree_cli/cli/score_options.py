@@ -17,6 +17,7 @@ from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.unknown_labels import UnknownLabels
+from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
@@ -100,9 +101,10 @@ class ScoreOptions:
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
-        items = Counted(self._with_notices(reading), reading.total, reading.share)
+        unmet = UnmetSentences(self.how.constraints)
+        items = Counted(unmet.watched(self._with_notices(reading)), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
-        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
+        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
 
     def of_trees(self, path: str) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
@@ -113,7 +115,7 @@ class ScoreOptions:
         records = records_side(iter(source.items), files.source, files.conllu)
         found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
         items = Counted(found, share=lambda: share_read(path))
-        return Source(items, WithTrees(source.prepare), source.signature_fields)
+        return Source(items, WithTrees(source.prepare), source.signature_fields, last_notice=source.last_notice)
 
     def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of the labels that it is given."""

@@ -45,6 +45,7 @@ class Source(Generic[Read, Prepared]):
         signature_fields: what of these options a run must repeat to give the same result.
         is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
         check_words: raises unless the sentences have words, which CoNLL-U needs.
+        last_notice: what the user must hear when all items are read, or nothing.
     """
 
     items: Counted[Read | DeptreeError]
@@ -52,3 +53,4 @@ class Source(Generic[Read, Prepared]):
     signature_fields: Mapping[str, object] = field(default_factory=dict)
     is_conllu: bool = False
     check_words: Callable[[], None] = lambda: None
+    last_notice: Callable[[], str] = str
