@@ -148,14 +148,15 @@ def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
 def _choice(fields: Fields, key: str, choices: Sequence[Any], default: Any) -> Any:
     value = fields.get(key, default)
     if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
-        raise DeptreeError(f"{key!r} is {value!r}", one_of([str(each).lower() for each in choices]))
+        named = [str(each).lower() for each in choices if each not in ("", None)]
+        raise DeptreeError(f"{key!r} is {value!r}", one_of(named))
     return value
 
 
 def _mask(name: str, fields: Fields) -> Mask:
     distance = fields.get("distance")
     sound = distance is None or (
-        isinstance(distance, list) and len(distance) == 2 and all(type(each) is int for each in distance)
+        isinstance(distance, list) and [type(each) for each in distance] == [int, int] and distance[0] <= distance[1]
     )
     if not sound:
         raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")

@@ -20,7 +20,7 @@ _FIELDS = ("sent_id", "words", "spans")
 def read_word_constraints(path: str) -> dict[str, tuple[WordConstraints, ...]]:
     """What a file asks for, by sent_id, each line with its place.
 
-    Lines are JSON, or rows of sent_id, word, key, value or of sent_id, first, last; those that begin with # are comments.
+    Lines are JSON, or rows of sent_id, word, key, value or of sent_id, first, last. Those with # in front are comments.
 
     Raises:
         DeptreeError: it cannot be read, or a line is not understood.

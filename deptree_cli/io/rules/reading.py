@@ -60,7 +60,7 @@ def _table(text: str, name: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
 
 

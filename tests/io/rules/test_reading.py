@@ -1,0 +1,148 @@
+"""Rules by name and from files: what is read, and what each misunderstanding says, in one line with the file's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
+from deptree_cli.core.constraints.masks import Mask
+from deptree_cli.core.constraints.ruleset import KINDS
+from deptree_cli.core.constraints.words import Condition
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.rules.reading import read_rules, text_of
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The rules of a file of this text."""
+    monkeypatch.chdir(tmp_path)
+
+    def read_text(text: str | bytes):
+        Path("own.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_rules.__wrapped__("own.toml")
+
+    return read_text
+
+
+def test_every_kind_of_rules_is_read(read) -> None:
+    rules = read("""
+        name = "mine"
+        version = 2
+        at-most-one = [["nsubj", "csubj"], "obj", { name = "few", label = "iobj" }]
+        leaf = ["punct"]
+        no-gaps = [{ label = "goeswith", between = "punct" }]
+        no-crossing = ["punct"]
+        [[mask]]
+        label = ["det", "!det:poss"]
+        upos = "DET"
+        feats = ["Poss=Yes"]
+        head-upos = ["NOUN"]
+        head-feats = ["!Typo=Yes"]
+        direction = "left"
+        distance = [1, 3]
+        root = false
+        allow = true
+        [[below]]
+        label = "case"
+        allow = ["fixed", { label = "advmod", upos = "PART", feats = "Polarity=Neg" }]
+        [[below]]
+        name = "no objects below nouns"
+        upos = "NOUN"
+        deny = ["obj"]
+        unless = "cop"
+    """)
+    assert rules.name == "own.toml-2"
+    negation = Condition(("advmod",), ("PART",), ("Polarity=Neg",))
+    assert list(rules.rules) == [
+        AtMostOne("at-most-one nsubj csubj", ("nsubj", "csubj")),
+        AtMostOne("at-most-one obj", ("obj",)),
+        AtMostOne("few", ("iobj",)),
+        Below("leaf punct", Condition(("punct",))),
+        NoGaps("no-gaps goeswith", ("goeswith",), ("punct",)),
+        NoCrossing("no-crossing punct", ("punct",)),
+        Mask(
+            "mask det !det:poss",
+            Condition(("det", "!det:poss"), ("DET",), ("Poss=Yes",)),
+            Condition((), ("NOUN",), ("!Typo=Yes",)),
+            "left",
+            (1, 3),
+            False,
+            True,
+        ),
+        Below("below case", Condition(("case",)), (Condition(("fixed",)), negation)),
+        Below("no objects below nouns", Condition((), ("NOUN",)), (), (Condition(("obj",)),), ("cop",)),
+    ]
+
+
+def test_ours_are_named_with_their_version_and_read_the_same_from_a_copy(read) -> None:
+    ours = read_rules("ud")
+    assert ours.name.startswith("ud-20")
+    assert read(text_of("ud")).rules == ours.rules
+    assert len({rule.name for rule in ours.rules}) == len(ours.rules) > 30
+
+
+def test_a_file_without_rules_asks_for_nothing(read) -> None:
+    assert read("").rules == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("leaf = [", "it is no TOML: "),
+        ("leaf = " + "[" * 100_000, "it is no TOML: "),
+        (b'leaf = ["\xff"]', "it is not UTF-8. Convert the file to UTF-8."),
+        ('leafs = ["a"]', "there is no kind of rules 'leafs'. Did you mean leaf?"),
+        ('zzz = ["a"]', f"there is no kind of rules 'zzz'. Choose one of {', '.join(KINDS)}."),
+        ('leaf = "a"', "'leaf' is no list. Give a list of rules: leaf = [...] or [[leaf]]."),
+        ("[leaf]\nlabel = 'a'", "'leaf' is no list."),
+        ("leaf = [3]", "rule 1 of 'leaf' is 3. Give a table, a list of labels, or a label."),
+        ('leaf = ["a", ["b", 3]]', "rule 2 of 'leaf': 'label' is ['b', 3]. Give a text, or a list of texts."),
+        ('leaf = ["a", ""]', "rule 2 of 'leaf': 'label' is ['']."),
+        ("leaf = [[]]", "rule 1 of 'leaf': it has no 'label'. Add label = [...]."),
+        ("at-most-one = [{}]", "rule 1 of 'at-most-one': it has no 'label'."),
+        ('no-gaps = [{ between = "a" }]', "rule 1 of 'no-gaps': it has no 'label'."),
+        ('no-crossing = [{ name = "a" }]', "rule 1 of 'no-crossing': it has no 'label'."),
+        ('leaf = [{ labels = "a" }]', "rule 1 of 'leaf': there is no field 'labels'. Did you mean label?"),
+        ('leaf = [{ label = "a", zzz = 1 }]', "rule 1 of 'leaf': there is no field 'zzz'. Choose one of label, name."),
+        ('leaf = ["a", "a"]', "two rules are called 'leaf a'. Give each a name of its own."),
+        ("mask = [{ upos = 3 }]", "rule 1 of 'mask': 'upos' is 3."),
+        ('mask = [{ direction = "up" }]', "rule 1 of 'mask': 'direction' is 'up'. Choose one of left, right."),
+        ("mask = [{ direction = true }]", "rule 1 of 'mask': 'direction' is True. Choose one of left, right."),
+        ('mask = [{ root = "yes" }]', "rule 1 of 'mask': 'root' is 'yes'. Choose one of true, false."),
+        ("mask = [{ allow = 1 }]", "rule 1 of 'mask': 'allow' is 1. Choose one of true, false."),
+        ("mask = [{ distance = 3 }]", "rule 1 of 'mask': 'distance' is 3. Give the least and the most: distance = [1,"),
+        ("mask = [{ distance = [1] }]", "rule 1 of 'mask': 'distance' is [1]."),
+        ("mask = [{ distance = [1, 2.0] }]", "rule 1 of 'mask': 'distance' is [1, 2.0]."),
+        ("mask = [{ distance = [false, 2] }]", "rule 1 of 'mask': 'distance' is [False, 2]."),
+        ("mask = [{ distance = [5, 2] }]", "rule 1 of 'mask': 'distance' is [5, 2]."),
+        ('below = [{ allow = ["a"], deny = ["b"] }]', "rule 1 of 'below': it has both 'allow' and 'deny'. Give one"),
+        ('below = [{ allow = "a" }]', "rule 1 of 'below': 'allow' is 'a'. Give a list of labels and tables."),
+        ("below = [{ deny = [3] }]", "rule 1 of 'below': 'deny' has 3. Give labels and tables."),
+        ('below = [{ deny = [{ form = "a" }] }]', "rule 1 of 'below': there is no field 'form'. Choose one of label,"),
+        ("below = [{ unless = [1] }]", "rule 1 of 'below': 'unless' is [1]."),
+    ],
+)
+def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -> None:
+    with pytest.raises(DeptreeError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"own.toml: {message}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("udd", "there are no rules 'udd'. Did you mean ud?"),
+        ("latin", "there are no rules 'latin'. Choose ud, or name a file FILE.toml."),
+        ("none.toml", "none.toml: No such file or directory. Name a file of rules."),
+        ("folder.toml", "folder.toml: Is a directory. Name a file of rules."),
+    ],
+)
+def test_names_of_no_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.toml").mkdir()
+    with pytest.raises(DeptreeError) as caught:
+        read_rules(name)
+    assert str(caught.value) == message
