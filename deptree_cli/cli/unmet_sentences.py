@@ -34,6 +34,6 @@ class UnmetSentences:
         """What there is to say when all are read; nothing where all were met, or some were not read."""
         if not self._unmet or not self._all_read:
             return ""
-        count, first = len(self._unmet), next(iter(self._unmet))
-        which = repr(first) if count == 1 else f"{first!r} and {counted(count - 1, 'other')}"
-        return f"the constraints of {counted(count, 'sentence')} had no effect: there is no {which}"
+        first, *others = self._unmet
+        more = f" and {counted(len(others), 'other')}" if others else ""
+        return f"{counted(len(self._unmet), 'sentence')} of the constraints did not come: {first!r}{more}"

@@ -1,0 +1,219 @@
+"""`decode` under rules: what is written with a tree, what is asked of words and spans, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deptree_cli.io.rules.reading import read_rules
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+LABELLED = (*SCORES, "--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+WORDS = ("--conllu", DATA / "sentences.conllu")
+JSON = ("--format", "jsonl")
+
+# Of the labels of English trees few are left, so that good trees are far from the best ones.
+STRICT = """
+at-most-one = [["obl", "nmod"], ["obj", "advmod"], ["nsubj", "punct", "det"], ["case", "aux"]]
+leaf = ["obl"]
+"""
+
+
+def rows_by_name(ran) -> dict[str, dict]:
+    """The rows by their sent_id."""
+    return {row["sent_id"]: row for row in ran.rows}
+
+
+def breaks_strict(row: dict) -> bool:
+    """Whether a tree breaks `STRICT`, by its definition."""
+    arcs = list(zip(row["heads"], row["deprels"], strict=True))
+    groups = ({"obl", "nmod"}, {"obj", "advmod"}, {"nsubj", "punct", "det"}, {"case", "aux"})
+    several = any(
+        len(heads) != len(set(heads)) for group in groups if (heads := [head for head, label in arcs if label in group])
+    )
+    return several or any(label == "obl" and word in row["heads"] for word, (_, label) in enumerate(arcs, 1))
+
+
+def test_trees_are_certified_in_comments_and_in_fields(done) -> None:
+    rows = done("decode", *LABELLED, *WORDS, "--rules", "ud", *JSON).rows
+    assert len(rows) == 8
+    assert all(row["certified"] is True and row["gap"] == 0 for row in rows)
+    lines = done("decode", *LABELLED, *WORDS, "--rules", "ud").out.decode().splitlines()
+    assert lines.count("# certified = yes") == lines.count("# gap = 0.0") == 8
+    assert "|rules:ud-" in lines[0]
+    plain = done("decode", *LABELLED, *WORDS, *JSON).rows
+    assert not any("certified" in row or "gap" in row for row in plain)
+
+
+def test_own_rules_are_obeyed_and_cost_probability(done, put) -> None:
+    put("strict.toml", STRICT)
+    plain = rows_by_name(done("decode", *LABELLED, *JSON))
+    rows = rows_by_name(done("decode", *LABELLED, "--rules", "strict.toml", *JSON))
+    assert sum(map(breaks_strict, plain.values())) >= 5
+    assert not any(map(breaks_strict, rows.values()))
+    for name, row in rows.items():
+        worths = [each["log_prob"] + each["label_log_prob"] for each in (row, plain[name])]
+        assert worths[0] <= worths[1] + 1e-9
+
+
+def test_the_k_best_come_in_order_each_once(done, put) -> None:
+    put("strict.toml", STRICT)
+    found = done("decode", *LABELLED, "--rules", "strict.toml", "-k", 4, *JSON).rows
+    best = rows_by_name(done("decode", *LABELLED, "--rules", "strict.toml", *JSON))
+    for name in best:
+        rows = [row for row in found if row["sent_id"] == name]
+        worths = [row["log_prob"] + row["label_log_prob"] for row in rows]
+        assert len({tuple(row["heads"]) for row in rows}) == len(rows) <= 4
+        assert worths == sorted(worths, reverse=True)
+        assert rows[0]["heads"] == best[name]["heads"]
+        assert rows[0]["deprels"] == best[name]["deprels"]
+        assert not any(map(breaks_strict, rows))
+    assert len(found) > 24
+
+
+def test_mbr_obeys_too(done, put) -> None:
+    """The telescope is the man's with chance 0.35, the seer's with 0.65; the group of obl and nmod changes nothing."""
+    put("strict.toml", STRICT)
+    rows = done("decode", *LABELLED, "--rules", "strict.toml", "--method", "mbr", *JSON).rows
+    assert len(rows) == 8
+    assert all(row["certified"] for row in rows)
+    assert not any(map(breaks_strict, rows))
+
+
+def test_a_small_budget_is_told(done, deptree, put) -> None:
+    """A tree is the best one, or not certified, or none is found: that is an error with advice."""
+    put("strict.toml", STRICT)
+    args = ("decode", *LABELLED, "--rules", "strict.toml", *JSON)
+    best = rows_by_name(done(*args))
+    ran = deptree(*args, "--budget", 6, "--on-error", "skip")
+    rows = rows_by_name(ran)
+    assert ran.code == 1
+    assert len(rows) + ran.err.count("no tree that obeys the rules was found") == len(best)
+    assert "Raise --budget, or give up a rule." in ran.err
+    assert {row["certified"] for row in rows.values()} == {True, False}
+    for name, row in rows.items():
+        lost = best[name]["log_prob"] + best[name]["label_log_prob"] - row["log_prob"] - row["label_log_prob"]
+        assert row["certified"] == (row["gap"] == 0)
+        assert row["gap"] >= lost - 1e-9
+        assert not breaks_strict(row)
+
+
+def test_an_uncertain_tree_says_so_in_its_comments(deptree, put) -> None:
+    put("strict.toml", STRICT)
+    args = ("decode", *LABELLED, *WORDS, "--rules", "strict.toml", "--budget", 6, "--on-error", "skip")
+    comments = deptree(*args).out.decode().splitlines()
+    at = comments.index("# certified = no")
+    assert float(comments[at + 1].removeprefix("# gap = ")) > 0
+
+
+def test_rules_that_cannot_hold_are_an_error(deptree, put) -> None:
+    """By the arcs alone, or by the trees: the word below ROOT has dependents in all trees of several words."""
+    put("arcs.toml", "mask = [{ root = true }]")
+    ran = deptree("decode", *LABELLED, "--rules", "arcs.toml", *JSON)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "(en-1): no single-root tree is possible" in ran.err
+    assert "Give up a rule" in ran.err
+    put("trees.toml", 'leaf = ["root"]')
+    ran = deptree("decode", *LABELLED, "--rules", "trees.toml", "--on-error", "skip", *JSON)
+    assert (ran.code, ran.out) == (1, b"")
+    assert "(en-4): no tree obeys the rules. Give one up" in ran.err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_any_number_of_jobs_writes_the_same(real, jobs: int) -> None:
+    args = ("decode", *LABELLED, *WORDS, "--rules", "ud", "-k", 2)
+    assert real(*args, "--jobs", jobs).out == real(*args).out != b""
+
+
+def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put) -> None:
+    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("7\ttelescope"))
+    put("asked.conllu", text.replace(row, row.replace("Also=head=4", "Also=head=4|NotHead=2|DeprelIn=nmod"), 1))
+    put("asked.tsv", "en-1\t7\tNotHead\t2\nen-1\t7\tDeprelIn\tnmod\n")
+    put("asked.jsonl", json.dumps({"sent_id": "en-1", "words": {"7": {"NotHead": [2], "DeprelIn": ["nmod"]}}}))
+    plain = done("decode", *LABELLED, *WORDS, *JSON).rows
+    assert plain[0]["heads"][6] == 2
+    found = [
+        done("decode", *LABELLED, "--conllu", "asked.conllu", "--constraints", "misc", *JSON),
+        *(done("decode", *LABELLED, *WORDS, "--constraints", name, *JSON) for name in ("asked.tsv", "asked.jsonl")),
+    ]
+    assert found[0].rows == found[1].rows == found[2].rows
+    first, *others = found[0].rows
+    assert (first["heads"][6], first["deprels"][6]) == (4, "nmod")
+    assert [row["heads"] for row in others] == [row["heads"] for row in plain[1:]]
+    assert "did not come" not in found[1].err
+
+
+def test_spans_hang_together(done, put) -> None:
+    """She saw [the man with the telescope]: so it is the man's."""
+    put("spans.tsv", "en-1\t3\t7\n")
+    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
+    rows = {word: next(line for line in text.splitlines() if line.startswith(word)) for word in ("3\tthe", "7\ttele")}
+    text = text.replace(rows["3\tthe"], rows["3\tthe"].removesuffix("_") + "Entity=(e1-person", 1)
+    put("spans.conllu", text.replace("Also=head=4", "Also=head=4|Entity=e1)", 1))
+    assert done("decode", *SCORES, *JSON).rows[0]["heads"][6] == 2
+    by_file = done("decode", *SCORES, "--spans", "spans.tsv", *JSON).rows
+    in_misc = done("decode", *SCORES, "--conllu", "spans.conllu", "--spans", "misc", *JSON).rows
+    for rows_found in (by_file, in_misc):
+        heads = rows_found[0]["heads"]
+        assert [word for word in range(3, 8) if not 3 <= heads[word - 1] <= 7] == [4]
+        assert heads[6] == 4
+
+
+def test_sentences_that_do_not_come_are_counted_once(done, put) -> None:
+    put("asked.tsv", "en-1\t7\tNotHead\t2\nxx-1\t1\tHeadIn\t2\nxx-2\t1\tHeadIn\t2\nxx-1\t2\tHeadIn\t0\n")
+    put("one.tsv", "xx-1\t1\t2\n")
+    ran = done("decode", *SCORES, "--constraints", "asked.tsv", *JSON)
+    assert ran.said.count("deptree: 2 sentences of the constraints did not come: 'xx-1' and 1 other") == 1
+    assert (
+        "deptree: 1 sentence of the constraints did not come: 'xx-1'"
+        in done("decode", *SCORES, "--spans", "one.tsv", "--jobs", 2, *JSON).said
+    )
+    assert "did not come" not in done("decode", *SCORES, "--constraints", "asked.tsv", "--quiet", *JSON).err
+
+
+def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
+    put("shown.toml", done("decode", "--rules", "show").out)
+    assert read_rules.__wrapped__("shown.toml").rules == read_rules("ud").rules
+    cut = shell("set -o pipefail; deptree decode --rules show | head -2")
+    assert (cut.out.count(b"\n"), cut.err) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--rules", "udd"), "there are no rules 'udd'. Did you mean ud?"),
+        (("--rules", "none.toml"), "none.toml: No such file or directory. Name a file of rules."),
+        (("--rules", "bad.toml"), "bad.toml: there is no kind of rules 'leafs'. Did you mean leaf?"),
+        (("--constraints", "none.tsv"), "none.tsv: no such file."),
+        (("--spans", "none.tsv"), "none.tsv: no such file."),
+        (("--constraints", "misc"), "--constraints misc needs the sentences: --conllu FILE."),
+        (("--spans", "misc"), "--spans misc needs the sentences: --conllu FILE."),
+        (("--rules", "ud", "--labels-after"), "--labels-after does not go with rules"),
+        (("--rules", "ud", "--budget", "0"), "Invalid value for '--budget'"),
+        (("--constraints", "bad.tsv"), "bad.tsv:2: there is no constraint 'Headin'. Did you mean HeadIn?"),
+        (("--constraints", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),
+        (("--constraints", "label.tsv"), "label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is no label of"),
+        (("--spans", "far.spans"), "far.spans:1 (en-1): there are no words 7 to 9. Name words 1 to 8."),
+    ],
+)
+def test_what_is_refused(deptree, put, args: tuple[str, ...], message: str) -> None:
+    """One line, before anything is written."""
+    put("bad.toml", "leafs = ['obl']")
+    put("bad.tsv", "en-1\t1\tHeadIn\t2\nen-1\t1\tHeadin\t2\n")
+    put("far.tsv", "en-1\t1\tHeadIn\t99\n")
+    put("label.tsv", "en-1\t1\tDeprelIn\tnsubjj\n")
+    put("far.spans", "en-1\t7\t9\n")
+    ran = deptree("decode", *LABELLED, *args, *JSON)
+    assert (ran.code, ran.out) == (2, b"")
+    assert len(ran.said) == 1
+    assert message in ran.err
+
+
+def test_rules_without_labels_say_that_they_have_no_effect(done) -> None:
+    ran = done("decode", *SCORES, *WORDS, "--rules", "ud", *JSON)
+    (line,) = [line for line in ran.said if "have no effect" in line]
+    assert "without labels: --labels FILE" in line
