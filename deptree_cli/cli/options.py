@@ -45,7 +45,7 @@ seed_option = option(
 def size_option(
     default: int | None, text: str, shown: str | None = None, formerly: Sequence[str] = (), often: bool | None = None
 ) -> Decorator[Any]:
-    """``-k N``; `shown` is how help calls a default that the command works out, `formerly` and `often` as of `option`."""
+    """``-k N``; `shown` is how help calls a default that the command works out; `formerly`, `often`: as of `option`."""
     return option(
         "-k",
         "--size",
