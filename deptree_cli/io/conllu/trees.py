@@ -194,7 +194,7 @@ def log_prob_note(log_probs: Float) -> Note:
 
 def acceptance_note(acceptance: float, trees: int) -> Note:
     """For each of so many trees the share of drawn trees that obey rules."""
-    return Note("acceptance", "acceptance", [rounded(acceptance)] * trees)
+    return Note("acceptance", "acceptance", [rounded(acceptance)] * trees, "{:.4g}")
 
 
 def rounded(share: float) -> float:
