@@ -43,9 +43,9 @@ seed_option = option(
 
 
 def size_option(
-    default: int | None, text: str, shown: str | None = None, formerly: Sequence[str] = ()
+    default: int | None, text: str, shown: str | None = None, formerly: Sequence[str] = (), often: bool | None = None
 ) -> Decorator[Any]:
-    """``-k N``; `shown` is how help calls a default that the command works out, `formerly` what it was called."""
+    """``-k N``; `shown` is how help calls a default that the command works out; `formerly`, `often`: as of `option`."""
     return option(
         "-k",
         "--size",
@@ -55,6 +55,7 @@ def size_option(
         metavar="N",
         help=f"{text}  [default: {shown or default}]",
         formerly=formerly,
+        often=often,
     )
 
 

@@ -61,19 +61,39 @@ class RuleOptions:
 NO_RULES = RuleOptions()
 
 
-def with_idle_rules(
-    records: Iterable[Record | DeptreeError], constraints: Constraints, labels: tuple[str, ...] | None
+# What commands that keep them tell of rules that only a tree decides.
+KEPT = ""
+
+
+def left_out(constraints: Constraints) -> str:
+    """What there is to say of rules that only a tree decides where they are not kept."""
+    rules, count = constraints.rules, len(constraints.rules.tree_rules)
+    left = [f"{count} of {counted(len(rules.rules), 'rule')} of {rules.name}"] if count else []
+    left += ["the spans"] if constraints.spans else []
+    return f"not kept by this command, for only whole trees decide: {' and '.join(left)}" if left else ""
+
+
+def with_rules_told(
+    records: Iterable[Record | DeptreeError],
+    constraints: Constraints,
+    labels: tuple[str, ...] | None,
+    of_tree_rules: str | None = None,
 ) -> Iterator[Record | DeptreeError]:
-    """The sentences, the first with a line of notice where rules have no effect for want of labels or of UPOS."""
-    told = False
+    """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
+    sentence, and what becomes of rules that only a tree decides.
+
+    Args:
+        of_tree_rules: what to tell of these; None: that they are left out.
+    """
+    always, idle = left_out(constraints) if of_tree_rules is None else of_tree_rules, None
     for record in records:
-        if isinstance(record, Record) and not told:
-            told, line = True, _line_of(record, constraints, labels)
-            record = replace(record, notice="\n".join(filter(None, [record.notice, line])))
+        if isinstance(record, Record):
+            idle = _idle(record, constraints, labels) if idle is None else idle
+            record = replace(record, notice="\n".join(filter(None, [record.notice, idle, always])))
         yield record
 
 
-def _line_of(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
+def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
     """What there is to say of rules without an effect in a sentence; nothing where all have their data."""
     from deptree_cli.io.rules.reading import words_of
 

@@ -12,7 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, with_idle_rules
+from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, with_rules_told
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
@@ -88,8 +88,12 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def source(self) -> Source[Record, ScoredSentence]:
+    def source(self, of_tree_rules: str | None = None) -> Source[Record, ScoredSentence]:
         """The sentences, to be read once.
+
+        Args:
+            of_tree_rules: what to tell the user of rules that only a tree decides, if there are some: `KEPT`, a line,
+                or None for commands that leave them out, which is told.
 
         Raises:
             DeptreeError: there are several score files for a command that compares two.
@@ -102,7 +106,8 @@ class ScoreOptions:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
         unmet = UnmetSentences(self.how.constraints)
-        items = Counted(unmet.watched(self._with_notices(reading)), reading.total, reading.share)
+        records = unmet.watched(self._with_notices(reading, of_tree_rules))
+        items = Counted(records, reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
 
@@ -117,10 +122,17 @@ class ScoreOptions:
         items = Counted(found, share=lambda: share_read(path))
         return Source(items, WithTrees(source.prepare), source.signature_fields, last_notice=source.last_notice)
 
-    def _with_notices(self, records: Iterable[Record | DeptreeError]) -> Iterable[Record | DeptreeError]:
-        """The sentences, each with what must be said of the labels that it is given."""
+    @property
+    def need_trees(self) -> bool:
+        """Whether only a tree decides some of what trees must obey."""
+        return self.how.constraints is not None and self.how.constraints.need_trees
+
+    def _with_notices(
+        self, records: Iterable[Record | DeptreeError], of_tree_rules: str | None
+    ) -> Iterable[Record | DeptreeError]:
+        """The sentences, each with what must be said of rules, and of the labels that it is given."""
         if self.how.constraints is not None:
-            records = with_idle_rules(records, self.how.constraints, self.how.labels)
+            records = with_rules_told(records, self.how.constraints, self.how.labels, of_tree_rules)
         if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
             return records
         unknown = UnknownLabels(self.how.labels, self.labels_path)

@@ -15,6 +15,7 @@ from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
 from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -78,7 +79,7 @@ def decode(
     after = "after" if labels_after and scores.how.labels else None
     last = {"size": size, "labelled": after, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
-    job = Job("decode", scores.source(), run, writing, {"method": K_BEST if size else method.name}, last)
+    job = Job("decode", scores.source(KEPT), run, writing, {"method": K_BEST if size else method.name}, last)
     return job.write(
         Decode(method, size, gold, labels_after, budget), folds=[HeadCalibration()] if gold else [], report=report
     )

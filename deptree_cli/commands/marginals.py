@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
 import numpy as np
 
 from deptree_cli.cli.estimating import Estimating, Estimator, convergence
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import size_option
 from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.labels import Labels
+from deptree_cli.core.errors import counted
 from deptree_cli.core.pruning.estimate import Estimate
+from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.misc import probability
-from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.json_lines import dump
@@ -36,12 +41,18 @@ Writes JSON Lines, or arrays with the names, shapes and orientation read (-o FIL
 tree_prob and entropy (nats). With --labels the probability of every arc with every label, on a last axis (the first, if
 the scores have it there), and LabelProb in MISC beside HeadProb: the probability of HEAD with DEPREL.
 
+Where rules need whole trees (--rules, --spans) they are shares of -k drawn trees that obey. JSON Lines then have
+standard_errors and acceptance, the share of drawn trees that obey; CoNLL-U lacks the comments.
+
 For long sentences with second-order scores there are methods that approximate. JSON Lines then have standard_errors of
 the marginals of arcs, iterations (of each chain), effective_size (as good as how many independent iterations) and r_hat
 (how far chains differ, 1 at best); CoNLL-U lacks the comments, which would be exact. Ctrl-C makes do with the
 iterations so far. The methods:
 
 """
+
+# How many trees that obey marginals are shares of, unless told otherwise.
+SIZE = 1000
 
 
 @command(
@@ -51,26 +62,49 @@ iterations so far. The methods:
 )
 @score_options
 @pruning_options(by_merits=False)
+@size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @format_options("jsonl", "conllu", ARRAYS)
 @run_options
-def marginals(scores: ScoreOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:
+def marginals(
+    scores: ScoreOptions, pruning: PruningOptions, size: int | None, run: RunOptions, writing: Writing
+) -> int:
     """Compute the probability of every arc."""
+    size = _size(size, scores.need_trees, pruning)
     estimating = Estimating(pruning.method, pruning.settings, run)
-    last = pruning.signature_fields if pruning.is_asked else {}
-    job = Job("marginals", scores.source(), run, writing, last=last, choose=estimating.until_stopped)
-    work = Marginals(estimating.work if pruning.is_asked else None, job.encoder is not CONLLU)
+    last = pruning.signature_fields if pruning.is_asked else {"size": size, "seed": pruning.seed if size else None}
+    told = f"where rules need whole trees, marginals are shares of {counted(size, 'drawn tree')} (-k)" if size else KEPT
+    job = Job("marginals", scores.source(told), run, writing, last=last, choose=estimating.until_stopped)
+    work = Marginals(estimating.work if pruning.is_asked else None, job.encoder is not CONLLU, size)
     with estimating.listening():
-        code = job.write(work, pruning.stream_seed, folds=[estimating])
+        code = job.write(work, pruning.seed if size else pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)
+
+
+def _size(size: int | None, need_trees: bool, pruning: PruningOptions) -> int | None:
+    """How many trees to draw: none unless there are rules that need whole trees."""
+    if need_trees and pruning.is_asked:
+        raise click.UsageError(f"--method {pruning.method.name} does not go with rules that need whole trees.")
+    if size and not need_trees:
+        raise click.UsageError("-k is for rules that need whole trees. Leave it out: marginals are exact.")
+    return (size or SIZE) if need_trees else None
 
 
 @dataclass(frozen=True, eq=False)
 class ArcMarginals:
-    """The marginals of a sentence, (n+1, n+1), and the estimate that they are from, if they are not exact."""
+    """The marginals of a sentence.
+
+    Attributes:
+        arcs: (n+1, n+1).
+        labelled: of arcs with labels, (n+1, n+1, L), if there are labels.
+        estimate: what they are from, if they are not exact.
+        acceptance: the share of drawn trees that obey, if they are shares of such trees.
+    """
 
     sentence: ScoredSentence
     arcs: Float
-    estimate: Estimate | None
+    labelled: Float | None
+    estimate: Estimate | None = None
+    acceptance: float | None = None
 
     @property
     def r_hat(self) -> float:
@@ -79,9 +113,10 @@ class ArcMarginals:
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         """The marginals with the shape and orientation read, of labels that have scores, and their standard errors."""
-        sentence, labels = self.sentence, self.sentence.scored.labels
-        key = sentence.record.key or sentence.id
-        return [(key, _as_read(sentence, self.arcs, len(labels.scored) if labels else None), "")]
+        sentence, labels, found = self.sentence, self.sentence.scored.labels, self.arcs
+        if labels is not None and self.labelled is not None:
+            found = self.labelled[..., : len(labels.scored)]
+        return [(sentence.record.key or sentence.id, _as_read(sentence, found), "")]
 
     def to_jsonl(self) -> bytes:
         """A line of JSON, rows in the orientation read."""
@@ -89,20 +124,32 @@ class ArcMarginals:
         row: dict[str, object] = {"sent_id": sentence.id, "n": sentence.scored.n}
         if sentence.scored.labels:
             row["labels"] = sentence.scored.labels.names
-        row["marginals"] = _as_read(sentence, self.arcs).tolist()
+        row["marginals"] = _as_read(sentence, self.arcs if self.labelled is None else self.labelled).tolist()
         if estimate is None:
             return dump(row)
         told = convergence(estimate)
         if estimate.standard_errors is not None:
-            how, shape = sentence.interpretation.layout, sentence.record.scores.shape
-            told["standard_errors"] = from_head_dep(estimate.standard_errors, how, shape).tolist()
+            told["standard_errors"] = _as_read(sentence, estimate.standard_errors).tolist()
+        if self.acceptance is not None:
+            told["acceptance"] = rounded(self.acceptance)
         return dump(row | told)
 
     def to_conllu(self, _: Style) -> bytes:
         """The sentence as it is, with HeadProb (and LabelProb) in MISC, comments on its tree and its distribution."""
         block = self.sentence.record.sentence
         comments = [] if self.estimate else _comments(self.sentence)
-        return block.with_misc(_probs(self.sentence.scored.labels, self.arcs, block.heads, block.deprels), comments)
+        return block.with_misc(self._probs(block.heads, block.deprels), comments)
+
+    def _probs(self, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
+        """The notes in MISC of the words that have a HEAD."""
+        labels, misc = self.sentence.scored.labels, {}
+        for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
+            if head is not None:
+                misc[word] = f"HeadProb={probability(self.arcs[head, word])}"
+                if labels and self.labelled is not None and deprel in labels.names:
+                    given = self.labelled[head, word, labels.names.index(deprel)]
+                    misc[word] += f"|LabelProb={probability(given)}"
+        return misc
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -125,10 +172,15 @@ class MatrixAsRead:
 
 @dataclass(frozen=True)
 class Marginals:
-    """Marginals of one sentence: by a method, None for the sentence's own sums; `as_read`, and not as CoNLL-U."""
+    """Marginals of one sentence: by a method, None for the sentence's own sums; `as_read`, and not as CoNLL-U.
+
+    Attributes:
+        size: how many drawn trees they are shares of where rules need whole trees; None without such rules.
+    """
 
     work: Estimator | None
     as_read: bool
+    size: int | None = None
 
     @property
     def in_batches(self) -> bool:
@@ -142,12 +194,27 @@ class Marginals:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         """The work on one sentence."""
+        if self.size is not None and sentence.constrained.finders:
+            return _of_drawn(sentence, self.size, rng)
+        labels = sentence.scored.labels
         if self.work is None:
-            return ArcMarginals(sentence, sentence.scored.marginals(), None)
+            arcs = sentence.scored.marginals()
+            return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None)
         from deptree_cli.core.pruning.arcs import arc_program  # loads kernels: when there is work
 
         estimate = self.work(arc_program(sentence.scored), rng)
-        return ArcMarginals(sentence, estimate.expectations, estimate)
+        arcs = estimate.expectations
+        return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, estimate)
+
+
+def _of_drawn(sentence: ScoredSentence, size: int, rng: np.random.Generator) -> ArcMarginals:
+    """The shares of so many drawn trees that obey which have each arc."""
+    found, labels = sentence.constrained.draw(size, rng, SAMPLERS.get("auto")), sentence.scored.labels
+    arcs = shares(found.heads)
+    if labels is None:
+        return ArcMarginals(sentence, arcs.expectations, None, arcs, found.acceptance)
+    labelled = shares(found.heads, found.labels, len(labels.names))
+    return ArcMarginals(sentence, arcs.expectations, labelled.expectations, labelled, found.acceptance)
 
 
 def _comments(sentence: ScoredSentence) -> list[str]:
@@ -160,23 +227,10 @@ def _comments(sentence: ScoredSentence) -> list[str]:
     return comments
 
 
-def _as_read(sentence: ScoredSentence, arcs: Float, count: int | None = None) -> Float:
-    """Marginals with the shape and orientation read; those of labels, or of the first so many, behind arcs without."""
-    distribution, how, shape = sentence.scored, sentence.interpretation, sentence.record.scores.shape
-    if distribution.labels is None:
-        return from_head_dep(arcs, how.layout, shape)
-    labelled = distribution.labels.marginals(arcs)[..., :count]
+def _as_read(sentence: ScoredSentence, matrix: Float) -> Float:
+    """A matrix of arcs, or of arcs with labels, with the shape and orientation read."""
+    how, shape = sentence.interpretation, sentence.record.scores.shape
+    if matrix.ndim == 2:
+        return from_head_dep(matrix, how.layout, shape)
     joint = how.layout.labels is not None
-    return from_head_dep(labelled, how.label_layout, shape if joint else (*shape, labelled.shape[-1]))
-
-
-def _probs(labels: Labels | None, arcs: Float, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
-    """The notes in MISC of the words that have a HEAD."""
-    labelled = labels.marginals(arcs) if labels else None
-    misc = {}
-    for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
-        if head is not None:
-            misc[word] = f"HeadProb={probability(arcs[head, word])}"
-            if labels and labelled is not None and deprel in labels.names:
-                misc[word] += f"|LabelProb={probability(labelled[head, word, labels.names.index(deprel)])}"
-    return misc
+    return from_head_dep(matrix, how.label_layout, shape if joint else (*shape, matrix.shape[-1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
 from deptree_cli.cli.report import talk
+from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
@@ -23,7 +24,7 @@ from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU, JSONL
 from deptree_cli.io.scores.records import ScoredSentence
@@ -36,6 +37,8 @@ HELP = """Draw K independent trees per sentence from the exact distribution.
 
 Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o and
 --format override; npz, npy and safetensors hold an array (K, n) of heads for each sentence.
+
+With --rules or --spans trees that break a rule are drawn again; acceptance is the share of trees that obey.
 
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
@@ -70,7 +73,7 @@ def sample(
     """Draw K independent trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
-    job = Job("sample", scores.source(), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    job = Job("sample", scores.source(KEPT), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError("arrays of heads have no place for counts", "Leave out --unique or choose --format jsonl")
     if not sampler.exact and not run.quiet:
@@ -98,12 +101,20 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
 
 @dataclass(frozen=True, eq=False)
 class Drawn(AsTrees):
-    """A sentence's trees: heads (k, n), numbers of labels (k, n) if there are any, and how often each was drawn."""
+    """A sentence's trees.
+
+    Attributes:
+        heads: (k, n).
+        labels: (k, n), numbers of labels, if there are any.
+        acceptance: the share of drawn trees that obey, under rules that only a tree decides.
+        counts: how often each was drawn, if each is there once.
+    """
 
     sentence: ScoredSentence
     heads: Heads
     labels: Heads | None
-    counts: list[int] | None
+    acceptance: float | None
+    counts: list[int] | None = None
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads."""
@@ -113,6 +124,8 @@ class Drawn(AsTrees):
         """The trees with their log-probabilities."""
         scored = self.sentence.scored
         notes = [log_prob_note(scored.tree_log_probs(self.heads)), *label_notes(scored, self.heads, self.labels)]
+        if self.acceptance is not None:
+            notes.append(acceptance_note(self.acceptance, len(self.heads)))
         if self.counts is not None:
             notes.append(Note("count", "tree_count", self.counts))
         return self.sentence.as_trees(self.heads, self.labels, notes)
@@ -144,16 +157,23 @@ class DrawTrees:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        heads = _drawn(self.sampler, sentence, self.size, rng)
-        known = sentence.scored.labels
-        labels = known.draw_by(heads, label_stream(rng)) if known else None
-        return Drawn(sentence, *(_counted(heads, labels) if self.unique else (heads, labels, None)))
+        drawn = self._drawn(sentence, rng)
+        return _counted(drawn) if self.unique else drawn
+
+    def _drawn(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
+        """The trees; under rules that only a tree decides, those that obey."""
+        if sentence.needs_trees:
+            found = sentence.constrained.draw(self.size, rng, self.sampler)
+            return Drawn(sentence, found.heads, found.labels, found.acceptance)
+        heads, known = _drawn(self.sampler, sentence, self.size, rng), sentence.scored.labels
+        return Drawn(sentence, heads, known.draw_by(heads, label_stream(rng)) if known else None, None)
 
 
-def _counted(heads: Heads, labels: Heads | None) -> tuple[Heads, Heads | None, list[int]]:
+def _counted(drawn: Drawn) -> Drawn:
     """Each distinct tree, with its labels if there are any, once; how often it was there, most frequent first."""
+    heads, labels = drawn.heads, drawn.labels
     rows = heads if labels is None else np.concatenate([heads, labels], axis=1)
     rows, tallies = np.unique(rows, axis=0, return_counts=True)
     order = np.argsort(-tallies, kind="stable")
     heads, others = np.split(rows[order], [heads.shape[1]], axis=1)
-    return heads, None if labels is None else others, tallies[order].tolist()
+    return replace(drawn, heads=heads, labels=None if labels is None else others, counts=tallies[order].tolist())

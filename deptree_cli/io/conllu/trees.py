@@ -192,6 +192,16 @@ def log_prob_note(log_probs: Float) -> Note:
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
+def acceptance_note(acceptance: float, trees: int) -> Note:
+    """For each of so many trees the share of drawn trees that obey rules."""
+    return Note("acceptance", "acceptance", [rounded(acceptance)] * trees, "{:.4g}")
+
+
+def rounded(share: float) -> float:
+    """A share that is an estimate, to four digits."""
+    return float(f"{share:.4g}")
+
+
 def json_lines(
     sent_ids: Iterable[bytes],
     ranks: Iterable[int] | None,

@@ -39,6 +39,16 @@ class Constraints:
     in_misc: bool = False
     entities: bool = False
 
+    @cached_property
+    def spans(self) -> bool:
+        """Whether words of spans hang together, in some sentences."""
+        return self.entities or any(each.spans for given in self.of_words for each in given.values())
+
+    @property
+    def need_trees(self) -> bool:
+        """Whether some of it only a tree decides."""
+        return self.spans or bool(self.rules.tree_rules)
+
     def of(self, sent_id: str, block: Block | None, n: int, labels: Labels | None) -> SentenceConstraints:
         """What the trees of a sentence of n words must obey."""
         given = [asked for each in self.of_words for asked in each.get(sent_id, ())]

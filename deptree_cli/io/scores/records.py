@@ -165,6 +165,11 @@ class ScoredSentence:
             raise refusal(self.record.parts, self.record.place, self.id, instead)
         return cast(TreeDistribution, self.scored)
 
+    @property
+    def needs_trees(self) -> bool:
+        """Whether only a tree decides some of what trees must obey, here or in other sentences."""
+        return self.interpretation.constraints is not None and self.interpretation.constraints.need_trees
+
     @cached_property
     def constrained(self) -> Constrained:
         """The distribution with what only trees decide; what arcs decide is in the distribution already."""

@@ -1,0 +1,240 @@
+"""``deptree sample`` and ``deptree marginals`` under rules that only a whole tree decides, and who leaves these out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.samplers import names as samplers_of
+from deptree_cli.core.spaces import SINGLE_ROOT
+from deptree_cli.io.scores.reading import read
+from tests.every_command import COMMANDS, command
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+SENTENCES = ("--conllu", DATA / "sentences.conllu")
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+HOT = ("--temperature", 2)  # so that many trees break rules
+
+# Two subjects of one head, and words below punctuation.
+RULES = 'at-most-one = ["nsubj"]\nleaf = ["punct"]\n'
+MASK = 'mask = [{ label = "nsubj", direction = "right" }]\n'
+SPANS = "en-1\t5\t7\nen-2\t2\t4\n"
+
+
+@pytest.fixture
+def rules(put):
+    put("own.toml", RULES)
+    put("mask.toml", MASK)
+    put("spans.tsv", SPANS)
+
+
+pytestmark = pytest.mark.usefixtures("rules")
+
+OWN = (*SCORES, *LABELS, *HOT, "--rules", "own.toml")
+
+
+def obeys(row) -> bool:
+    subjects = Counter(head for head, label in zip(row["heads"], row["deprels"], strict=True) if label == "nsubj")
+    return max(subjects.values(), default=0) <= 1 and not any(
+        head and row["deprels"][head - 1] == "punct" for head in row["heads"]
+    )
+
+
+def test_all_trees_obey_and_tell_what_share_does(done):
+    plain = done("sample", *SCORES, *LABELS, *HOT, "-k", 200, "--seed", 7).rows
+    found = done("sample", *OWN, "-k", 200, "--seed", 7)
+    assert len(found.rows) == len(plain) == 8 * 200
+    assert all(map(obeys, found.rows))
+    assert found.said == []
+    for name in {row["sent_id"] for row in plain}:
+        share = np.mean([obeys(row) for row in plain if row["sent_id"] == name])
+        (acceptance,) = {row["acceptance"] for row in found.rows if row["sent_id"] == name}
+        assert acceptance == float(f"{acceptance:.4g}")
+        assert abs(acceptance - share) < 0.2  # 4 standard errors of a difference of two shares of 200
+    assert not all(map(obeys, plain))
+
+
+@pytest.mark.parametrize("how", [("--jobs", 2), ("--jobs", 2, "--engine", "threads")], ids=["processes", "threads"])
+def test_jobs_change_no_byte(done, how):
+    for form in ("jsonl", "conllu"):
+        given = ("sample", *OWN, *SENTENCES, "-k", 20, "--seed", 7, "--format", form)
+        assert done(*given, *how).out == done(*given).out
+    given = ("marginals", *OWN, "-k", 50, "--seed", 7)
+    assert done(*given, *how).out == done(*given).out
+
+
+def test_all_formats_hold_the_same_trees(done, tmp_path):
+    given = ("sample", *OWN, *SENTENCES, "-k", 30, "--seed", 7)
+    rows = done(*given, "--format", "jsonl").rows
+    text = done(*given, "--no-header").out.decode()
+    assert text.count("# acceptance = ") == len(rows)
+    blocks = [block for block in text.split("\n\n") if block]
+    for block, row in zip(blocks, rows, strict=True):
+        assert f"# acceptance = {row['acceptance']:g}\n" in block
+        words = [line.split("\t") for line in block.splitlines() if line.split("\t")[0].isdecimal()]
+        assert [int(word[6]) for word in words] == row["heads"]
+        assert [word[7] for word in words] == row["deprels"]
+    done(*given, "-o", "heads.npz")
+    with np.load(tmp_path / "heads.npz") as heads:
+        assert {name: heads[name].tolist() for name in heads} == {
+            name: [row["heads"] for row in rows if row["sent_id"] == name] for name in heads
+        }
+
+
+def test_unique_counts_the_same_trees(done):
+    given = ("sample", *OWN, "-k", 100, "--seed", 7)
+    drawn, unique = done(*given).rows, done(*given, "--unique").rows
+    expected = Counter((row["sent_id"], tuple(row["heads"]), tuple(row["deprels"])) for row in drawn)
+    assert {(row["sent_id"], tuple(row["heads"]), tuple(row["deprels"])): row["count"] for row in unique} == expected
+    assert {(row["sent_id"], row["acceptance"]) for row in unique} == {(r["sent_id"], r["acceptance"]) for r in drawn}
+
+
+def test_spans_need_no_labels(done):
+    found = done("sample", *SCORES, "--temperature", 4, "--spans", "spans.tsv", "-k", 50, "--seed", 7).rows
+    assert "deprels" not in found[0]
+    for sent_id, first, last in (line.split("\t") for line in SPANS.splitlines()):
+        span = range(int(first), int(last) + 1)
+        trees = [row["heads"] for row in found if row["sent_id"] == sent_id]
+        assert all(sum(tree[word - 1] not in span for word in span) == 1 for tree in trees)
+    assert {row["acceptance"] for row in found if row["sent_id"] not in ("en-1", "en-2")} == {1.0}
+    assert all(row["acceptance"] < 1 for row in found if row["sent_id"] in ("en-1", "en-2"))
+
+
+@pytest.mark.parametrize("name", samplers_of(SINGLE_ROOT))
+def test_every_sampler_proposes(done, name):
+    rows = done("sample", *OWN, "-k", 5, "--seed", 7, "--sampler", name, "-q").rows
+    assert len(rows) == 40
+    assert all(map(obeys, rows))
+
+
+def test_python_draws_the_same_trees(done):
+    rows = done("sample", *SCORES, *LABELS, "--rules", "own.toml", "-k", 20, "--seed", 7).rows
+    options = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
+    for sentence in read(str(DATA / "scores.npz"), preset="natasha", rules="own.toml", **options):
+        found = sentence.constrained.sample(20, seed=7)
+        assert found.heads.tolist() == [row["heads"] for row in rows if row["sent_id"] == sentence.id]
+        assert found.labels is not None
+        names = [[sentence.distribution.labels.names[label] for label in tree] for tree in found.labels]
+        assert names == [row["deprels"] for row in rows if row["sent_id"] == sentence.id]
+
+
+def test_masks_alone_need_no_rejection(done):
+    given = (*SCORES, *LABELS, *HOT, "--rules", "mask.toml", "--seed", 7)
+    assert "acceptance" not in done("sample", *given).rows[0]
+    ran = done("marginals", *given)
+    assert "standard_errors" not in ran.rows[0]
+    assert ran.said == []
+
+
+def test_rules_that_no_tree_obeys_end_with_advice(deptree, put):
+    put("none.toml", '[[below]]\nlabel = "root"\nallow = []\n')  # nothing below the root
+    ran = deptree("sample", *SCORES, *LABELS, "--rules", "none.toml", "--seed", 7)
+    assert ran.code == 2
+    (line,) = ran.said
+    assert "(en-1): 0 of 24,576 drawn trees obey the rules, fewer than 1 in 10,000." in line
+    for advice in ("deptree decode", "--temperature", "--projective"):
+        assert advice in line
+    few = deptree("sample", *SCORES, *LABELS, "--rules", "none.toml", "--on-error", "skip", "--shard", "1/4")
+    assert few.code == 1
+    assert few.out == b""
+
+
+def test_marginals_are_shares_with_standard_errors_and_say_so(done):
+    ran = done("marginals", *OWN, "--seed", 7, "-k", 400, "-v")
+    assert "deptree: where rules need whole trees, marginals are shares of 400 drawn trees (-k)" in ran.said
+    assert "|rules:own" in ran.signature
+    assert "|size:400|seed:7|" in ran.signature
+    drawn = done("sample", *OWN, "--seed", 7, "-k", 400).rows
+    for row in ran.rows:
+        found, errors = np.array(row["marginals"]), np.array(row["standard_errors"])
+        assert found.shape == errors.shape == (row["n"], row["n"] + 1, len(row["labels"]))
+        np.testing.assert_allclose(found.sum(axis=(1, 2)), 1)  # natasha: rows are dependents
+        np.testing.assert_allclose(errors, np.sqrt(found * (1 - found) / 399), atol=1e-12)
+        assert row["iterations"] == 400
+        trees = [each for each in drawn if each["sent_id"] == row["sent_id"]]
+        assert row["acceptance"] == trees[0]["acceptance"]
+        label = row["labels"].index(trees[0]["deprels"][0])
+        same = [(t["heads"][0], t["deprels"][0]) == (trees[0]["heads"][0], trees[0]["deprels"][0]) for t in trees]
+        assert found[0, trees[0]["heads"][0], label] == pytest.approx(np.mean(same))
+
+
+def test_marginals_by_default_of_a_thousand_trees_with_a_seed_to_repeat(done):
+    ran = done("marginals", *OWN)
+    assert ran.rows[0]["iterations"] == 1000
+    seed = ran.signature.partition("|seed:")[2].partition("|")[0]
+    assert done("marginals", *OWN, "--seed", seed).out == ran.out
+    assert done("marginals", *OWN, "--seed", seed, "-q").said == []
+
+
+def test_marginals_as_conllu_and_arrays(done, tmp_path):
+    gold = (*OWN, "--conllu", DATA / "gold.conllu", "--seed", 7)
+    text = done("marginals", *gold).out.decode()
+    assert "HeadProb=" in text
+    assert "LabelProb=" in text
+    assert "# tree_logprob" not in text  # which would be of trees that break rules too
+    rows = done("marginals", *gold, "--format", "jsonl").rows
+    done("marginals", *gold, "-o", "found.npz")
+    with np.load(tmp_path / "found.npz") as arrays:
+        for row in rows:
+            array = arrays[row["sent_id"]]
+            np.testing.assert_array_equal(array, np.array(row["marginals"])[..., : array.shape[-1]])
+
+
+def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
+    exact = {row["sent_id"]: row for row in done("marginals", *SCORES).rows}
+    for row in done("marginals", *SCORES, "--spans", "spans.tsv", "--seed", 7).rows:
+        concerned = row["sent_id"] in ("en-1", "en-2")
+        assert ("standard_errors" in row) == concerned
+        assert concerned or row == exact[row["sent_id"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("-k", 5), "-k is for rules that need whole trees"),
+        (("--rules", "mask.toml", "-k", 5), "-k is for rules that need whole trees"),
+        (("--rules", "own.toml", "--method", "randomized"), "--method randomized does not go with rules that need"),
+    ],
+)
+def test_options_of_marginals_that_do_not_go_together(deptree, options, problem):
+    ran = deptree("marginals", *SCORES, *LABELS, *options)
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+# What keeps rules that only a whole tree decides; all other commands say that they do not.
+KEEPING = {"decode", "sample", "marginals"}
+
+READING_RULES = [name for name in COMMANDS if any("--rules" in parameter.opts for parameter in command(name).params)]
+
+# What a command needs beside scores and rules.
+BESIDE = {
+    "score": (DATA / "gold.conllu",),
+    "diff": (DATA / "scores.npz", "-k", 5),
+    "check-bias": ("--sampler", "auto", "-k", 200),
+    "convert": ("-o", "out.npz"),
+    "show": ("--sentence", "en-1", "--text"),
+}
+
+
+@pytest.mark.parametrize("name", READING_RULES)
+def test_every_command_keeps_rules_of_whole_trees_or_says_that_it_does_not(deptree, name):
+    before = ("entropy",) if name == "expect" else ()
+    given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--rules", "own.toml")
+    loud = deptree(*given, "--spans", "spans.tsv", "--shard", "1/2")
+    assert loud.code in (0, 1), loud.err
+    line = "deptree: not kept by this command, for only whole trees decide: 2 of 2 rules of own.toml and the spans"
+    assert loud.said.count(line) == (name not in KEEPING)
+    masks = deptree(*given[:-1], "mask.toml")
+    assert not [said for said in [*masks.said, *deptree(*given, "-q").said] if "not kept by" in said]
+
+
+def test_other_shards_hear_of_it_too(done):
+    heard = done("partition", *OWN, "--shard", "2/3").err
+    assert "not kept by this command, for only whole trees decide: 2 of 2 rules of own.toml\n" in heard
+    assert json.loads(done("partition", *OWN, "--shard", "2/3", "-q").out.splitlines()[0])["sent_id"] == "en-2"
