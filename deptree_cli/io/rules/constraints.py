@@ -42,7 +42,7 @@ class Constraints:
     @cached_property
     def spans(self) -> bool:
         """Whether words of spans hang together, in some sentences."""
-        return self.entities or any(each.spans for given in self.of_words for each in given.values())
+        return self.entities or any(one.spans for given in self.of_words for asked in given.values() for one in asked)
 
     @property
     def need_trees(self) -> bool:

@@ -21,7 +21,6 @@ _SUFFIX = ".toml"
 _EXT_POS = "ExtPos="
 
 
-@lru_cache(8)
 def read_rules(name: str) -> Ruleset:
     """The rules of this name, or of a file.
 
@@ -31,7 +30,13 @@ def read_rules(name: str) -> Ruleset:
     if not name.endswith(_SUFFIX) and name not in NAMES:
         remedy = did_you_mean(name, NAMES, f"{one_of(NAMES)}, or name a file FILE{_SUFFIX}")
         raise DeptreeError(f"there are no rules {name!r}", remedy)
-    table = _table(text_of(name), name)
+    return _rules_of(text_of(name), name)
+
+
+@lru_cache(8)
+def _rules_of(text: str, name: str) -> Ruleset:
+    """The rules of a file's text: by it they are kept, for a file may change."""
+    table = _table(text, name)
     version = f"-{table['version']}" if table.get("version") else ""
     try:
         return ruleset_of(f"{name}{version}", table)
