@@ -13,7 +13,6 @@ from deptree_cli.core.constraints.words import Condition
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.rules.reading import read_rules, text_of
 
-
 EVERY_KIND = """
 name = "mine"
 version = 2
