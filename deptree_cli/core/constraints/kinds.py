@@ -12,6 +12,7 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
 from deptree_cli.core.constraints.words import Condition, LabelledTree, Words, labels_named
 from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.errors import DeptreeError
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,7 @@ class Function:
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
             if found:
+                self._check(found, words.n)
                 labels = np.eye(len(words.labels), dtype=np.bool_)
                 yield Conflict(
                     [
@@ -209,6 +211,11 @@ class Function:
                 )
 
         return find
+
+    def _check(self, found: Sequence[int], n: int) -> None:
+        wrong = next((word for word in found if not 1 <= word <= n), None)
+        if wrong is not None:
+            raise DeptreeError(f"the rule {self.name!r} names word {wrong} of {n}", "Let it return words from 1 on")
 
 
 def _numbers(which: Bool) -> frozenset[int]:

@@ -10,6 +10,7 @@ from deptree_cli.core.constraints.conflicts import Choice, Conflict
 from deptree_cli.core.constraints.kinds import Function, Together
 from deptree_cli.core.constraints.ruleset import ruleset_of
 from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import MULTI_ROOT
 from tests.brute_rules import Tree, hangs_together, obeys
 from tests.random_rules import Case, random_case
@@ -67,3 +68,11 @@ def test_a_function_may_name_a_word_twice() -> None:
     rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
     (conflict,) = rule.bound(words)(LabelledTree([0, 0], [0, 0]))
     assert [choice.word for choice in conflict.choices] == [2, 1]
+
+
+@pytest.mark.parametrize("word", [0, 3, -1])
+def test_a_function_may_not_name_a_word_that_is_not_there(word: int) -> None:
+    words = Words(("a",), [None] * 2, [frozenset()] * 2)
+    rule = Function("odd", lambda heads, labels: [1, word])
+    with pytest.raises(DeptreeError, match=f"the rule 'odd' names word {word} of 2. Let it return words from 1 on"):
+        list(rule.bound(words)(LabelledTree([0, 0], [0, 0])))

@@ -13,6 +13,33 @@ from deptree_cli.core.constraints.words import Condition
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.rules.reading import read_rules, text_of
 
+EVERY_KIND = """
+name = "mine"
+version = 2
+at-most-one = [["nsubj", "csubj"], "obj", { name = "few", label = "iobj" }]
+leaf = ["punct"]
+no-gaps = [{ label = "goeswith", between = "punct" }]
+no-crossing = ["punct"]
+[[mask]]
+label = ["det", "!det:poss"]
+upos = "DET"
+feats = ["Poss=Yes"]
+head-upos = ["NOUN"]
+head-feats = ["!Typo=Yes"]
+direction = "left"
+distance = [1, 3]
+root = false
+allow = true
+[[below]]
+label = "case"
+allow = ["fixed", { label = "advmod", upos = "PART", feats = "Polarity=Neg" }]
+[[below]]
+name = "no objects below nouns"
+upos = "NOUN"
+deny = ["obj"]
+unless = "cop"
+"""
+
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
