@@ -7,8 +7,8 @@ from operator import attrgetter
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.parser_options import SentenceStream
 from deptree_cli.cli.sections import reading_option
+from deptree_cli.cli.sentences import SentenceStream
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.sides import Side
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 import click
@@ -17,42 +16,17 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.sentences import ReadSentence, SentenceStream, read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.unknown_tags import UnknownTags
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.defaults import FILTERS, PARTICLES
-from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
-from deptree_cli.io.files.streams import open_input, share_read
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.hpyp.treebank import Tags, annotated
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
 PATIENCE = 10.0
-
-
-@dataclass(frozen=True)
-class ReadSentence:
-    """A sentence as it was read.
-
-    Attributes:
-        sent_id: its own, or its running number.
-        notice: nothing: what there is to say of its tags is said of all of them together (`UnknownTags`).
-        gold: the same sentence with its known tree, if there is one.
-    """
-
-    block: Block
-    sent_id: str
-    notice: str = ""
-    gold: Block | None = None
-
-    @property
-    def place(self) -> str:
-        """Where it was read."""
-        return self.block.place
-
-
-SentenceStream = Iterator[ReadSentence | DeptreeError]
 
 
 @dataclass(frozen=True)
@@ -136,24 +110,14 @@ class ParserOptions:
 
         paired: gives them what belongs to them, their known trees for example.
         """
-        share = (lambda: share_read(self.sentences[0])) if len(self.sentences) == 1 else (lambda: None)
-        return Source(Counted(paired(self._read()), share=share), self.prepare, self.signature_fields, is_conllu=True)
-
-    def _read(self) -> SentenceStream:
-        numbers = count(1)
-        for path in self.sentences:
-            with open_input(path) as file:
-                found = (_named(block, next(numbers)) for block in read_blocks_or_errors(file.stream, file.place))
-                yield from found if self.predicts_tags else self.unknown_tags.watched(found, file.place)
+        watched = None if self.predicts_tags else self.unknown_tags.watched
+        items = Counted(paired(read_sentences(self.sentences, watched)), share=share_of(self.sentences))
+        return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of it a run must repeat to give the same result."""
         return {"tags": "predict" if self.predicts_tags else "given", "particles": self.particles}
-
-
-def _named(block: Block | DeptreeError, number: int) -> ReadSentence | DeptreeError:
-    return block if isinstance(block, DeptreeError) else ReadSentence(block, block.sent_id or str(number))
 
 
 model_argument = click.argument("model", metavar="MODEL", type=INPUT)

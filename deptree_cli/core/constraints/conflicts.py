@@ -36,15 +36,23 @@ class Conflict:
         choices: those that the tree made, of different words: one must go.
         also: what else must go where all of `choices` but the last stay. It is asked for only if this conflict is
             divided, and keeps parts from having the same conflict with one more word.
+        told: of how many of the choices, the first, a message names the words; None: of all. The others say only what
+            the tree lacks.
     """
 
     choices: Sequence[Choice]
     also: Callable[[], Sequence[Choice]] = _nothing
+    told: int | None = None
 
     @property
     def word(self) -> int:
         """The word that a message names."""
         return self.choices[0].word
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The words whose arcs break the rule together."""
+        return tuple(choice.word for choice in self.choices[: self.told])
 
 
 # The conflicts of a tree by a rule.

@@ -67,7 +67,7 @@ class Below:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 is_bad = head and of_heads[head][tree.labels[head - 1]] and of_words[word][label]
                 if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
-                    yield Conflict(list(_below(word, head)))
+                    yield Conflict(list(_below(word, head)), told=2)
 
         def _below(word: int, head: int) -> Iterator[Choice]:
             yield arcs.of(word, head, bad[word] & ~excuses)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from deptree_cli.core.constraints.checking import Violation, broken
 from deptree_cli.core.constraints.conflicts import Finder
 from deptree_cli.core.constraints.kinds import Together
 from deptree_cli.core.constraints.ruleset import Ruleset
@@ -81,6 +82,19 @@ class SentenceConstraints:
         """What finds conflicts that only a tree has."""
         spans = Together().bound(self.words)
         return [*self.rules.finders(self.words), *([spans] if spans else [])]
+
+    def broken(self, heads: Sequence[int], labels: Sequence[str]) -> list[Violation]:
+        """Every place where a tree does not obey; see `deptree_cli.core.constraints.checking.broken`.
+
+        What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
+
+        Raises:
+            DeptreeError: heads or labels are not those of the words, or something is asked of a word that is not there.
+        """
+        found = broken(self.rules, self.words, heads, labels)
+        for each in self.given:
+            found += each.broken(heads, labels)
+        return found
 
 
 def read_constraints(rules: str | None, constraints: str | None, spans: str | None) -> Constraints | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from deptree_cli.core.constraints.checking import Violation
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
@@ -65,6 +66,25 @@ class WordConstraints:
                     given = self._labels(word, key, values, labels)
                     found[:, word] |= ~given if key == DEPREL_IN else given
         return found
+
+    def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:
+        """The words of a tree whose head or label is not as asked, by keys; none for the label that a word lacks.
+
+        Args:
+            heads: of words 1 to n.
+            labels: their names, empty where there is none.
+
+        Raises:
+            DeptreeError: there is no such word.
+        """
+        for word, entries in self.words.items():
+            for key, values in entries.items():
+                of_heads = key in (HEAD_IN, NOT_HEAD)
+                names = ("",) if of_heads else tuple(dict.fromkeys([*labels, *values]))
+                forbidden = replace(self, words={word: {key: values}}).forbidden(len(heads), names)[:, word]
+                label = "" if of_heads else labels[word - 1]
+                if (of_heads or label) and forbidden[heads[word - 1], names.index(label)]:
+                    yield Violation(key, word, (word,))
 
     def _head(self, word: int, key: str, value: str, n: int) -> int:
         if not value.isdecimal() or int(value) > n:

@@ -17,15 +17,20 @@ _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 def _read(stream: BinaryIO, place: str) -> Iterator[GivenTree | DeptreeError]:
     for block in read_blocks_or_errors(stream, place):
         try:
-            yield block if isinstance(block, DeptreeError) else _tree(block)
+            yield block if isinstance(block, DeptreeError) else tree_of(block)
         except DeptreeError as error:
             yield error
 
 
-def _tree(block: Block) -> GivenTree:
+def tree_of(block: Block) -> GivenTree:
+    """The tree that a sentence has.
+
+    Raises:
+        DeptreeError: a word has no head, or stands above itself; or a note on the tree is not understood.
+    """
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:
-        problem = f"word {block.heads.index(None) + 1} has no HEAD"
+        problem = f"word {block.heads.index(None) + 1} has no HEAD" if heads else "no word has a HEAD"
         raise DeptreeError(problem, "Every word of a tree needs one", place=block.place, sent_id=block.sent_id)
     notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
     notes["log_prob"] = block.comment("tree_logprob")

@@ -115,7 +115,7 @@ SAMPLES = [
     drawn("no name", jsonl({"heads": [0, 1, 1]}), "s:1", "sent_id"),
     drawn("a count of 0", jsonl({"sent_id": "1", "heads": [0, 1, 1], "count": 0}), "s:1 (1)", "count is 0"),
     drawn("not JSON", '{"sent_id": 1\n', "s:1", "not JSON"),
-    drawn("a word without HEAD", "# sent_id = 1\n" + "1" + "\t_" * 9 + "\n\n", "s:1 (1)", "no HEAD"),
+    drawn("a word without HEAD", "# sent_id = 1\n" + "1" + "\t_" * 9 + "\n\n", "s:1 (1)", "no word has a HEAD"),
     drawn("an archive", (DATA / "scores.npz").read_bytes(), "s:", "CoNLL-U or JSON Lines"),
 ]
 

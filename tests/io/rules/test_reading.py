@@ -48,7 +48,7 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def read_text(text: str | bytes):
         Path("own.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_rules.__wrapped__("own.toml")
+        return read_rules("own.toml")
 
     return read_text
 

@@ -1,0 +1,61 @@
+"""Sentences in CoNLL-U that a command reads by themselves, without scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import open_input, share_read
+
+
+@dataclass(frozen=True)
+class ReadSentence:
+    """A sentence as it was read.
+
+    Attributes:
+        sent_id: its own, or its running number.
+        notice: nothing: what there is to say of sentences is said of all of them together.
+        gold: the same sentence with its known tree, if there is one.
+    """
+
+    block: Block
+    sent_id: str
+    notice: str = ""
+    gold: Block | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+        return self.block.place
+
+
+SentenceStream = Iterator[ReadSentence | DeptreeError]
+
+# Looks at the sentences of a file as they pass; it is told what messages call the file.
+Watched = Callable[[SentenceStream, str], SentenceStream]
+
+
+def read_sentences(paths: Sequence[str], watched: Watched | None = None) -> SentenceStream:
+    """The sentences of all files in order, one in memory at a time; `-` is standard input.
+
+    Args:
+        paths: files, gzipped or not.
+        watched: looks at those of each file.
+    """
+    numbers = count(1)
+    for path in paths:
+        with open_input(path) as file:
+            found = (_named(block, next(numbers)) for block in read_blocks_or_errors(file.stream, file.place))
+            yield from watched(found, file.place) if watched else found
+
+
+def share_of(paths: Sequence[str]) -> Callable[[], float | None]:
+    """What tells how much of the files is read; of several nobody knows."""
+    return (lambda: share_read(paths[0])) if len(paths) == 1 else (lambda: None)
+
+
+def _named(block: Block | DeptreeError, number: int) -> ReadSentence | DeptreeError:
+    return block if isinstance(block, DeptreeError) else ReadSentence(block, block.sent_id or str(number))
