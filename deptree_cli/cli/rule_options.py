@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.sections import reading_option
+from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.record import Record
 
@@ -99,24 +99,37 @@ def _show(context: click.Context, parameter: click.Parameter, value: str | None)
     return value
 
 
-_OPTIONS = [
-    reading_option(
-        "--rules",
-        metavar="ud|FILE",
-        callback=_show,
-        is_eager=True,
-        help="Rules that trees obey: those of Universal Dependencies, or of a .toml file; show prints ours.",
-    ),
-    reading_option(
-        "--constraints",
-        metavar="misc|FILE",
-        help="HeadIn, NotHead, DeprelIn and DeprelNot of words: in MISC of --conllu, or in a file (.jsonl, .tsv).",
-    ),
-    reading_option(
-        "--spans",
-        metavar="misc|FILE",
-        help="Words that hang together: mentions of entities (Entity= in MISC), or those of a file (.jsonl, .tsv).",
-    ),
-]
+def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]:
+    """The options; `sentences`: what has MISC; `default`: the rules of a command that is about nothing else."""
+    usual = f"  [default: {default}]" if default else ""
+    return [
+        reading_option(
+            "--rules",
+            metavar="ud|FILE",
+            callback=_show,
+            is_eager=True,
+            default=default,
+            often=bool(default),
+            help="Rules that trees obey: those of Universal Dependencies, or of a .toml file; show prints ours."
+            + usual,
+        ),
+        reading_option(
+            "--constraints",
+            metavar="misc|FILE",
+            often=bool(default),
+            help=f"HeadIn, NotHead, DeprelIn and DeprelNot of words: in MISC of {sentences}, or in a file (.jsonl,"
+            " .tsv).",
+        ),
+        reading_option(
+            "--spans",
+            metavar="misc|FILE",
+            often=bool(default),
+            help="Words that hang together: mentions of entities (Entity= in MISC), or those of a file (.jsonl, .tsv).",
+        ),
+    ]
 
-rule_options = bound("rules", _OPTIONS, RuleOptions)
+
+rule_options = bound("rules", _options("--conllu"), RuleOptions)
+
+# Of a command that checks trees: it has rules in any case.
+check_options = bound("rules", _options("TREES", default="ud"), RuleOptions)

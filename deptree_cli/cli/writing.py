@@ -86,10 +86,12 @@ def _on_terminal() -> bool:
 
 @contextmanager
 def _table(path: str | None, page: Page) -> Iterator[Write]:
-    """A table at the end, when its columns are known to fit; a single row without headings stands upright."""
+    """Rows as a table at the end, when its columns are known to fit; a single row without headings stands upright."""
     rows: list[Row] = []
     yield rows.extend
     columns, title, headings = page.sheet
+    if not rows:
+        return
     if len(rows) == 1 and not headings:
         show(Table(title, ("what", "value"), [[*each] for each in rows[0].items()]), sys.stdout)
         return

@@ -35,6 +35,7 @@ TABLES = {
     "check-bias": (*SCORES, "-k", 50, "--seed", 1),
     "inspect": (*SCORES, *GOLD),
     "score": (*SCORES, "gold.conllu"),
+    "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),
     "decode": (*SCORES, *GOLD, "-o", "out.jsonl"),
@@ -57,7 +58,7 @@ def test_every_command_with_a_table_is_here() -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with scores, gold heads and a model."""
+    """A folder with scores, gold heads, a rule that they break, and a model."""
     folder = tmp_path_factory.mktemp("tables")
     with np.load(DATA / "scores.npz") as scores:
         np.savez(folder / "s.npz", **{IDS[key]: scores[key] for key in scores})
@@ -65,6 +66,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for short, name in IDS.items():
         text = text.replace(f"# sent_id = {short}\n", f"# sent_id = {name}\n")
     (folder / "gold.conllu").write_text(text, encoding="utf-8")
+    (folder / "leaf.toml").write_text('leaf = [{ name = "root-should-be-leaf", label = "root" }]')
     Parser.train(DATA / "treebank.conllu", iterations=2, seed=1).save(folder / "m.npz")
     return folder
 

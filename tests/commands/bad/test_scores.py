@@ -161,7 +161,7 @@ OF_MORE = {
 
 
 def test_no_command_that_reads_scores_is_missing():
-    assert {*COMMANDS, *OF_MORE} == set(cli.COMMANDS) - {"dump", "estimate", "warm", *GROUPS}
+    assert {*COMMANDS, *OF_MORE} == set(cli.COMMANDS) - {"check", "dump", "estimate", "warm", *GROUPS}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,166 @@
+"""``deptree check``: rows, counts and exit statuses, of trees that obey and of such that do not."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import DATA
+
+# A predicate with two subjects, a noun as a determiner; a sentence that obeys; one without a label and a UPOS.
+TREES = """\
+# sent_id = two
+1\tDogs\tdog\tNOUN\t_\t_\t3\tnsubj\t_\t_
+2\tcats\tcat\tNOUN\t_\t_\t3\tnsubj:pass\t_\tHeadIn=1,2|DeprelIn=conj
+3\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\tEntity=(e1-event
+4\tway\tway\tNOUN\t_\t_\t3\tdet\t_\t_
+5\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\tEntity=e1)
+
+# sent_id = fine
+1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_
+
+# sent_id = bare
+1\tOh\toh\tINTJ\t_\t_\t2\t_\t_\tNotHead=2|DeprelNot=nsubj
+2\tno\tno\t_\t_\t_\t0\troot\t_\t_
+
+"""
+TWO = {"sent_id": "two", "rule": "too-many-subjects", "word": 1, "form": "Dogs", "head": 3, "deprel": "nsubj"}
+DET = {"sent_id": "two", "rule": "rel-upos-det", "word": 4, "form": "way", "head": 3, "deprel": "det"}
+COLUMNS = ["sent_id", "rule", "word", "form", "head", "deprel", "words"]
+
+
+@pytest.fixture
+def trees(put) -> str:
+    return put("trees.conllu", TREES)
+
+
+def test_a_row_for_each_place_and_what_is_counted(deptree, trees) -> None:
+    ran = deptree("check", trees)
+    assert ran.code == 1
+    assert ran.rows == [{**DET, "words": [4]}, {**TWO, "words": [1, 2]}]
+    assert [line.split() for line in ran.said if "-" in line] == [
+        ["rel-upos-det", "1", "1"],
+        ["too-many-subjects", "1", "1"],
+    ]
+    assert ran.said[-3:] == [
+        "deptree: 1 word without UPOS: rules that ask for it are not applied to them",
+        "deptree: 1 word without DEPREL: rules that ask for it are not applied to them",
+        "deptree: rules are broken in 1 of 3 sentences, at 2 places",
+    ]
+    assert deptree("check", trees, "-q").err == ""
+
+
+def test_tsv_and_a_table_have_the_words_with_commas(deptree, terminal, put, trees) -> None:
+    ran = deptree("check", trees, "--tsv", "--header")
+    signature, _, table = ran.out.decode().partition("\n")
+    assert signature == "# deptree|check|rules:ud-2026-11|v:0.1.0"
+    rows = list(csv.DictReader(io.StringIO(table), delimiter="\t"))
+    assert list(rows[0]) == COLUMNS
+    assert [row["words"] for row in rows] == ["4", "1,2"]
+    assert deptree("check", trees, "-o", "x.tsv").code == 1
+    assert Path("x.tsv").read_text() == table
+    code, shown = terminal("check", trees)
+    assert code == 1
+    assert all(text in shown for text in (*COLUMNS, "too-many-subjects", "1,2", "at 2 places"))
+
+
+def test_trees_that_obey(done, terminal) -> None:
+    """Nothing but a line, on a terminal too; gzipped or from standard input, by any number of workers."""
+    ran = done("check", DATA / "gold.conllu", "-j", 2)
+    assert (ran.out, ran.err) == (b"", "deptree: no rule is broken in 8 sentences\n")
+    packed = gzip.compress((DATA / "gold.conllu").read_bytes())
+    assert done("check", "-", stdin=packed).said == ran.said
+    assert done("check", DATA / "gold.conllu", DATA / "raw_gold.conllu").said[-1].startswith("deptree: no rule")
+    code, shown = terminal("check", DATA / "gold.conllu")
+    assert (code, shown.split("\n")[0].strip()) == (0, "deptree: no rule is broken in 8 sentences")
+
+
+def test_workers_and_shards_find_the_same(deptree, trees) -> None:
+    whole = deptree("check", trees)
+    assert deptree("check", trees, "-j", 2).out == whole.out
+    assert [deptree("check", trees, "--shard", f"{i}/3").code for i in (1, 2, 3)] == [1, 0, 0]
+
+
+def test_what_is_asked_of_words(deptree, put, trees) -> None:
+    """In MISC or in files; of a word without a label no label is asked, and labels that no word has may be named."""
+    put("none.toml", 'name = "none"\n')
+    own = ("--rules", "none.toml", "--constraints")
+    found = [(row["rule"], row["word"]) for row in deptree("check", trees, *own, "misc").rows]
+    assert found == [("HeadIn", 2), ("DeprelIn", 2), ("NotHead", 1)]
+    lines = [
+        {"sent_id": "two", "words": {"2": {"DeprelNot": ["nsubj:pass"]}}},
+        {"sent_id": "bare", "words": {"1": {"DeprelIn": "x"}}},
+    ]
+    put("asked.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    assert [row["rule"] for row in deptree("check", trees, *own, "asked.jsonl").rows] == ["DeprelNot"]
+    put("samples.conllu", TREES.replace("sent_id = two", "sent_id = two/sample_2"))
+    assert [row["sent_id"] for row in deptree("check", "samples.conllu", *own, "asked.jsonl").rows] == ["two/sample_2"]
+    put("far.tsv", "two\t9\tHeadIn\t1\n")
+    assert "(two): there is no word 9, which is asked for HeadIn" in deptree("check", trees, *own, "far.tsv").err
+
+
+def test_spans(deptree, put, trees) -> None:
+    put("spans.tsv", "two\t1\t2\nfine\t1\t1\n")
+    rows = deptree("check", trees, "--spans", "spans.tsv").rows
+    assert {**TWO, "rule": "spans", "words": [1, 2]} in rows
+    assert not [row for row in deptree("check", trees, "--spans", "misc").rows if row["rule"] == "spans"]
+
+
+def test_rules_of_ones_own(done, deptree, put, trees) -> None:
+    put("mine.toml", 'name = "mine"\nat-most-one = ["punct"]\n')
+    assert done("check", trees, "--rules", "mine.toml").out == b""
+    put("yours.toml", 'name = "yours"\nversion = "2"\nleaf = [{ name = "quiet", label = "root" }]\n')
+    ran = deptree("check", trees, "--rules", "yours.toml", "--header")
+    assert ran.rows[0] == {"signature": "deptree|check|rules:yours.toml-2|v:0.1.0"}
+    assert {row["rule"] for row in ran.rows[1:]} == {"quiet"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("3\tnsubj\t", "_\tnsubj\t", "word 1 has no HEAD. Every word of a tree needs one."),
+        ("0\troot\t_\tEntity", "1\troot\t_\tEntity", "the heads are no tree: word 1 stands above itself"),
+    ],
+)
+def test_what_is_no_tree(deptree, put, old: str, new: str, problem: str) -> None:
+    """A sentence with a head missing, or with a cycle, is an error that can be skipped: exit status 2, or 1."""
+    put("bad.conllu", TREES.replace(old, new))
+    ran = deptree("check", "bad.conllu")
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.startswith(f"deptree: bad.conllu:1 (two): {problem}")
+    skipped = deptree("check", "bad.conllu", "--on-error", "skip")
+    assert (skipped.code, skipped.out) == (1, b"")
+    assert skipped.said[-1] == "deptree: no rule is broken in 2 sentences"
+
+
+def test_no_heads_at_all(deptree) -> None:
+    ran = deptree("check", DATA / "raw.conllu")
+    assert ran.code == 2
+    assert "no word has a HEAD. Every word of a tree needs one." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (("--rules", "du"), "there are no rules 'du'"),
+        (("--json", "--tsv"), "--json and --tsv are two formats"),
+        (("-o", "x.conllu"), "this command does not write .conllu"),
+    ],
+)
+def test_bad_input(deptree, trees, args: tuple[str, ...], problem: str) -> None:
+    ran = deptree("check", trees, *args)
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:
+    """What `decode --rules ud` writes obeys; samples without rules of the same sentences do not."""
+    read = ("--from", "natasha", "--conllu", DATA / "sentences.conllu", "--labels", DATA / "labels.json")
+    scores = (DATA / "scores.npz", *read, "--label-scores", DATA / "label_scores.npz", "-q")
+    assert done("check", "-", stdin=done("decode", *scores, "--rules", "ud").out).out == b""
+    assert deptree("check", "-", stdin=done("sample", *scores, "-k", 20, "--seed", 7).out).code == 1
