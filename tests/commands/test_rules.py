@@ -213,6 +213,12 @@ def test_what_is_refused(deptree, put, args: tuple[str, ...], message: str) -> N
     assert message in ran.err
 
 
+def test_what_is_wrong_with_constraints_is_not_blamed_on_the_layout(deptree, put) -> None:
+    put("far.tsv", "1\t3\tHeadIn\t99\n")
+    ran = deptree("decode", DATA / "one.npy", "--constraints", "far.tsv")
+    assert ran.said == ["deptree: far.tsv:1 (1): HeadIn of word 3 is '99', not 0 to 8. Correct it."]
+
+
 def test_rules_without_labels_say_that_they_have_no_effect(done) -> None:
     ran = done("decode", *SCORES, *WORDS, "--rules", "ud", *JSON)
     (line,) = [line for line in ran.said if "have no effect" in line]

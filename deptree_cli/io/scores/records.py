@@ -67,7 +67,8 @@ class Interpretation:
         try:
             return ScoredSentence(record, self._scored(record), self)
         except DeptreeError as error:
-            error.remedy = self._with_hints(error.remedy, record)
+            if not error.place:  # else it is about what is asked of words, wherever that stands
+                error.remedy = self._with_hints(error.remedy, record)
             raise error.at(record.place, record.sent_id) from None
 
     def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
