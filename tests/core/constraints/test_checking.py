@@ -232,7 +232,8 @@ def test_random_trees_break_what_they_break_for_the_validator(treebank: Path, ch
     text = "".join(_random(block, rng, labels, changed, trees) for block in blocks)
     both, counts = compare(text)
     assert both > 900
-    assert {name for _, name in of_the_validator(text)} >= NAMES - ({"punct-nonproj"} if not trees else set())
+    missed = NAMES - {name for _, name in of_the_validator(text)}
+    assert missed <= (set() if trees else {"punct-nonproj", "too-many-objects"})  # rare among gold trees
     assert sum(counts.values()) < 0.02 * both
 
 
