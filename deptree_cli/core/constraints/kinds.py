@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -65,11 +65,14 @@ class Below:
         arcs = Arcs(words.n, len(words.labels))
         of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
 
-        @cache
+        known: list[tuple[Bool, Bool]] = []
+
         def tables() -> tuple[Bool, Bool]:
             """Which words with which labels are heads that it is about, and are none of their dependents, (n+1, L)."""
-            bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
-            return self.head.by_label(words), bad
+            if not known:  # made for the first that needs it: most sentences have no such heads
+                bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
+                known.append((self.head.by_label(words), bad))
+            return known[0]
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
