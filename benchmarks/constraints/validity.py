@@ -58,7 +58,7 @@ def tables(treebank: Labelled) -> Iterator[Table]:
         scores = [f"{each:.2f}" for each in attachment(treebank.path("gold.conllu"), path)]
         trees = _trees(treebank, "--projective" in given) if "--rules" in given else [None] * 4
         rows.append([way, found[way].sentences, found[way].by_test.total(), *scores, *trees, spent])
-    yield Table(f"{treebank.language}: {treebank.size} sentences, trees beside the validator's level 3", COLUMNS, rows)
+    yield Table(f"{treebank.language}: {treebank.size} sentences", COLUMNS, rows)
     tests = sorted({test for each in found.values() for test in each.by_test})
     counts = ([test, *(each.by_test[test] for each in found.values())] for test in tests)
     yield Table(f"{treebank.language}: errors by the validator's tests", ["test", *found], counts)
