@@ -15,6 +15,7 @@ import numpy as np
 import deptree_cli
 from benchmarks.corpora import UnavailableError, corpus
 from benchmarks.timing import times
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -88,9 +89,29 @@ def _first(language: str, source: Path, folder: Path, labels: Path) -> Labelled:
         np.savez(folder / "label_scores.npz", **dict(zip(names, found, strict=True)))
     (folder / "labels.json").write_bytes((labels / "labels.json").read_bytes())
     for name in ("sentences.conllu", "gold.conllu"):
-        blocks = (source / name).read_text(encoding="utf-8").rstrip("\n").split("\n\n")
-        (folder / name).write_text("\n\n".join(blocks[:size]) + "\n\n", encoding="utf-8")
+        _write(folder / name, _blocks(source / name)[:size])
     return Labelled(language, folder, size)
+
+
+def chosen(treebank: Labelled, which: Bool, folder: Path) -> Labelled:
+    """Some sentences of a treebank, without gold trees, in files of their own."""
+    folder.mkdir()
+    for name in ("scores.npz", "label_scores.npz"):
+        with np.load(treebank.path(name)) as arrays:
+            kept = [each for each, is_kept in zip(arrays.files, which, strict=True) if is_kept]
+            np.savez(folder / name, **{each: arrays[each] for each in kept})
+    (folder / "labels.json").write_bytes(Path(treebank.path("labels.json")).read_bytes())
+    blocks = _blocks(Path(treebank.path("sentences.conllu")))
+    _write(folder / "sentences.conllu", [each for each, is_kept in zip(blocks, which, strict=True) if is_kept])
+    return Labelled(treebank.language, folder, int(which.sum()))
+
+
+def _blocks(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
+
+
+def _write(path: Path, blocks: Sequence[str]) -> None:
+    path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
 
 
 def attachment(gold: str, system: str) -> list[float]:
