@@ -23,7 +23,7 @@ def main() -> None:
     if options.quick:  # before any benchmark is loaded
         os.environ["DEPTREE_BENCH_QUICK"] = "1"
     if not options.names:
-        print("\n".join(f"{name:<11}{each.summary}" for name, each in BENCHMARKS.items()))
+        print("\n".join(f"{name:<12}{each.summary}" for name, each in BENCHMARKS.items()))
     elif options.names == ["tables"]:
         _fill()
     else:

@@ -37,6 +37,9 @@ BENCHMARKS = {
     "training": Benchmark("sums.training", "log Z of batches with gradients in PyTorch and JAX, beside peers"),
     "beam": Benchmark("distinct.beam", "stochastic beam search in JAX, beside SynJax and the kernels"),
     "pruning": Benchmark("pruning.tables", "randomized pruning beside exact sums and its rivals, generated sentences"),
+    "constraints": Benchmark(
+        "constraints.tables", "trees under rules: validity, accuracy, certificates, time, a heuristic, known heads"
+    ),
     "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
     "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),

@@ -10,7 +10,7 @@ Lawler's, 1972). Of several conflicts the one is divided without which words los
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -50,14 +50,23 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided.
+class Part:
+    """What is left of a sentence's choices; of words that are in neither, all.
 
     Attributes:
-        allowed: the choices of words that have not all of them, (n+1, L) or (n+1, 1).
+        labels: which labels words may have below which heads, (n+1, L).
+        columns: the best scores of words' arcs, (n+1,), -inf where none is left.
     """
 
-    allowed: Mapping[int, Bool]
+    labels: Mapping[int, Bool] = field(default_factory=dict)
+    columns: Mapping[int, Float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided."""
+
+    part: Part
     heads: Heads
     labels: Heads
     score: float
@@ -100,7 +109,7 @@ class Division:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        self._open({}, self._arcs)
+        self._open(Part())
         while self._queue:
             if self.opened >= self.budget and not self._is_answer(self._queue[0][2]):
                 yield from self._uncertain(self._queue[0][2].score)
@@ -134,56 +143,63 @@ class Division:
 
     def _divide(self, problem: Problem, conflict: Conflict) -> None:
         """Open the parts of a problem in which one of a conflict's choices goes and those before it stay."""
-        allowed = dict(problem.allowed)
-        arcs = self._arcs.copy()
-        for word, left in allowed.items():
-            arcs[:, word] = self._column(word, left)
+        part = problem.part
         *others, last = conflict.choices
-        for word, choice in others:
-            whole = allowed.get(word, np.True_)
-            allowed[word] = whole & ~choice
-            arcs[:, word] = self._column(word, allowed[word])
-            self._open(allowed, arcs)
-            allowed[word] = whole & choice
-            arcs[:, word] = self._column(word, allowed[word])
-        for word, choice in (last, *conflict.also()):
-            allowed[word] = allowed.get(word, np.True_) & ~choice
-            arcs[:, word] = self._column(word, allowed[word])
-        self._open(allowed, arcs)
+        for choice in others:
+            self._open(self._without(part, [choice]))
+            part = self._without(part, [Choice(choice.word, ~choice.arcs)])
+        self._open(self._without(part, (last, *conflict.also())))
 
-    def _column(self, word: int, left: Bool) -> Float:
-        """The best scores of a word's arcs, (n+1,), with the choices that are left."""
-        if left.shape[1] == 1:  # whatever the label
-            return np.where(left[:, 0], self._arcs[:, word], -np.inf)
-        return np.where(left, self.scores[:, word], -np.inf).max(axis=1)
+    def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
+        """What is left of a part where words do not make these choices."""
+        labels, columns = dict(part.labels), dict(part.columns)
+        for word, arcs in choices:
+            column = columns[word] if word in columns else self._arcs[:, word]
+            if arcs.shape[1] == 1:  # whatever the label
+                columns[word] = np.where(arcs[:, 0], -np.inf, column)
+            else:
+                labels[word] = labels[word] & ~arcs if word in labels else ~arcs
+                columns[word] = self._left(word, labels[word], column).max(axis=1)
+        return Part(labels, columns)
 
-    def _open(self, allowed: Mapping[int, Bool], arcs: Float) -> None:
-        """Find the best tree of a problem, and put it in the queue; nothing if it has no tree."""
-        if np.isneginf(arcs[:, 1:]).all(axis=0).any():
+    def _left(self, word: int, labels: Bool, arcs: Float) -> Float:
+        """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
+        return np.where(labels & (arcs > -np.inf)[:, None], self.scores[:, word], -np.inf)
+
+    def _open(self, part: Part) -> None:
+        """Find the best tree of a part, and put it in the queue; nothing if it has no tree."""
+        arcs = self._arcs.copy()
+        for word, column in part.columns.items():
+            arcs[:, word] = column
+        if np.isneginf(arcs[:, 1:].max(axis=0)).any():
             return
         self.opened += 1
         heads, score = self.space.maximum_tree(arcs)
         if score > -np.inf:
-            labels = np.array([self._label(allowed, *arc) for arc in enumerate(heads.tolist(), 1)], dtype=np.int32)
-            conflict = self._worst_conflict(arcs, allowed, LabelledTree(heads.tolist(), labels.tolist()))
-            problem = Problem(dict(allowed), heads, labels, score, conflict)
-            heapq.heappush(self._queue, (-score, next(self._order), problem))
+            labels = self._labels(part, heads)
+            conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
+            heapq.heappush(self._queue, (-score, next(self._order), Problem(part, heads, labels, score, conflict)))
 
-    def _label(self, allowed: Mapping[int, Bool], word: int, head: int) -> int:
-        """The best label that a word may have below a head."""
-        scores = self.scores[head, word]
-        return int((np.where(allowed[word][head], scores, -np.inf) if word in allowed else scores).argmax())
+    def _labels(self, part: Part, heads: Heads) -> Heads:
+        """The best labels that words may have below their heads."""
+        scores = self.scores[heads, np.arange(1, len(heads) + 1)]
+        for word, left in part.labels.items():
+            scores[word - 1, ~left[heads[word - 1]]] = -np.inf
+        return scores.argmax(axis=1).astype(np.int32)
 
-    def _worst_conflict(self, arcs: Float, allowed: Mapping[int, Bool], tree: LabelledTree) -> Conflict | None:
+    def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
         """The conflict without which words lose most: parts then end sooner. None where the tree obeys."""
         conflicts = [conflict for find in self.finders for conflict in find(tree)]
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
 
         def loss(choice: Choice) -> float:
-            left = ~choice.arcs & allowed.get(choice.word, np.True_)
-            now = arcs[tree.heads[choice.word - 1], choice.word]
-            return max(0.0, float(now - self._column(choice.word, left).max()))
+            word, gone = choice
+            if gone.shape[1] == 1:
+                left = np.where(gone[:, 0], -np.inf, arcs[:, word])
+            else:
+                left = self._left(word, part.labels[word] & ~gone if word in part.labels else ~gone, arcs[:, word])
+            return max(0.0, float(arcs[tree.heads[word - 1], word] - left.max()))
 
         return max(conflicts, key=lambda conflict: sum(map(loss, conflict.choices)))
 

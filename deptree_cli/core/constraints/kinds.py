@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
+from functools import cached_property, partial
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
-from deptree_cli.core.constraints.words import Condition, LabelledTree, Words, labels_named
+from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, labels_named, numbers_named
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 
@@ -25,9 +24,11 @@ class AtMostOne:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
-        arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
+        arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
+            if numbers.isdisjoint(tree.label_set):
+                return
             first: dict[int, int] = {}
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 if label in numbers:
@@ -37,6 +38,10 @@ class AtMostOne:
                         yield Conflict(choices, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
+
+
+# The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
+BelowLabels = tuple[frozenset[int], frozenset[int], Bool]
 
 
 @dataclass(frozen=True)
@@ -58,18 +63,28 @@ class Below:
 
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
-        arcs, kind = Arcs(words.n, len(words.labels)), self.head.by_label(words)
-        bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
-        excuses = labels_named(self.unless, words.labels) if self.unless else np.zeros(len(words.labels), np.bool_)
-        of_heads, of_words = kind.tolist(), bad.tolist()
+        arcs = Arcs(words.n, len(words.labels))
+        of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
+
+        known: list[tuple[Bool, Bool]] = []
+
+        def tables() -> tuple[Bool, Bool]:
+            """Which words with which labels are heads that it is about, and are none of their dependents, (n+1, L)."""
+            if not known:  # made for the first that needs it: most sentences have no such heads
+                bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
+                known.append((self.head.by_label(words), bad))
+            return known[0]
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                is_bad = head and of_heads[head][tree.labels[head - 1]] and of_words[word][label]
-                if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
-                    yield Conflict(list(_below(word, head)), told=2)
+                if label in of_words and head and tree.labels[head - 1] in of_heads:
+                    kind, bad = tables()
+                    is_bad = kind[head, tree.labels[head - 1]] and bad[word, label]
+                    if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
+                        yield Conflict(list(_below(word, head)), told=2)
 
         def _below(word: int, head: int) -> Iterator[Choice]:
+            kind, bad = tables()
             yield arcs.of(word, head, bad[word] & ~excuses)
             yield arcs.of(head, slice(None), kind[head])
             if excuses.any():
@@ -77,7 +92,18 @@ class Below:
                     if other not in (word, head):
                         yield arcs.but(other, head, excuses)
 
-        return find if kind.any() else None
+        return find if of_heads else None
+
+    def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
+        sure = np.zeros(len(labels), dtype=np.bool_)
+        for each in self.deny or self.allow:
+            sure |= each.labels(labels) & (bool(self.deny) or not (each.upos or each.feats))
+        excuses = labels_named(self.unless, labels) if self.unless else np.zeros_like(sure)
+        return _numbers(self.head.labels(labels)), _numbers(sure if self.deny else ~sure), excuses
+
+    @cached_property
+    def _known(self) -> ForLabels[BelowLabels]:
+        return ForLabels()
 
 
 @dataclass(frozen=True)
@@ -96,9 +122,12 @@ class NoGaps:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
         passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
-        arcs, numbers, others = Arcs(words.n, len(group)), _numbers(group), _numbers(passed)
+        numbers = numbers_named(self.label, words.labels)
+        arcs, others = Arcs(words.n, len(group)), frozenset(np.flatnonzero(passed).tolist())
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
+            if numbers.isdisjoint(tree.label_set):
+                return
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 if head and label in numbers:
                     for gap in range(min(head, word) + 1, max(head, word)):
@@ -120,40 +149,36 @@ class NoCrossing:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
-        arcs, numbers = Arcs(words.n, len(group)), _numbers(group)
+        arcs, numbers, nodes = (
+            Arcs(words.n, len(group)),
+            numbers_named(self.label, words.labels),
+            np.arange(words.n + 1),
+        )
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
-            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                other = _crossing(word, head, tree.heads) if label in numbers else None
-                if other is not None:
-                    yield Conflict(
-                        [arcs.of(word, head, group), across(other, word, head)], partial(all_across, word, head)
-                    )
+            if numbers.isdisjoint(tree.label_set):
+                return
+            for word in np.flatnonzero(tree.crossing.any(axis=1)).tolist():
+                if tree.labels[word - 1] in numbers:
+                    head, crossing = tree.heads[word - 1], tree.crossing[word]
+                    inside, outside = sides(word, head)
+                    from_inside = crossing & inside
+                    is_inside = bool(from_inside.any())
+                    other = int((from_inside if is_inside else crossing).argmax())
+                    across = Choice(other, (outside if is_inside else inside)[:, None])
+                    yield Conflict([arcs.of(word, head, group), across], partial(all_across, word, head))
 
-        def across(other: int, word: int, head: int) -> Choice:
-            return arcs.of(other, _across(other, word, head, words.n))
+        def sides(word: int, head: int) -> tuple[Bool, Bool]:
+            """The nodes between two, and those beyond them, (n+1,) each."""
+            first, last = min(word, head), max(word, head)
+            return (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
 
         def all_across(word: int, head: int) -> list[Choice]:
-            return [across(other, word, head) for other in range(1, words.n + 1) if other != word]
+            inside, outside = (side[:, None] for side in sides(word, head))
+            found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
+            return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
 
         return find if numbers else None
-
-
-def _crossing(word: int, head: int, heads: Sequence[int]) -> int | None:
-    """The first word whose arc crosses that of this one."""
-    first, last = min(word, head), max(word, head)
-    inside = (other for other in range(first + 1, last) if not first <= heads[other - 1] <= last)
-    around = chain(range(1, first), range(last + 1, len(heads) + 1))
-    outside = (other for other in around if first < heads[other - 1] < last)
-    return next(chain(inside, outside), None)
-
-
-def _across(word: int, other: int, far: int, n: int) -> Sequence[int]:
-    """The heads below which a word's arc crosses that between two other nodes."""
-    first, last = min(other, far), max(other, far)
-    if first < word < last:
-        return [*range(first), *range(last + 1, n + 1)]
-    return [] if word == far else range(first + 1, last)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
-from deptree_cli.core.constraints.masks import LEFT, RIGHT, Mask
-from deptree_cli.core.constraints.words import Condition, Words
-from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.constraints.masks import LEFT, RIGHT, Mask, TagMasks
+from deptree_cli.core.constraints.words import Condition, ForLabels, Words
+from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
 
@@ -48,9 +49,29 @@ class Ruleset:
         """Which arcs with which labels masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
         nodes = words.n + 1
         found = np.zeros((nodes, nodes, len(words.labels)), dtype=np.bool_)
-        for mask in self.masks:
-            found |= mask.forbidden(words)
+        found[:, 1:] = self._of_tags.forbidden(words)
+        for mask, labels in self._known.get(words.labels, partial(self._by_arcs, words.labels)):
+            if mask.has_effect(words):
+                found[..., labels] |= mask.arcs(words)[..., None]
         return found
+
+    @cached_property
+    def _of_tags(self) -> TagMasks:
+        return TagMasks([mask for mask in self.masks if mask.is_of_tags])
+
+    def _by_arcs(self, labels: tuple[str, ...]) -> list[tuple[Mask, Integers]]:
+        """The other masks, of those that forbid the same arcs one, with the numbers of the labels of all of them."""
+        found: dict[Mask, list[Bool]] = {}
+        for mask in self.masks:
+            named = mask.dependent.labels(labels)
+            if not mask.is_of_tags and named.any():
+                of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
+                found.setdefault(of_any, []).append(named)
+        return [(mask, np.flatnonzero(np.any(named, axis=0))) for mask, named in found.items()]
+
+    @cached_property
+    def _known(self) -> ForLabels[list[tuple[Mask, Integers]]]:
+        return ForLabels()
 
     def finders(self, words: Words) -> list[Finder]:
         """What finds the conflicts of trees of a sentence."""

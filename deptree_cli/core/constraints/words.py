@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.dtypes import Bool, read_only
 from deptree_cli.core.labels import is_root
+
+Value = TypeVar("Value")
 
 # In a list of labels, in front of one that is meant not to be among them.
 NOT = "!"
@@ -35,14 +39,16 @@ class Words:
         """How many there are."""
         return len(self.upos)
 
-    @property
+    @cached_property
     def has_feats(self) -> bool:
         """Whether one has features; else they are not known."""
         return any(self.feats)
 
 
-def labels_named(wanted: Sequence[str], labels: Sequence[str]) -> Bool:
-    """Which labels (L,) a list names: with their subtypes where it says none; all but ``!these`` if it has only such.
+@lru_cache(4096)  # sentences of a file have the same labels
+def labels_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> Bool:
+    """Which labels (L,), read-only, a list names: with their subtypes where it says none; all but ``!these`` if it has
+    only such.
 
     ``root`` is named by itself only: it stands on arcs from ROOT whatever is asked. A label without a name never is.
     """
@@ -53,7 +59,26 @@ def labels_named(wanted: Sequence[str], labels: Sequence[str]) -> Bool:
         named = any(_is(label, each) for each in given) if given else bool(label) and not is_root(label)
         return named and not any(_is(label, each) for each in denied)
 
-    return np.array([is_meant(label) for label in labels])
+    return read_only(np.array([is_meant(label) for label in labels]))
+
+
+@lru_cache(4096)
+def numbers_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> frozenset[int]:
+    """The numbers of these labels."""
+    return frozenset(np.flatnonzero(labels_named(wanted, labels)).tolist())
+
+
+class ForLabels(Generic[Value]):
+    """What follows from labels, kept until there are others: those of the sentences of a score file are the same."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[str, ...], Value] | None = None
+
+    def get(self, labels: tuple[str, ...], make: Callable[[], Value]) -> Value:
+        """What was made of the same labels, else what is made now."""
+        if self._kept is None or self._kept[0] != labels:
+            self._kept = labels, make()
+        return self._kept[1]
 
 
 def _is(label: str, wanted: str) -> bool:
@@ -77,19 +102,22 @@ class Condition:
 
     def words(self, words: Words) -> Bool:
         """Which words it means but for their labels, (n+1,), never ROOT; none whose part of speech is not known."""
-        denied = {each.removeprefix(NOT) for each in self.feats if each.startswith(NOT)}
-        given = {each for each in self.feats if not each.startswith(NOT)}
-        found = np.zeros(words.n + 1, dtype=np.bool_)
-        for word, (upos, feats) in enumerate(zip(words.upos, words.feats, strict=True), 1):
-            fits = not given or not feats.isdisjoint(given)
-            found[word] = (not self.upos or upos in self.upos) and fits and feats.isdisjoint(denied)
+        found = np.ones(words.n + 1, dtype=np.bool_)
+        found[0] = False
+        if self.upos:
+            found[1:] = [upos in self.upos for upos in words.upos]
+        if self.feats:
+            denied = {each.removeprefix(NOT) for each in self.feats if each.startswith(NOT)}
+            given = {each for each in self.feats if not each.startswith(NOT)}
+            fits = [feats.isdisjoint(denied) and not (given and feats.isdisjoint(given)) for feats in words.feats]
+            found[1:] &= fits
         return found
 
     def by_label(self, words: Words) -> Bool:
         """Which words it means with which labels, (n+1, L)."""
         return self.words(words)[:, None] & self.labels(words.labels)
 
-    def labels(self, labels: Sequence[str]) -> Bool:
+    def labels(self, labels: tuple[str, ...]) -> Bool:
         """Which labels it means, (L,)."""
         return labels_named(self.label, labels) if self.label else np.ones(len(labels), dtype=np.bool_)
 
@@ -123,7 +151,21 @@ class LabelledTree:
 
     heads: Sequence[int]
     labels: Sequence[int]
-    children: Mapping[int, list[int]] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "children", children_of(self.heads))
+    @cached_property
+    def children(self) -> Mapping[int, list[int]]:
+        """The dependents of each node that has some."""
+        return children_of(self.heads)
+
+    @cached_property
+    def label_set(self) -> frozenset[int]:
+        """The labels that it has: a rule about others has nothing to find."""
+        return frozenset(self.labels)
+
+    @cached_property
+    def crossing(self) -> Bool:
+        """Which words have arcs that cross, (n+1, n+1), [word, other]; ROOT stands before the first word."""
+        heads, words = np.array([0, *self.heads]), np.arange(len(self.heads) + 1)
+        first, last = np.minimum(heads, words), np.maximum(heads, words)
+        crosses = (first[:, None] < first) & (first < last[:, None]) & (last > last[:, None])
+        return crosses | crosses.T

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import BinaryIO
 
 import numpy as np
@@ -139,7 +139,7 @@ class Block:
         """The block as read, with the empty lines around it."""
         return self.chunk.data
 
-    @property
+    @cached_property
     def line(self) -> int:
         """The number of the first line that is not empty."""
         return self.chunk.line + self.raw.count(b"\n", 0, self._start)
