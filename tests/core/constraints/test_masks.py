@@ -17,10 +17,6 @@ LABELS = (
     ("det", "nsubj", "root", "flat:name"),
     ("",),
 )
-    ("root", "case", "punct", "fixed", "goeswith", "conj", "flat", "det"),
-    ("det", "nsubj", "root", "flat:name"),
-    ("",),
-)
 OTHERS = ruleset_of(
     "others",
     {
