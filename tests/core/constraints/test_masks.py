@@ -1,0 +1,75 @@
+"""What rules keep between sentences, and work out together, is what each says alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
+from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.dtypes import Bool
+from deptree_cli.io.rules.reading import read_rules
+
+TAGS = ("NOUN", "PROPN", "ADP", "PUNCT", "X", None)
+FEATS = (frozenset[str](), frozenset({"Typo=Yes"}), frozenset({"Poss=Yes", "Case=Gen"}))
+LABELS = (
+    ("root", "case", "punct", "fixed", "goeswith", "conj", "flat", "det"),
+    ("det", "nsubj", "root", "flat:name"),
+    ("",),
+)
+OTHERS = ruleset_of(
+    "others",
+    {
+        "mask": [
+            "flat",
+            {"label": "conj", "distance": [1, 2]},
+            {"label": "case", "upos": ["ADP"], "root": True},
+            {"label": "det", "head-upos": "NOUN", "direction": "right", "allow": True},
+            {"label": "conj", "feats": "Case=Gen", "allow": True, "name": "genitives"},
+        ]
+    },
+)
+
+
+def one_by_one(rules: Ruleset, words: Words) -> Bool:
+    """What masks forbid, each by itself."""
+    alone = [mask.forbidden(words) for mask in rules.masks]
+    return np.logical_or.reduce(alone)
+
+
+@pytest.mark.parametrize("rules", [read_rules("ud"), OTHERS], ids=lambda rules: rules.name)
+def test_masks_together_forbid_what_each_forbids(rules: Ruleset) -> None:
+    """Sentences with other labels come in between, as what is kept belongs to labels; column 0 has no arcs."""
+    rng = np.random.default_rng(1)
+    forbidden = 0
+    for sentence in range(60):
+        n = int(rng.integers(1, 7))
+        upos = [TAGS[i] for i in rng.integers(len(TAGS), size=n)]
+        feats = [FEATS[i] for i in rng.integers(len(FEATS), size=n)]
+        words = Words(LABELS[sentence % 3], upos, feats)
+        found = rules.forbidden(words)
+        assert (found == one_by_one(rules, words))[:, 1:].all(), words
+        assert not found[:, 0].any()
+        forbidden += int(found.sum())
+    assert forbidden > 1000
+
+
+def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two arcs cross: just one end of one lies between the ends of the other."""
+    (a, b), (c, d) = sorted(one), sorted(other)
+    return a < c < b < d or c < a < d < b
+
+
+def test_crossing_arcs_are_those_that_cross() -> None:
+    rng = np.random.default_rng(2)
+    found = 0
+    for _ in range(50):
+        n = int(rng.integers(1, 9))
+        heads = [int(rng.choice([each for each in range(n + 1) if each != word])) for word in range(1, n + 1)]
+        crossing = LabelledTree(heads, [0] * n).crossing
+        for one in range(1, n + 1):
+            for other in range(1, n + 1):
+                expected = crosses((one, heads[one - 1]), (other, heads[other - 1]))
+                assert crossing[one, other] == expected, (heads, one, other)
+                found += expected
+    assert found > 100
