@@ -210,7 +210,10 @@ def test_options_of_marginals_that_do_not_go_together(deptree, options, problem)
 # What keeps rules that only a whole tree decides; all other commands say that they do not.
 KEEPING = {"decode", "sample", "marginals"}
 
-READING_RULES = [name for name in COMMANDS if any("--rules" in parameter.opts for parameter in command(name).params)]
+# Commands that read scores, and rules beside them.
+READING_RULES = [
+    name for name in COMMANDS if {"scores", "rules"} <= {parameter.name for parameter in command(name).params}
+]
 
 # What a command needs beside scores and rules.
 BESIDE = {
