@@ -63,16 +63,17 @@ class WordConstraints:
         Raises:
             DeptreeError: as `forbidden`.
         """
-        return [
-            of_word(key, Choice(word, self._forbidden(word, key, values, n, labels)))
-            for word, entries in self.words.items()
-            for key, values in entries.items()
-        ]
+        found = []
+        for word, entries in self.words.items():
+            if not 1 <= word <= n:
+                problem = f"there is no word {word}, which is asked for {', '.join(entries)}"
+                raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
+            for key, values in entries.items():
+                found.append(of_word(key, Choice(word, self._forbidden(word, key, values, n, labels))))
+        return found
 
     def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
         """The arcs with labels, (n+1, L), that are forbidden to a word."""
-        if not 1 <= word <= n:
-            raise DeptreeError(f"there is no word {word}, which is asked for {key}", place=self.place)
         found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
         if key in (HEAD_IN, NOT_HEAD):
             given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
