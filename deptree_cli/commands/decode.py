@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from deptree_cli.cli.calibrating import HeadCalibration
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
 from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.relaxed_sentences import RelaxedSentences
 from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.constraints.constrained import MST
 from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.decoding import METHODS, best_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.io.conllu.misc import probability
-from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -38,7 +42,7 @@ K_BEST = "k-best"
 
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
-@entry_option(METHODS, "--method", default="mst", help="By default mst", names=lambda: [each.line for each in METHODS])
+@entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N best trees, the best first.", "one", formerly=["--k-best"])
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @option(
@@ -48,6 +52,12 @@ K_BEST = "k-best"
     often=False,
     metavar="N",
     help=f"Maximum trees that a sentence may cost under rules, until its tree is not certain.  [default: {BUDGET}]",
+)
+@option(
+    "--relax",
+    is_flag=True,
+    often=False,
+    help="If no tree obeys, give up the fewest rules, each of one word at a time; a comment names them.",
 )
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
 @report_options("trees")
@@ -60,6 +70,7 @@ def decode(
     size: int | None,
     labels_after: bool,
     budget: int,
+    relax: bool,
     report: GoldReport,
     writing: Writing,
 ) -> int:
@@ -73,25 +84,35 @@ def decode(
     the one that the parser expects, and the expected calibration error.
     """
     gold = bool(scores.gold)
-    _check(method, size, gold, report)
-    if labels_after and scores.how.constraints is not None:
-        raise click.UsageError("--labels-after does not go with rules, which are about arcs with labels.")
+    _check(size, gold, report)
+    _check_rules(scores.how.constraints is not None, method, size, labels_after, relax)
+    scores = replace(scores, how=replace(scores.how, relax=relax, budget=budget))
     after = "after" if labels_after and scores.how.labels else None
-    last = {"size": size, "labelled": after, **writing.style_fields}
+    fields = {"budget": None if budget == BUDGET else budget, "relax": "yes" if relax else None}
+    last = {"size": size, "labelled": after, **fields, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
-    job = Job("decode", scores.source(KEPT), run, writing, {"method": K_BEST if size else method.name}, last)
-    return job.write(
-        Decode(method, size, gold, labels_after, budget), folds=[HeadCalibration()] if gold else [], report=report
-    )
+    folds: list[Fold[Any]] = [HeadCalibration()] if gold else []
+    folds += [RelaxedSentences(run.quiet)] if relax else []
+    first = {"method": K_BEST if size and method.name == MST else method.name}
+    job = Job("decode", scores.source(KEPT), run, writing, first, last)
+    return job.write(Decode(method, size, gold, labels_after, budget), folds=folds, report=report)
 
 
-def _check(method: NamedFunction, size: int | None, gold: bool, report: GoldReport) -> None:
+def _check(size: int | None, gold: bool, report: GoldReport) -> None:
     """Raise for options that do not go together, and for a picture that cannot be drawn."""
-    if size and method.name != "mst":
-        raise click.UsageError("-k goes with --method mst.")
     report.check(gold)
     if size and gold:
         raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
+
+
+def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_after: bool, relax: bool) -> None:
+    """Raise for options that need rules, or that do not go with them."""
+    if size and method.name != MST and not rules:
+        raise click.UsageError(f"-k needs --method {MST}, but --method is {method.name}. Remove one, or add --rules.")
+    if labels_after and rules:
+        raise click.UsageError("--labels-after does not go with rules, which are about arcs with labels.")
+    if relax and not rules:
+        raise click.UsageError("--relax needs rules to give up. Add --rules, --constraints or --spans.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +141,12 @@ class Decoded(AsTrees):
         gold = self.sentence.record.known_heads
         return self.probs[0][gold >= 0], (self.heads[0] == gold)[gold >= 0]
 
+    @property
+    def relaxed(self) -> tuple[str, str, GivenUp] | None:
+        """Its place and id with the demands that were given up for it, if some were."""
+        record, given_up = self.sentence.record, self.sentence.given_up
+        return None if given_up is None else (record.place, record.sent_id, given_up)
+
     def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""
         return [(self.sentence.id, smallest(self.heads if self.ranked else self.heads[0]), "")]
@@ -130,6 +157,8 @@ class Decoded(AsTrees):
         others = label_notes(scored, self.heads, self.labels)
         if self.gaps is not None:
             others += [Note("certified", "certified", [gap == 0 for gap in self.gaps]), Note("gap", "gap", self.gaps)]
+        if self.sentence.interpretation.relax:
+            others += relaxed_notes(self.sentence.given_up, len(self.heads))
         notes = _notes(scored.tree_log_probs(self.heads), entropies, others)
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked)
 
@@ -170,7 +199,7 @@ class Decode:
     @property
     def in_batches(self) -> bool:
         """Whether the best trees of many sentences are found at once."""
-        return self.method.name == "mst" and not (self.size or self.compared)
+        return self.method.name == MST and not (self.size or self.compared)
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
         """The work on many sentences."""

@@ -15,6 +15,7 @@ GOLD = DATA / "gold.conllu"
 NOTES = (
     *("tree_logprob", "tree_prob", "tree_count", "label_logprob", "entropy"),
     *("swor_rank", "swor_weight", "swor_weight_normalised", "swor_tau", "swor_mass", "swor_exhausted"),
+    *("certified", "gap", "relaxed", "relaxed_fewest"),
     *("derivation_logprob", "effective_size", "particles"),
 )
 STALE = "".join(f"# {key} = stale\n" for key in NOTES).encode()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.conflicts import Finder
+from deptree_cli.core.constraints.demands import demands_of, finders_of
 from deptree_cli.core.constraints.division import BUDGET, Division, Found
 from deptree_cli.core.constraints.rejection import Accepted, accepted
+from deptree_cli.core.constraints.relaxing import Demands, GivenUp
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.counts import how_many, room_for_trees
@@ -21,8 +25,16 @@ from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
-# The method whose trees have most of arcs' probabilities, not of their scores.
-MBR = "mbr"
+# Methods: trees that have most of arcs' scores, or of their probabilities.
+MST, MBR = "mst", "mbr"
+
+
+class Searched(NamedTuple):
+    """The best trees that were found, how many maximum trees it took, and whether it is certain that there is none."""
+
+    trees: list[Found]
+    opened: int
+    is_infeasible: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +44,16 @@ class Constrained:
     Attributes:
         distribution: without the arcs with labels that are forbidden.
         finders: what finds conflicts of its trees.
+        demands: the same under names, for messages, and to give some up; None: what is asked has none.
+        given_up: what is given up of it; None: nothing.
     """
 
     distribution: ArcFactored
     finders: Sequence[Finder]
+    demands: Demands | None = None
+    given_up: GivenUp | None = None
 
-    def best_trees(self, size: int = 1, method: str = "mst", budget: int = BUDGET) -> list[Found]:
+    def best_trees(self, size: int = 1, method: str = MST, budget: int = BUDGET) -> list[Found]:
         """The `size` best trees without conflicts, the best first, or fewer.
 
         Args:
@@ -49,15 +65,9 @@ class Constrained:
         Raises:
             DeptreeError: there are none, or none was found.
         """
-        worth = expected_arcs(self.distribution) if method == MBR else scores_with_labels(self.distribution)
-        division = Division(worth, self.distribution.space, self.finders, budget)
-        found = list(islice(division.trees(), size))
-        if not found and division.is_infeasible:
-            problem = "no tree obeys the rules"
-            raise DeptreeError(problem, "Give one up, or pass `relax=True`", sent_id=self.distribution.id)
+        found, opened, is_infeasible = self._search(size, method, budget)
         if not found:
-            problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
-            raise DeptreeError(problem, "Raise `budget`, or give up a rule", sent_id=self.distribution.id)
+            raise self._none_found(opened, is_infeasible, budget)
         return found
 
     def sample(
@@ -106,21 +116,87 @@ class Constrained:
             remedy += ", or pass `projective=True`: most rules are broken less by trees without crossing arcs"
         return DeptreeError(problem, remedy, sent_id=self.distribution.id)
 
+    def has_tree(self, budget: int = BUDGET) -> bool:
+        """Whether a tree without conflicts is found within a budget."""
+        return not self.finders or bool(self._search(1, MST, budget).trees)
 
-def constrained(distribution: ArcFactored, rules: Ruleset, words: Words | None = None) -> Constrained:
+    def _search(self, size: int, method: str, budget: int) -> Searched:
+        """See `best_trees`; what was searched for last is kept."""
+        asked = size, method, budget
+        if asked not in self._searched:
+            worth = expected_arcs(self.distribution) if method == MBR else scores_with_labels(self.distribution)
+            division = Division(worth, self.distribution.space, self.finders, budget)
+            trees = list(islice(division.trees(), size))
+            self._searched.clear()
+            self._searched[asked] = Searched(trees, division.opened, division.is_infeasible)
+        return self._searched[asked]
+
+    @cached_property
+    def _searched(self) -> dict[tuple[int, str, int], Searched]:
+        return {}
+
+    def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
+        """What to say where there is no tree, or none was found."""
+        if is_infeasible and self.demands:
+            return self.demands.error(budget)
+        problem, remedy = "no tree obeys the rules", "Give one up"
+        if not is_infeasible:
+            problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
+            advice = ", or pass `relax=True`" * bool(self.demands and self.demands.can_relax)
+            remedy = f"Raise `budget`, or give up a rule{advice}"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id)
+
+
+def under(
+    demands: Demands, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
+) -> Constrained:
+    """Return a distribution under demands.
+
+    Args:
+        forbidden: the arcs with labels that the demands forbid, (n+1, n+1, L).
+        finders: what finds conflicts of those that only a tree decides.
+        relax: whether the fewest of them are given up where no tree obeys, or none is found.
+        budget: how many maximum trees a sentence may cost for that.
+
+    Raises:
+        DeptreeError: no tree obeys what is forbidden, and nothing is given up.
+    """
+    try:
+        found = Constrained(demands.base.without_forbidden(forbidden), finders, demands)
+    except DeptreeError:
+        if relax:
+            return _relaxed(demands, budget)
+        raise demands.error(budget) from None
+    return _relaxed(demands, budget) if relax and not found.has_tree(budget) else found
+
+
+def _relaxed(demands: Demands, budget: int) -> Constrained:
+    """The distribution without the fewest demands that no tree obeys."""
+    broken, fewest = demands.broken(budget)
+    kept = [each for each in demands.all if each not in broken]
+    distribution = demands.base.without_forbidden(demands.forbidden(kept))
+    given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
+    return Constrained(distribution, finders_of(kept), replace(demands, listed=lambda: kept), given_up)
+
+
+def constrained(
+    distribution: ArcFactored, rules: Ruleset, words: Words | None = None, *, relax: bool = False, budget: int = BUDGET
+) -> Constrained:
     """Return the distribution under rules.
 
     Args:
         distribution: with labels, if rules name some.
         rules: see `Ruleset`.
         words: what rules know of the sentence; without it, its labels only.
+        relax, budget: see `under`.
 
     Raises:
-        DeptreeError: every tree of positive weight has an arc that rules forbid.
+        DeptreeError: every tree of positive weight has an arc that rules forbid, and nothing is given up.
     """
     names = distribution.labels.names if distribution.labels else ("",)
     known = words or Words(names, [None] * distribution.n, [frozenset()] * distribution.n)
-    return Constrained(distribution.without_forbidden(rules.forbidden(known)), rules.finders(known))
+    demands = Demands(distribution, partial(demands_of, rules, known))
+    return under(demands, rules.forbidden(known), rules.finders(known), relax, budget)
 
 
 def expected_arcs(distribution: ArcFactored) -> Float:

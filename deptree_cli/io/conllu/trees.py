@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.errors import printable
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
@@ -21,7 +23,7 @@ from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
 from deptree_cli.io.pieces import Pieces
 
-Value = int | float | bool | None
+Value = int | float | bool | tuple[str, ...] | None
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -202,6 +204,19 @@ def rounded(share: float) -> float:
     return float(f"{share:.4g}")
 
 
+def relaxed_notes(given_up: GivenUp | None, trees: int) -> list[Note]:
+    """For each of so many trees the demands that were given up, if some were, and whether fewer were not enough."""
+    names, fewest = given_up or (None, None)
+    return [
+        Note("relaxed", "relaxed", [names] * trees, _listed),
+        Note("relaxed_fewest", "relaxed_fewest", [fewest] * trees),
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return printable("; ".join(names))
+
+
 def json_lines(
     sent_ids: Iterable[bytes],
     ranks: Iterable[int] | None,
@@ -246,6 +261,8 @@ def _all_quoted(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def each_json(values: Sequence[Value]) -> list[bytes]:
     """Each value in JSON."""
+    if any(isinstance(value, tuple) for value in values):
+        return [dump(value)[:-1] for value in values]
     return dump(values)[1:-2].split(b",")
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deptree_cli.core.constraints.checking import Violation
+from deptree_cli.core.constraints.conflicts import Choice
+from deptree_cli.core.constraints.demands import Demand, choices_of, of_word
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
@@ -54,17 +56,34 @@ class WordConstraints:
             DeptreeError: there is no such word, or no such label.
         """
         found = np.zeros((n + 1, n + 1, len(labels)), dtype=np.bool_)
+        for word, arcs in choices_of(self.demands(n, labels)):
+            found[:, word] |= arcs
+        return found
+
+    def demands(self, n: int, labels: Sequence[str]) -> list[Demand]:
+        """The same for each word and key by itself, under its name.
+
+        Raises:
+            DeptreeError: as `forbidden`.
+        """
+        found = []
         for word, entries in self.words.items():
             if not 1 <= word <= n:
                 problem = f"there is no word {word}, which is asked for {', '.join(entries)}"
                 raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
             for key, values in entries.items():
-                if key in (HEAD_IN, NOT_HEAD):
-                    given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
-                    found[:, word] |= (~given if key == HEAD_IN else given)[:, None]
-                else:
-                    given = self._labels(word, key, values, labels)
-                    found[:, word] |= ~given if key == DEPREL_IN else given
+                found.append(of_word(key, Choice(word, self._forbidden(word, key, values, n, labels))))
+        return found
+
+    def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
+        """The arcs with labels, (n+1, L), that are forbidden to a word."""
+        found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
+        if key in (HEAD_IN, NOT_HEAD):
+            given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
+            found[~given if key == HEAD_IN else given] = True
+        else:
+            given = self._labels(word, key, values, labels)
+            found[:, ~given if key == DEPREL_IN else given] = True
         return found
 
     def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:

@@ -18,7 +18,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 
 # What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
-CHOSEN = ("temperature", "nan_forbids", "fix_heads")
+CHOSEN = ("temperature", "nan_forbids", "fix_heads", "relax", "budget")
 
 # What of it says what trees must obey.
 OF_TREES = ("rules", "constraints", "spans")
@@ -30,7 +30,8 @@ class ReadOptions(TypedDict, total=False):
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
     projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
-    rules, constraints, spans: as there.
+    rules, constraints, spans: as there. relax: whether the fewest demands are given up where no tree obeys, with what
+    is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a sentence may cost for it.
     """
 
     preset: str
@@ -49,6 +50,8 @@ class ReadOptions(TypedDict, total=False):
     rules: str
     constraints: str
     spans: str
+    relax: bool
+    budget: int
 
 
 def read(
@@ -65,7 +68,8 @@ def read(
         conllu: path of the sentences that the scores belong to.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, nan_forbids, fix_heads, rules, constraints and spans, as on the command line (`ReadOptions`).
+            temperature, nan_forbids, fix_heads, rules, constraints, spans, relax and budget, as on the command line
+            (`ReadOptions`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -80,7 +84,7 @@ def read(
     found = layout(*answers) if any(answers) else source.meta.layout or Layout()
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
-    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in CHOSEN}
+    chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
     which = options.get("space"), options.get("single_root"), options.get("projective")
     chosen["space"] = space_of(source.meta.trees, *which)
     chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))

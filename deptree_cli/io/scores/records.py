@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.constraints.constrained import Constrained
+from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
@@ -20,7 +22,7 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
-from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
+from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
@@ -43,6 +45,8 @@ class Interpretation:
         space, temperature, nan_forbids: as for `TreeDistribution`.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
+        relax: whether the fewest demands are given up if no tree obeys; None: no, and nobody can ask for it.
+        budget: how many maximum trees a sentence may cost for that.
     """
 
     layout: Layout
@@ -54,6 +58,8 @@ class Interpretation:
     nan_forbids: bool = False
     fix_heads: bool = False
     constraints: Constraints | None = None
+    relax: bool | None = None
+    budget: int = BUDGET
 
     def __call__(self, record: Record) -> ScoredSentence:
         """The sentence of a record.
@@ -65,11 +71,17 @@ class Interpretation:
         if record.parts is not None and not served:
             raise refusal(record.parts, record.place, record.sent_id)
         try:
-            return ScoredSentence(record, self._scored(record), self)
+            base = self._scored(record)
         except DeptreeError as error:
             if not error.place:  # else it is about what is asked of words, wherever that stands
                 error.remedy = self._with_hints(error.remedy, record)
             raise error.at(record.place, record.sent_id) from None
+        try:
+            obeying = self._constrained(record, base)
+        except DeptreeError as error:
+            error.remedy = self._with_wider_space(error.remedy, record)
+            raise error.at(record.place, record.sent_id) from None
+        return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
 
     def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
         """Those of the records that can be worked on together, None where there are none."""
@@ -80,26 +92,31 @@ class Interpretation:
         return batch_of(records, self.layout, self.space, self.temperature)
 
     def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
-        """The distribution by scores that belong to a record, laid out so."""
+        """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
+        base = self._by_scores(scores, record, layout)
+        obeying = self._constrained(record, base)
+        return base if obeying is None else _of_trees(obeying)
+
+    def _by_scores(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+        """The same without constraints."""
         options, labels = self._options(layout), self.labels if layout.labels else None
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
-        found = found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
-        constraints = self.constraints_of(record, found)
-        return found if constraints is None else found.without_forbidden(constraints.forbidden)
+        return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
-    def constraints_of(self, record: Record, scored: TreeDistribution | SecondOrder) -> SentenceConstraints | None:
-        """What the trees of a record must obey, None where nothing."""
+    def _constrained(self, record: Record, base: TreeDistribution | SecondOrder) -> Constrained | None:
+        """A record's distribution under what its trees must obey, None where that is nothing."""
         if self.constraints is None:
             return None
-        return self.constraints.of(record.sent_id, record.block, scored.n, scored.labels)
+        constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
+        return constraints.on(cast(TreeDistribution, base), self.relax, self.budget)
 
     def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
-        """The distribution by a record's scores of arcs, and by those of parts where there are some."""
+        """The distribution by a record's scores of arcs, and of parts if there are some, without constraints."""
         if record.parts is None:
-            return self.distribution(record.scores, record, self.layout)
+            return self._by_scores(record.scores, record, self.layout)
         options = self._options(self.layout) | parts_to_head_dep(record.parts, record.scores.shape, self.layout)
         arcs = to_head_dep(record.scores, self.layout)
         found = SecondOrder(arcs, single_root=self.space.single_root, id=record.sent_id, **options)
@@ -113,11 +130,18 @@ class Interpretation:
         """How numbers of this layout become log-scores."""
         return {"scale": layout.scale, "temperature": self.temperature, "nan_forbids": self.nan_forbids}
 
-    def _with_hints(self, remedy: str, record: Record) -> str:
-        read, wider = self.layout, space(self.space.single_root)
+    def _with_wider_space(self, remedy: str, record: Record) -> str:
+        """A remedy, and the other one that more trees would be, if one of these obeys."""
+        wider = space(self.space.single_root)
         for change in self.space.change_to(wider):
-            if change not in remedy and replace(self, space=wider)._fits(record, read):
+            if change not in remedy and replace(self, space=wider)._fits(record, self.layout):
                 return f"{remedy}, or {change}"
+        return remedy
+
+    def _with_hints(self, remedy: str, record: Record) -> str:
+        read, wider = self.layout, self._with_wider_space(remedy, record)
+        if wider != remedy:
+            return wider
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
         if read.is_assumed(record.scores.shape):
@@ -130,8 +154,9 @@ class Interpretation:
 
     def _fits(self, record: Record, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""
+        how = replace(self, layout=layout)
         try:
-            replace(self, layout=layout)._scored(record)
+            how._constrained(record, how._scored(record))
         except DeptreeError:
             return False
         return True
@@ -145,11 +170,13 @@ class ScoredSentence:
         record: the sentence as it was read.
         scored: the distribution over its trees, by all of its scores, whichever these are.
         interpretation: how the one became the other.
+        obeying: the distribution under what trees must obey; None: they must nothing.
     """
 
     record: Record
     scored: TreeDistribution | SecondOrder
     interpretation: Interpretation
+    obeying: Constrained | None = None
 
     @property
     def distribution(self) -> TreeDistribution:
@@ -174,8 +201,12 @@ class ScoredSentence:
     @cached_property
     def constrained(self) -> Constrained:
         """The distribution with what only trees decide; what arcs decide is in the distribution already."""
-        constraints = self.interpretation.constraints_of(self.record, self.scored)
-        return Constrained(self.distribution, constraints.finders if constraints else [])
+        return self.obeying or Constrained(self.distribution, [])
+
+    @property
+    def given_up(self) -> GivenUp | None:
+        """The demands that are given up so that a tree obeys the others, with `relax`; None: none is."""
+        return self.obeying.given_up if self.obeying else None
 
     @cached_property
     def entropy(self) -> float | None:
@@ -247,3 +278,8 @@ class ScoredSentence:
         from deptree_cli.io.pictures.notebook import draw
 
         return draw(self.distribution, self.record.block)
+
+
+def _of_trees(obeying: Constrained) -> TreeDistribution:
+    """The distribution without arcs that constraints forbid."""
+    return cast(TreeDistribution, obeying.distribution)

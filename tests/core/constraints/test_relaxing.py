@@ -1,0 +1,204 @@
+"""What cannot hold together, and the fewest demands to give up, against every tree and every set of demands.
+
+Hypotheses, on random graphs of up to 4 words with labels in each tree space, under random demands of which one tree
+rarely obeys all: the conflict named holds for no tree, and loses that if any of its demands is left out; what is given
+up is the least number of demands that some tree breaks, and of as few those whose best tree is the best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from deptree_cli import TreeDistribution
+from deptree_cli.core.constraints.conflicts import Choice
+from deptree_cli.core.constraints.constrained import Constrained, constrained, under
+from deptree_cli.core.constraints.demands import Demand, conflicting, demands_of, finders_of, of_word
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, NoCrossing, Together
+from deptree_cli.core.constraints.masks import Mask
+from deptree_cli.core.constraints.relaxing import Demands, listed_names
+from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import SPACES, TreeSpace
+
+LABELS = ("root", "subj", "obj")
+GRAPHS = 40
+
+
+class Case(NamedTuple):
+    """A random sentence with its demands, and every tree of it: its score, and which of the demands it breaks."""
+
+    demands: Demands
+    scores: np.ndarray
+    broken: np.ndarray
+
+    @property
+    def names(self) -> list[str]:
+        """Of the demands."""
+        return [each.name for each in self.demands.all]
+
+    def can_hold(self, numbers: Sequence[int]) -> bool:
+        """Whether a tree obeys these of the demands."""
+        return bool((~self.broken[:, list(numbers)].any(axis=1)).any())
+
+    @property
+    def obeying(self) -> Constrained:
+        """The distribution with what is given up."""
+        asked = self.demands
+        return under(asked, asked.forbidden(asked.all), finders_of(asked.all), relax=True)
+
+
+def random_demands(rng: np.random.Generator, n: int) -> Iterator[Demand]:
+    """Demands of words, most of which forbid much, and some that only a tree decides."""
+    words = Words(LABELS, [None] * n, [frozenset()] * n)
+    for number in range(rng.integers(2, 9)):
+        arcs = rng.random((n + 1, len(LABELS))) < rng.choice([0.4, 0.6, 0.9])
+        yield of_word(f"mask-{number}", Choice(int(rng.integers(1, n + 1)), arcs))
+    first = int(rng.integers(1, n + 1))
+    rare = [Function("never", lambda heads, labels: [1, *([n] if n > 1 else [])])] * bool(rng.random() < 0.1)
+    rules = [
+        AtMostOne("single", ("subj", "obj")),
+        Below("leaf", Condition(("subj",))),
+        NoCrossing("crossing", ("obj",)),
+        Function("chain", lambda heads, labels: [1] if 0 not in heads[:1] else None),
+        *rare,
+    ]
+    for rule in rules:
+        if rng.random() < 0.5 and (finder := rule.bound(words)):
+            yield Demand(rule.name, finder)
+    span = Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
+    if rng.random() < 0.4 and span:
+        yield Demand("span", span)
+
+
+def case(rng: np.random.Generator, space: TreeSpace) -> Case:
+    n = int(rng.choice([1, 2, 3, 3, 3, 3, 3, 4]))
+    scores = rng.normal(size=(n + 1, n + 1, len(LABELS))) * rng.choice([1.0, 10.0])
+    base = TreeDistribution(scores, labels=LABELS, space=space)
+    demands = list(random_demands(rng, n))
+    joint, found = base.joint_log_scores(), []
+    for heads in all_trees(n, space).tolist():
+        for labels in product(range(len(LABELS)), repeat=n):
+            score = joint[heads, np.arange(1, n + 1), labels].sum()
+            if score > -np.inf:
+                tree = LabelledTree(heads, labels)
+                found.append((score, [each.is_broken_by(tree) for each in demands]))
+    totals, broken = zip(*found, strict=True)
+    return Case(Demands(base, lambda: demands), np.array(totals), np.array(broken))
+
+
+def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
+    rng = np.random.default_rng(29)
+    left = GRAPHS
+    while left:
+        each = case(rng, space)
+        if each.can_hold(range(len(each.names))) != infeasible:
+            left -= 1
+            yield each
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_a_conflict_holds_for_no_tree_and_needs_all_its_demands(space: TreeSpace) -> None:
+    sizes = set()
+    for each in cases(space, infeasible=True):
+        said = str(each.demands.error())
+        listed = said.partition(" obeys ")[2].partition(". Give ")[0].removesuffix(" together")
+        named = [each.names.index(name) for name in re.split(", | and ", listed)]
+        sizes.add(len(named))
+        assert said.partition(": ")[2].startswith("no tree obeys ")
+        assert not each.can_hold(named)
+        assert all(each.can_hold([other for other in named if other != one]) for one in named)
+    assert {1, 2} <= sizes
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_the_fewest_are_given_up_and_the_best_of_these_trees_found(space: TreeSpace) -> None:
+    sizes = set()
+    for each in cases(space, infeasible=True):
+        counts, found = each.broken.sum(axis=1), each.obeying
+        fewest = counts == counts.min()
+        best = int(np.where(fewest, each.scores, -np.inf).argmax())
+        assert found.given_up is not None
+        assert found.given_up.fewest
+        assert list(found.given_up.names) == [each.names[at] for at in np.flatnonzero(each.broken[best])]
+        tree = found.best_trees()[0]
+        words = np.arange(1, found.distribution.n + 1)
+        score = each.demands.base.joint_log_scores()[tree.heads, words, tree.labels].sum()
+        assert score == pytest.approx(each.scores[best], abs=1e-9)
+        assert tree.certified
+        sizes.add(len(found.given_up.names))
+    assert len(sizes) > 1
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_nothing_is_given_up_where_a_tree_obeys(space: TreeSpace) -> None:
+    for each in cases(space, infeasible=False):
+        found = each.obeying
+        assert found.given_up is None
+        assert found.best_trees()[0].certified
+
+
+def test_a_small_budget_gives_up_something_that_is_enough_and_says_if_fewer_may_be() -> None:
+    """With one maximum tree an answer still comes; it is called the fewest only if it is."""
+    unsure = 0
+    for each in cases(SPACES.get("single-root"), infeasible=True):
+        broken, fewest = each.demands.broken(budget=1)
+        kept = [at for at, name in enumerate(each.names) if name not in {one.name for one in broken}]
+        assert each.can_hold(kept)
+        assert not fewest or len(broken) == each.broken.sum(axis=1).min()
+        unsure += not fewest
+    assert unsure
+
+
+def test_quickxplain_on_any_sets() -> None:
+    """Whichever sets cannot hold together: the answer contains one of them, and is it."""
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        size = int(rng.integers(1, 12))
+        bad = [frozenset(rng.choice(size, rng.integers(1, size + 1), replace=False).tolist()) for _ in range(3)]
+
+        def can_hold(some: Sequence[int], bad: Sequence[frozenset[int]] = bad) -> bool:
+            return not any(each <= set(some) for each in bad)
+
+        found = conflicting(range(size), can_hold)
+        assert frozenset(found) in bad
+        assert not any(set(part) >= each for part in combinations(found, len(found) - 1) for each in bad)
+
+
+def test_quickxplain_asks_little() -> None:
+    """2 of 1,000 that cannot hold together are found with some 40 questions."""
+    asked = []
+    conflicting(range(1000), lambda some: asked.append(some) or not {3, 700} <= set(some))
+    assert len(asked) <= 45
+
+
+def test_masks_are_demands_of_each_word_and_rules_of_the_tree() -> None:
+    words = Words(LABELS, ["NOUN", "VERB", "NOUN"], [frozenset()] * 3)
+    rules = Ruleset("r", (Mask("no-subj", Condition(("subj",), ("NOUN",))), AtMostOne("one", ("obj",))))
+    assert [each.name for each in demands_of(rules, words)] == ["no-subj of word 1", "no-subj of word 3", "one"]
+
+
+def test_rules_from_python_are_given_up_if_asked() -> None:
+    """Two masks leave word 1 no label; without labels for it, no tree."""
+    base = TreeDistribution(np.zeros((3, 3, 3)), labels=LABELS, id="x")
+    rules = Ruleset("r", (Mask("no-arcs", Condition(("subj", "obj"))), Mask("no-root", Condition(("root",)))))
+    with pytest.raises(DeptreeError, match=r"^x: no tree obeys .*no-.* of word .*\. Give .* or pass `relax=True`\.$"):
+        constrained(base, rules)
+    found = constrained(base, rules, relax=True)
+    assert found.given_up is not None
+    assert len(found.given_up.names) == 2  # of each word one: root for one of them, and an arc for the other
+    assert found.best_trees()[0].certified
+
+
+def test_names_are_listed_up_to_six() -> None:
+    assert listed_names(["a"]) == "a"
+    assert listed_names(["a", "b"]) == "a and b together"
+    assert listed_names(list("abcdefg")) == "a, b, c, d, e, f and g together"
+    assert listed_names(list("abcdefgh")) == "a, b, c, d, e, f and 2 more together"
