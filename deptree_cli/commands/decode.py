@@ -22,7 +22,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.constraints.constrained import MST
+from deptree_cli.core.constraints.constrained import MBR, MST
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.decoding import METHODS, best_trees
@@ -216,16 +216,19 @@ class Decode:
     def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
         how, labels = (self.size is not None, self.compared), sentence.scored.labels
-        if sentence.interpretation.constraints is None:
-            heads = self._best(sentence)
+        joint = labels is not None and not self.labels_after
+        obey = sentence.interpretation.constraints is not None
+        if not obey and not (joint and self.method.name == MBR):
+            heads = self._best(sentence, joint)
             return Decoded(sentence, heads, labels.best(heads) if labels else None, *how)
         found = sentence.constrained.best_trees(self.size or 1, self.method.name, self.budget)
         heads, of_words = (np.stack(rows) for rows in zip(*((each.heads, each.labels) for each in found), strict=True))
-        return Decoded(sentence, heads, of_words if labels else None, *how, [each.gap for each in found])
+        return Decoded(
+            sentence, heads, of_words if labels else None, *how, [each.gap for each in found] if obey else None
+        )
 
-    def _best(self, sentence: ScoredSentence) -> Heads:
-        """Its best trees, (k, n)."""
-        joint = sentence.scored.labels is not None and not self.labels_after
+    def _best(self, sentence: ScoredSentence, joint: bool) -> Heads:
+        """Its best trees, (k, n), or those of arcs with their best labels."""
         if self.size:
             distribution = sentence.by_arcs("find the best tree alone, without -k")
             return best_trees(distribution.with_best_labels() if joint else distribution, self.size)
