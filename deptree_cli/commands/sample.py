@@ -84,7 +84,7 @@ def _used(sampler: Sampler, trees: TreeSpace) -> str:
     return f"{sampler.name}={used}" if used else sampler.name
 
 
-def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Heads:
+def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Integers:
     """Trees (size, n); where there are second-order scores, from their own chart, as `eisner` draws from its.
 
     Raises:
@@ -93,7 +93,7 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
     if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
         return sentence.scored.sample(size, rng)
     instead = f"pass --sampler {' or '.join(SECOND_ORDER)}"
-    return sampler.draw(sentence.by_arcs(instead), size, rng)
+    return sampler.draw_small(sentence.by_arcs(instead), size, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Drawn(AsTrees):
     """A sentence's trees: heads (k, n), numbers of labels (k, n) if there are any, and how often each was drawn."""
 
     sentence: ScoredSentence
-    heads: Heads
+    heads: Integers
     labels: Heads | None
     counts: list[int] | None
 
@@ -144,8 +144,10 @@ class DrawTrees:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        heads = _drawn(self.sampler, sentence, self.size, rng)
-        known = sentence.scored.labels
+        drawn, known = _drawn(self.sampler, sentence, self.size, rng), sentence.scored.labels
+        if not (known or self.unique):
+            return Drawn(sentence, drawn, None, None)
+        heads: Heads = drawn.astype(np.int32, copy=False)
         labels = known.draw_by(heads, label_stream(rng)) if known else None
         return Drawn(sentence, *(_counted(heads, labels) if self.unique else (heads, labels, None)))
 

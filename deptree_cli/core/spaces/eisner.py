@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.swept import Swept, Zeros
@@ -74,9 +75,10 @@ class Eisner(Swept):
         kernel.root_marginals(self.chart, found)
         return found
 
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        heads = np.empty((size, self.n), dtype=np.int32)
-        sample_trees(self.grammar, kernel_state(rng), heads)
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            sample_trees(self.grammar, state, block)
         return heads
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
@@ -114,7 +114,7 @@ class Trees:
 
     sent_id: str
     block: Block | None
-    heads: Heads
+    heads: Integers
     notes: Sequence[Note]
     closing: Sequence[Note] = ()
     deprels: Deprels | None = None
@@ -139,7 +139,7 @@ class Trees:
 
     def _lines(self, part: slice) -> bytes:
         """The lines of some of the trees, without closing notes."""
-        heads = self.heads[part]
+        heads = self.heads[part].astype(np.int32, copy=False)
         size, n = heads.shape
         lines = json_lines(
             repeat(quoted(self.sent_id)),
@@ -168,7 +168,8 @@ class Trees:
             mark = unused_mark(block)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, entries = self.deprels or self.given, entries_of(self.misc)
-        data = with_trees(block, self.heads, sent_ids, comments, closing, labels, style.deps, entries)
+        heads = self.heads.astype(np.int32, copy=False)
+        data = with_trees(block, heads, sent_ids, comments, closing, labels, style.deps, entries)
         if self.tags:
             return filled(data, mark, map(self.tags.names.__getitem__, self.tags.index.ravel().tolist()))
         return data
@@ -179,7 +180,7 @@ def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) ->
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 
-def label_notes(distribution: ArcFactored | SecondOrder, heads: Heads, labels: Heads | None) -> list[Note]:
+def label_notes(distribution: ArcFactored | SecondOrder, heads: Integers, labels: Heads | None) -> list[Note]:
     """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.constraints.conflicts import Finder
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Heads
+from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace, space
@@ -199,7 +199,7 @@ class ScoredSentence:
             error.problem += f" (in {how.other_place})"
             raise
 
-    def as_trees(self, heads: Heads, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
+    def as_trees(self, heads: Integers, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
         """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written.
 
         Args:
