@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -56,7 +56,9 @@ class Note:
     def texts(self) -> list[str]:
         """The values as comments show them."""
         shown = self.template.format if isinstance(self.template, str) else self.template
-        return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
+        if bool in set(map(type, self.values)):
+            return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
+        return list(map(shown, self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +91,19 @@ class Style:
 
     def sent_ids(self, sent_id: str, size: int) -> list[str]:
         """The names of a sentence's trees."""
-        return [self.sent_id_format.format(id=sent_id, k=rank) for rank in range(1, size + 1)]
+        return [name.replace(_ID, sent_id) for name in _names_of_trees(self.sent_id_format, size)]
 
 
 USUAL = Style()
+
+# In the place of a sentence's name; no template has it.
+_ID = "\0"
+
+
+@lru_cache(16)
+def _names_of_trees(template: str, size: int) -> list[str]:
+    """The names of the trees of a sentence that is called `_ID`."""
+    return [template.format(id=_ID, k=rank) for rank in range(1, size + 1)]
 
 
 @dataclass(frozen=True)
