@@ -63,7 +63,7 @@ class Lines:
 
 
 def _is_header(value: dict[str, Any]) -> bool:
-    return {"signature"} <= value.keys() <= {"signature", "meta"}
+    return "signature" in value and value.keys() <= {"signature", "meta"}
 
 
 def _raw(value: dict[str, Any], matrices: ReadSpec, place: str) -> RawScores:
