@@ -138,8 +138,7 @@ class TreeBatch:
         """log Z over projective trees, likewise."""
         log_z = np.empty(len(self.lengths))
         eisner.log_partitions(self._weights, self.lengths, self.offsets, self.single_root, log_z)
-        for b, (value, n) in enumerate(zip(log_z.tolist(), self.lengths.tolist(), strict=True)):
-            self.sound[b] &= is_in_range(value, n)
+        self.sound[~is_in_range(log_z, self.lengths)] = False
         return self._with_constants(log_z)
 
     def _with_constants(self, log_z: Float) -> Float:
