@@ -87,7 +87,7 @@ def _used(sampler: Sampler, trees: TreeSpace) -> str:
     return f"{sampler.name}={used}" if used else sampler.name
 
 
-def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Heads:
+def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Integers:
     """Trees (size, n); where there are second-order scores, from their own chart, as `eisner` draws from its.
 
     Raises:
@@ -96,7 +96,7 @@ def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random
     if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
         return sentence.scored.sample(size, rng)
     instead = f"pass --sampler {' or '.join(SECOND_ORDER)}"
-    return sampler.draw(sentence.by_arcs(instead), size, rng)
+    return sampler.draw_small(sentence.by_arcs(instead), size, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class Drawn(AsTrees):
     """
 
     sentence: ScoredSentence
-    heads: Heads
+    heads: Integers
     labels: Heads | None
     acceptance: float | None
     counts: list[int] | None = None
@@ -165,8 +165,11 @@ class DrawTrees:
         if sentence.needs_trees:
             found = sentence.constrained.draw(self.size, rng, self.sampler)
             return Drawn(sentence, found.heads, found.labels, found.acceptance)
-        heads, known = _drawn(self.sampler, sentence, self.size, rng), sentence.scored.labels
-        return Drawn(sentence, heads, known.draw_by(heads, label_stream(rng)) if known else None, None)
+        drawn, known = _drawn(self.sampler, sentence, self.size, rng), sentence.scored.labels
+        if known is None:
+            return Drawn(sentence, drawn, None, None)
+        heads: Heads = drawn.astype(np.int32, copy=False)
+        return Drawn(sentence, heads, known.draw_by(heads, label_stream(rng)), None)
 
 
 def _counted(drawn: Drawn) -> Drawn:

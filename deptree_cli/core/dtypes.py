@@ -23,6 +23,11 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def smallest(heads: Heads) -> Integers:
+def smallest_type(n: int) -> np.dtype[Any]:
+    """The smallest signed integers that hold the heads of n words."""
+    return np.min_scalar_type(-max(1, n))
+
+
+def smallest(heads: Integers) -> Integers:
     """The same heads in the smallest signed integers that hold the number of words: a quarter of the bytes, mostly."""
-    return heads.astype(np.min_scalar_type(-max(1, heads.shape[-1])))
+    return heads.astype(smallest_type(heads.shape[-1]), copy=False)

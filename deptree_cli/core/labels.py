@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import Randomness, stream_of
 
@@ -87,7 +87,7 @@ class Labels:
         """The most probable labels of k trees: heads (k, n) -> (k, n)."""
         return self.of(heads).argmax(axis=-1).astype(np.int32)
 
-    def log_probs_of(self, heads: Heads, labels: Heads) -> Float:
+    def log_probs_of(self, heads: Integers, labels: Heads) -> Float:
         """log P(labels | tree) of k trees: (k, n) and (k, n) -> (k,)."""
         return np.take_along_axis(self.of(heads), labels[..., None], axis=-1)[..., 0].sum(axis=-1)
 
@@ -101,7 +101,7 @@ class Labels:
         """The same names with other probabilities."""
         return Labels(self.names, log_probs, self.id, self.added)
 
-    def of(self, heads: Heads) -> Float:
+    def of(self, heads: Integers) -> Float:
         """log P(label | arc) of k trees' arcs: heads (k, n) -> (k, n, L)."""
         return self.log_probs[heads, np.arange(1, heads.shape[-1] + 1)]
 

@@ -76,8 +76,7 @@ class ByChart(BatchSums):
 
 
 def _check_range(p: Packed, log_z: Float) -> None:
-    for b, (value, n) in enumerate(zip(log_z.tolist(), p.lengths.tolist(), strict=True)):
-        p.sound[b] = p.sound[b] and is_in_range(value, n)
+    p.sound[~is_in_range(log_z, p.lengths)] = False
 
 
 KERNELS = {NonProjective: ByElimination, Projective: ByChart}

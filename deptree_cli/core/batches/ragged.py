@@ -13,11 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
+from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.expectations.base import cancels
+from deptree_cli.core.expectations.entropies import entropy
 from deptree_cli.core.numbers import REAL, SAFE_LOG
 from deptree_cli.core.samplers.auto import few_steps
 from deptree_cli.core.shifted import LARGE
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.core.spaces.eisner import is_in_range
 from deptree_cli.kernels.batches import eisner, layout, ragged
 
@@ -135,8 +138,7 @@ class TreeBatch:
         """log Z over projective trees, likewise."""
         log_z = np.empty(len(self.lengths))
         eisner.log_partitions(self._weights, self.lengths, self.offsets, self.single_root, log_z)
-        for b, (value, n) in enumerate(zip(log_z.tolist(), self.lengths.tolist(), strict=True)):
-            self.sound[b] &= is_in_range(value, n)
+        self.sound[~is_in_range(log_z, self.lengths)] = False
         return self._with_constants(log_z)
 
     def _with_constants(self, log_z: Float) -> Float:
@@ -158,9 +160,17 @@ class TreeBatch:
         stretches = zip(self.offsets.tolist(), (self.offsets + (self.lengths + 1) ** 2).tolist(), strict=True)
         expected = np.array([np.vdot(self.marginals[start:end], values[start:end]) for start, end in stretches])
         found, is_certain = self._factors[2] - expected, self.lengths == 1
-        self.sound[cancels(found, self._factors[2], expected) & ~is_certain] = False
+        for place in np.flatnonzero(cancels(found, self._factors[2], expected) & ~is_certain & self.sound).tolist():
+            found[place] = self._entropy_alone(place)
         entropies: list[float] = np.where(is_certain, 0.0, found).tolist()
         return entropies
+
+    def _entropy_alone(self, place: int) -> float:
+        """The entropy of a sentence where differences cancel."""
+        n = int(self.lengths[place])
+        space = SINGLE_ROOT if self.single_root else MULTI_ROOT
+        scores = self.log_scores[self.offsets[place] :][: (n + 1) ** 2].reshape(n + 1, n + 1)
+        return entropy(ArcFactored(scores, space=space))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""

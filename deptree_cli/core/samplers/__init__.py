@@ -1,8 +1,8 @@
 """The register of samplers with replacement: an entry each, read by help texts, check-bias and the law tests.
 
-A sampler is a function ``draw(distribution, size, rng) -> heads``, int32 of shape (size, n), 0 for ROOT. To add one,
-write it in a file of this folder and give it an entry below; another package names its own by an entry point
-(`deptree.samplers`).
+A sampler is a function ``draw(distribution, size, rng) -> heads``, integers of shape (size, n), 0 for ROOT: int32, or
+of many trees smaller ones (`core/many_trees.py`). To add one, write it in a file of this folder and give it an entry
+below; another package names its own by an entry point (`deptree.samplers`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.dtypes import Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
 from deptree_cli.core.register import Register, imported
@@ -40,7 +40,7 @@ class Sampler:
     """
 
     name: str
-    target: str | Callable[..., Heads]
+    target: str | Callable[..., Integers]
     exact: bool
     spaces: tuple[str, ...]
     cost: str
@@ -58,6 +58,10 @@ class Sampler:
         Raises:
             DeptreeError: it does not serve the distribution's tree space.
         """
+        return self.draw_small(distribution, size, rng).astype(np.int32, copy=False)
+
+    def draw_small(self, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
+        """The same trees, many of them in smaller integers than int32 if they fit."""
         self.check_serves(distribution.space)
         return imported(self.target, __name__)(distribution, size, rng)
 
@@ -80,7 +84,7 @@ class Sampler:
             raise DeptreeError(f"the sampler {self.name} does not draw {space.trees}", remedy[:1].upper() + remedy[1:])
 
 
-def from_sums(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
+def from_sums(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Exact trees, (size, n), from what a space sums up: of ours O(n^3) once, then O(n^2) per tree at worst."""
     return distribution.factorisation.sample(size, rng)
 

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Heads, Int
+from deptree_cli.core.dtypes import Int, Integers
 from deptree_cli.core.samplers import costs, from_sums, wilson
 from deptree_cli.core.samplers.costs import FACTORS, steps_of_tables, steps_of_tree
 from deptree_cli.core.samplers.wilson import Walks, alias_tables, rescued, shifted_weights
@@ -38,7 +38,7 @@ FEWEST = 4
 SCAN = 8
 
 
-def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
+def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Exact trees, (size, n) heads; from the sums of their space where there is no walk to them."""
     if not isinstance(distribution.space, NonProjective):
         return from_sums(distribution, size, rng)
@@ -86,11 +86,10 @@ def _walk(
     for part in _parts(len(walks.heads)):
         if part.start == FIRST:
             state = kernel_state(rng)
-        roots, abandoned = walks.roots[part], walks.abandoned[part]
         if single_root:
-            kernel.draw_roots(tables, bits, root_state, roots)
-        _, steps = kernel.walk(tables, bits, roots, state, budget, spare, walks.heads[part], abandoned)
-        cost += steps + budget * int(abandoned.sum())
+            kernel.draw_roots(tables, bits, root_state, walks.roots[part])
+        steps = walks.by(kernel.walk, part, tables, bits, state, budget, spare)
+        cost += steps + budget * int(walks.abandoned[part].sum())
         lost = walks.abandoned[: part.stop]
         if lost.all() or (cost > budget * part.stop and part.stop >= FIRST and lost.any()):
             return int(part.stop)

@@ -9,13 +9,14 @@ exact sampler of the same graph. With a root drawn beforehand that graph depends
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int
+from deptree_cli.core.dtypes import Bool, Float, Int, Integers
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.samplers import costs
 from deptree_cli.core.shifted import shift
@@ -39,22 +40,22 @@ PROBE = 32
 NOTHING_SPARE = np.zeros(1, dtype=np.int64)
 
 
-def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
+def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
     return _walk(distribution, None, size, rng, budget)
 
 
-def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Heads:
+def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator, budget: int = BUDGET) -> Integers:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
     return _walk(distribution, distribution.root_marginals, size, rng, budget)
 
 
-def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
+def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
     return _walk(distribution, local_root_probs(distribution), size, rng, BUDGET)
 
 
-def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
+def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Wilson-Reject (Stanojevic 2022, Alg. 4): spanning trees until one has a single root.
 
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
@@ -90,14 +91,14 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
 class Walks(NamedTuple):
     """Walks under way: heads (k, n), the node (k,) that each hangs on, and whether it ran out of budget (k,)."""
 
-    heads: Heads
+    heads: Integers
     roots: Int
     abandoned: Bool
 
     @classmethod
     def of(cls, size: int, n: int) -> Walks:
         """Room for `size` trees of n words."""
-        return cls(np.empty((size, n), dtype=np.int32), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.bool_))
+        return cls(empty_heads(size, n), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.bool_))
 
     def fill(
         self, walk: Callable[..., object], tables: Tables, bits: int, budget: int, rng: np.random.Generator
@@ -107,13 +108,21 @@ class Walks(NamedTuple):
             if self.abandoned[:PROBE].mean() > 0.25:
                 self.abandoned[part] = True
             else:
-                roots, heads, abandoned = self.roots[part], self.heads[part], self.abandoned[part]
-                walk(tables, bits, roots, kernel_state(rng), budget, NOTHING_SPARE.copy(), heads, abandoned)
+                self.by(walk, part, tables, bits, kernel_state(rng), budget, NOTHING_SPARE.copy())
+
+    def by(
+        self, walk: Callable[..., Any], part: slice, tables: Tables, bits: int, state: Any, budget: int, spare: Int
+    ) -> int:
+        """Walk some of the trees, which takes so many steps."""
+        taken, roots, abandoned = 0, self.roots[part], self.abandoned[part]
+        for rows, block in blocks_to_fill(self.heads[part]):
+            taken += walk(tables, bits, roots[rows], state, budget, spare, block, abandoned[rows])[1]
+        return taken
 
 
 def _walk(
     distribution: ArcFactored, root_probs: Float | None, size: int, rng: np.random.Generator, budget: int
-) -> Heads:
+) -> Integers:
     """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
     rooted = root_probs is not None
     weights = shifted_weights(distribution, distribution.single_root)
@@ -131,7 +140,7 @@ def _walk(
     return rescued(distribution, walks, rng)
 
 
-def rescued(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> Heads:
+def rescued(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -> Integers:
     """The trees of walks, those that were abandoned drawn by elimination, each for its own root."""
     heads, roots, abandoned = walks
     if not abandoned.any():
@@ -140,8 +149,9 @@ def rescued(distribution: ArcFactored, walks: Walks, rng: np.random.Generator) -
     rows = np.flatnonzero(abandoned)
     rows = rows[np.argsort(roots[rows], kind="stable")]  # one sweep a root
     if roots[rows].any():
-        trees = np.empty((len(rows), distribution.n), dtype=np.int32)
-        EliminationTables(elimination).draw(roots[rows], kernel_state(rng), trees)
+        trees, state, tables = empty_heads(len(rows), distribution.n), kernel_state(rng), EliminationTables(elimination)
+        for part, block in blocks_to_fill(trees):
+            tables.draw(roots[rows[part]], state, block)
     else:
         trees = elimination.sample(len(rows), rng)
     heads[rows] = trees

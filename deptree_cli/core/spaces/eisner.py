@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.swept import Swept, Zeros
@@ -74,9 +75,10 @@ class Eisner(Swept):
         kernel.root_marginals(self.chart, found)
         return found
 
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        heads = np.empty((size, self.n), dtype=np.int32)
-        sample_trees(self.grammar, kernel_state(rng), heads)
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            sample_trees(self.grammar, state, block)
         return heads
 
 
@@ -112,12 +114,12 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
 
 
-def is_in_range(log_z: float, n: int) -> bool:
-    """Whether float64 held every item that is a part of Z, weights being at most 1.
+def is_in_range(log_z: float | Float, n: int | Int) -> Any:
+    """Whether float64 held every item that is a part of Z, weights being at most 1; for arrays of them an array.
 
     An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
     """
-    return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
+    return (log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH) & (n <= LONGEST)
 
 
 def sum_to_one(marginals: Float) -> bool:

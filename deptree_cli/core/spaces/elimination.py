@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.factorisation import Factorisation
@@ -84,9 +85,10 @@ class Elimination(Swept):
         root_products(self.weights, self.last, self.factors, self.pivots, found)
         return found
 
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        heads = np.empty((size, self.n), dtype=np.int32)
-        self._tables.draw(np.zeros(size, dtype=np.int64), kernel_state(rng), heads)
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            self._tables.draw(np.zeros(len(block), dtype=np.int64), state, block)
         return heads
 
     @cached_property

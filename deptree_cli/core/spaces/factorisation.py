@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.dtypes import Float, Integers
+from deptree_cli.core.many_trees import blocks_to_read
 from deptree_cli.core.shifted import Shifted
 
 
@@ -67,8 +68,8 @@ class Factorisation(ABC):
         from deptree_cli.kernels.trees.tree_scores import tree_log_probs
 
         out = np.empty(len(trees))
-        heads = np.ascontiguousarray(trees, dtype=np.int32)
-        tree_log_probs(self.shifted.high, self.shifted.low, self.shifted_log_z, heads, out)
+        for rows, heads in blocks_to_read(trees):
+            tree_log_probs(self.shifted.high, self.shifted.low, self.shifted_log_z, heads, out[rows])
         return out
 
     @abstractmethod
@@ -93,5 +94,5 @@ class Factorisation(ABC):
         """
 
     @abstractmethod
-    def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n): the head of each word, 0 for ROOT. O(n^2) each at worst."""
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        """Independent exact trees, (size, n), as `many_trees` keeps them: heads of words, 0 for ROOT. O(n^2) each."""

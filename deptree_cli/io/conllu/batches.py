@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, repeat
 
 import numpy as np
 
 from deptree_cli.core.batches.ragged import RaggedTrees
-from deptree_cli.core.dtypes import Array, Float, Heads, Integers, smallest
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.trees import Note, Style, Trees, json_lines, quoted
+from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
+from deptree_cli.io.conllu.blocks import Block, no_sentences
+from deptree_cli.io.conllu.misc import entries_of
+from deptree_cli.io.conllu.splicing import Packed, packed, with_trees
+from deptree_cli.io.conllu.trees import Note, Style, json_lines, quoted
 
 
 def _no_misc() -> Mapping[str, Float]:
@@ -62,28 +64,32 @@ class TreesOfMany:
     def _notes(self) -> Sequence[Note]:
         return self.notes()
 
-    @cached_property
-    def _misc(self) -> Mapping[str, Float]:
-        return self.misc()
-
-    def trees_of(self, number: int) -> Trees:
-        """The trees of one sentence with their notes."""
-        size = self.trees.size
-        notes = [replace(note, values=note.values[number * size : (number + 1) * size]) for note in self._notes]
-        misc = {name: self._words_of(values, number) for name, values in self._misc.items()}
-        sentence = self.sent_ids[number], self.blocks[number], self.heads[number]
-        return Trees(*sentence, notes, ranked=self.ranked, misc=misc)
-
-    def _words_of(self, values: Array, number: int) -> Array:
-        """Of values of all words those of one sentence, (K, n)."""
-        heads = self.heads[number]
-        start = int(self._starts[number])
-        return values[start : start + heads.size].reshape(heads.shape)
+    def to_conllu(self, number: int, style: Style) -> bytes:
+        """One of the sentences once for each of its trees; see `Trees`."""
+        block, heads, size = self.blocks[number], self.heads[number], self.trees.size
+        if block is None:
+            raise no_sentences()
+        sent_ids = style.sent_ids(self.sent_ids[number], size)
+        comments = {key: texts[number * size : (number + 1) * size] for key, texts in self._comments.items()}
+        end = self._ends[number]
+        entries = self._entries.part(end - heads.size, end) if self._entries.cuts.size > 1 else ()
+        return with_trees(block.fresh(), heads, sent_ids, comments, deps=style.deps, entries=entries)
 
     @cached_property
-    def _starts(self) -> Array:
-        sizes = self.trees.lengths * self.trees.size
-        return np.cumsum(sizes) - sizes
+    def _comments(self) -> Mapping[str, Sequence[str]]:
+        """What comments say of all trees, by their keys."""
+        return {note.key: note.texts for note in self._notes if note.key}
+
+    @cached_property
+    def _entries(self) -> Packed:
+        """What is added to MISC of all words."""
+        return packed(entries_of(self.misc()))
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the words of the trees of each sentence end."""
+        ends: list[int] = np.cumsum(self.trees.lengths * self.trees.size).tolist()
+        return ends
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -99,7 +105,7 @@ class TreesOfOne:
 
     def to_conllu(self, style: Style) -> bytes:
         """See `Trees`."""
-        return self.of.trees_of(self.number).to_conllu(style)
+        return self.of.to_conllu(self.number, style)
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""

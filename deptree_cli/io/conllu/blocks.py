@@ -22,7 +22,7 @@ from deptree_cli.io.conllu.notes import (
     is_note,
     is_signature,
     key_of,
-    may_hold_notes,
+    may_hold,
     with_entries,
 )
 from deptree_cli.kernels.text.columns import (
@@ -233,7 +233,7 @@ class Block:
     def fresh(self) -> Block:
         """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
         block = self
-        if may_hold_notes(self._comments):
+        if may_hold(self._comments):
             block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if any(key + b"=" in self.raw for key in MISC):
             lines = with_entries(block._rows, lambda word: b"" if word.isdigit() else None, MISC)
@@ -267,7 +267,7 @@ class Block:
 
     def without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys, and without signatures: what is said anew."""
-        return self._leaving(lambda comment: key_of(comment) not in keys)
+        return self._leaving(lambda comment: key_of(comment) not in keys) if may_hold(self._comments, keys) else self
 
     @property
     def newline(self) -> str:

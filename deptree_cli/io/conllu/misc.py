@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.io.conllu.blocks import Block
@@ -33,9 +33,16 @@ def entries_of(misc: Mapping[str, Float]) -> list[str]:
     columns = []
     for key, values in misc.items():
         probs = values.ravel().tolist()
-        texts = {value: f"{key}={probability(value)}" for value in set(probs)}
+        texts = {value: f"{key}={text}" for value, text in _shown(set(probs))}
         columns.append(list(map(texts.__getitem__, probs)))
     return columns[0] if len(columns) == 1 else list(map("|".join, zip(*columns, strict=True)))
+
+
+def _shown(values: Iterable[float]) -> Iterator[tuple[float, str]]:
+    """Each value and its `probability`, which is called for those alone that the usual digits may make a certainty."""
+    distinct = list(values)
+    for value, text in zip(distinct, map("%.4g".__mod__, distinct), strict=True):
+        yield value, probability(value) if text == "1" else text
 
 
 def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:

@@ -37,9 +37,9 @@ def is_signature(comment: bytes) -> bool:
     return bool(_SIGNATURE.match(comment))
 
 
-def may_hold_notes(comments: bytes) -> bool:
-    """Whether these bytes hold the key of a note or a signature, as one or otherwise."""
-    return COMMENT_PREFIX in comments or b"deptree|" in comments or any(key in comments for key in COMMENTS)
+def may_hold(comments: bytes, keys: Set[bytes] = COMMENTS) -> bool:
+    """Whether these bytes hold one of the keys, by default those of notes, or a signature, as one or otherwise."""
+    return COMMENT_PREFIX in comments or b"deptree|" in comments or any(map(comments.__contains__, keys))
 
 
 def with_entries(

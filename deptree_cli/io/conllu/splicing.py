@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,22 @@ class Deprels:
         return cls(names, np.tile(np.array(row, dtype=np.int32), (trees, 1))) if names else None
 
 
+class Packed(NamedTuple):
+    """Pieces laid end to end, and where each begins and the last ends."""
+
+    pool: NDArray[np.uint8]
+    cuts: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they have, with one more for each."""
+        return int(self.cuts[-1] - self.cuts[0]) + len(self.cuts)
+
+    def part(self, start: int, stop: int) -> Packed:
+        """The pieces from start to stop."""
+        return Packed(self.pool, self.cuts[start : stop + 1])
+
+
 def with_trees(
     block: Block,
     heads: NDArray[np.int32],
@@ -50,7 +66,7 @@ def with_trees(
     closing: Mapping[str, str] = _NOTHING,
     deprels: Deprels | None = None,
     deps: str = "drop",
-    entries: Sequence[str] = (),
+    entries: Sequence[str] | Packed = (),
 ) -> bytes:
     """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
@@ -66,7 +82,8 @@ def with_trees(
             `root` stands exactly where HEAD is 0.
         deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
             again; `keep` both as they are.
-        entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree.
+        entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree;
+            may be packed, with that of other sentences.
     """
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
@@ -74,21 +91,21 @@ def with_trees(
     notes = [""] * len(heads)
     if comments or closing:
         block = block.without({key.encode() for key in (*comments, *closing)})
-        template = "".join(f"# {key} = {{}}{newline}" for key in comments)
-        notes = list(map(template.format, *comments.values())) if comments else notes
+        columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
+        notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else notes
         notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
-    naming = "{}" if block.id_span else f"# sent_id = {{}}{newline}"
-    ids = map(naming.format, sent_ids)
-    ids_and_notes = [piece.encode() for pair in zip(ids, notes, strict=True) for piece in pair]
-    data = _spliced(block, heads, ids_and_notes, [each.encode() for each in entries], deprels, DEPS.index(deps))
+    ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
+    ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
+    more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
+    data = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
     return data[: block.start] + made_by + data[block.start :] if made_by else data
 
 
 def _spliced(
     block: Block,
     heads: NDArray[np.int32],
-    ids_and_notes: Sequence[bytes],
-    entries: Sequence[bytes],
+    ids_and_notes: Packed,
+    entries: Packed,
     deprels: Deprels | None,
     deps: int,
 ) -> bytes:
@@ -98,34 +115,34 @@ def _spliced(
     gap = _GAPS[block.newline, block.ends_with_newline]
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
-    notes, more = _packed(ids_and_notes), _packed(entries)
-    out = np.empty(len(notes[0]) + len(more[0]) + len(entries) + len(heads) * size, dtype=np.uint8)
-    written = _splice()(tuple(block.template), id_span, notes, more, heads, labels, names.packed, deps, gap, out)
+    out = np.empty(ids_and_notes.size + entries.size + len(heads) * size, dtype=np.uint8)
+    pieces = tuple(ids_and_notes), tuple(entries)
+    written = _splice()(tuple(block.template), id_span, *pieces, heads, labels, names.packed, deps, gap, out)
     return out[:written].tobytes()
-
-
-# Pieces laid end to end, and where each begins and the last ends.
-Packed = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 class Names(NamedTuple):
     """The names of labels behind those for words without a label, and the length of the longest."""
 
-    packed: Packed
+    packed: tuple[NDArray[np.uint8], NDArray[np.int64]]
     longest: int
 
 
-def _packed(pieces: Sequence[bytes]) -> Packed:
-    cuts = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
-    return np.frombuffer(b"".join(pieces), dtype=np.uint8), cuts
+def packed(texts: Sequence[str]) -> Packed:
+    """The bytes of texts laid end to end."""
+    whole = "".join(texts)
+    pool = whole.encode()
+    sizes = map(len, texts) if len(pool) == len(whole) else (len(text.encode()) for text in texts)
+    return Packed(np.frombuffer(pool, dtype=np.uint8), np.array([0, *accumulate(sizes)], dtype=np.int64))
 
 
 @cache
 def _names(names: tuple[str, ...]) -> Names:
-    pieces = [b"root", UNLABELLED.encode(), *(name.encode() for name in names)]
-    return Names(_packed(pieces), max(map(len, pieces)))
+    found = packed(["root", UNLABELLED, *names])
+    return Names((found.pool, found.cuts), int(np.diff(found.cuts).max()))
 
 
+_NO_ENTRIES = packed(())
 _NO_LABELS = np.empty((0, 0), dtype=np.int32)
 _DIGITS = 12  # of a head, and the two tabs
 

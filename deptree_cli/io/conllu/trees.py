@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.relaxing import GivenUp
-from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
@@ -58,7 +58,9 @@ class Note:
     def texts(self) -> list[str]:
         """The values as comments show them."""
         shown = self.template.format if isinstance(self.template, str) else self.template
-        return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
+        if bool in set(map(type, self.values)):
+            return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
+        return list(map(shown, self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +93,19 @@ class Style:
 
     def sent_ids(self, sent_id: str, size: int) -> list[str]:
         """The names of a sentence's trees."""
-        return [self.sent_id_format.format(id=sent_id, k=rank) for rank in range(1, size + 1)]
+        return [name.replace(_ID, sent_id) for name in _names_of_trees(self.sent_id_format, size)]
 
 
 USUAL = Style()
+
+# In the place of a sentence's name; no template has it.
+_ID = "\0"
+
+
+@lru_cache(16)
+def _names_of_trees(template: str, size: int) -> list[str]:
+    """The names of the trees of a sentence that is called `_ID`."""
+    return [template.format(id=_ID, k=rank) for rank in range(1, size + 1)]
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,7 @@ class Trees:
 
     sent_id: str
     block: Block | None
-    heads: Heads
+    heads: Integers
     notes: Sequence[Note]
     closing: Sequence[Note] = ()
     deprels: Deprels | None = None
@@ -141,7 +152,7 @@ class Trees:
 
     def _lines(self, part: slice) -> bytes:
         """The lines of some of the trees, without closing notes."""
-        heads = self.heads[part]
+        heads = self.heads[part].astype(np.int32, copy=False)
         size, n = heads.shape
         lines = json_lines(
             repeat(quoted(self.sent_id)),
@@ -170,7 +181,8 @@ class Trees:
             mark = unused_mark(block)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, entries = self.deprels or self.given, entries_of(self.misc)
-        data = with_trees(block, self.heads, sent_ids, comments, closing, labels, style.deps, entries)
+        heads = self.heads.astype(np.int32, copy=False)
+        data = with_trees(block, heads, sent_ids, comments, closing, labels, style.deps, entries)
         if self.tags:
             return filled(data, mark, map(self.tags.names.__getitem__, self.tags.index.ravel().tolist()))
         return data
@@ -181,7 +193,7 @@ def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) ->
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 
-def label_notes(distribution: ArcFactored | SecondOrder, heads: Heads, labels: Heads | None) -> list[Note]:
+def label_notes(distribution: ArcFactored | SecondOrder, heads: Integers, labels: Heads | None) -> list[Note]:
     """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []

@@ -14,7 +14,7 @@ from deptree_cli.core.constraints.constrained import Constrained
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Heads
+from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace, space
@@ -230,7 +230,7 @@ class ScoredSentence:
             error.problem += f" (in {how.other_place})"
             raise
 
-    def as_trees(self, heads: Heads, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
+    def as_trees(self, heads: Integers, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
         """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written.
 
         Args:
