@@ -259,7 +259,7 @@ def test_the_best_tree_is_that_of_arcs_with_labels(done, tmp_path, method):
 
 
 def _best_labelled(scores, names, method):
-    """The most probable labelled tree, or that with the most expected arcs with labels; `root` on arcs from ROOT only."""
+    """The most probable labelled tree, or that with the most expected arcs; `root` on arcs from ROOT only."""
     trees = [
         tuple(zip(heads, labels, strict=True))
         for heads in all_trees(3, SINGLE_ROOT).tolist()
