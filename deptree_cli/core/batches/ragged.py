@@ -16,7 +16,6 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.expectations.base import cancels
-from deptree_cli.core.expectations.entropies import entropy
 from deptree_cli.core.numbers import REAL, SAFE_LOG
 from deptree_cli.core.samplers.auto import few_steps
 from deptree_cli.core.shifted import LARGE
@@ -166,11 +165,13 @@ class TreeBatch:
         return entropies
 
     def _entropy_alone(self, place: int) -> float:
-        """The entropy of a sentence where differences cancel."""
+        """The entropy of a sentence where differences cancel, as `expectations.entropies.entropy` has it."""
+        from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
+
         n = int(self.lengths[place])
         space = SINGLE_ROOT if self.single_root else MULTI_ROOT
         scores = self.log_scores[self.offsets[place] :][: (n + 1) ** 2].reshape(n + 1, n + 1)
-        return entropy(ArcFactored(scores, space=space))
+        return cancelling.entropy(ArcFactored(scores, space=space))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""

@@ -88,17 +88,22 @@ def with_trees(
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
     block = block.without({GENERATOR}) if made_by else block
-    notes = [""] * len(heads)
     if comments or closing:
         block = block.without({key.encode() for key in (*comments, *closing)})
-        columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
-        notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else notes
-        notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
+    notes = _notes(len(heads), comments, closing, newline)
     ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
     data = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
     return data[: block.start] + made_by + data[block.start :] if made_by else data
+
+
+def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
+    """The comments of each tree."""
+    columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
+    notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * size
+    notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
+    return notes
 
 
 def _spliced(
