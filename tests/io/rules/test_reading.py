@@ -53,34 +53,6 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return read_text
 
 
-EVERY_KIND = """
-name = "mine"
-version = 2
-at-most-one = [["nsubj", "csubj"], "obj", { name = "few", label = "iobj" }]
-leaf = ["punct"]
-no-gaps = [{ label = "goeswith", between = "punct" }]
-no-crossing = ["punct"]
-[[mask]]
-label = ["det", "!det:poss"]
-upos = "DET"
-feats = ["Poss=Yes"]
-head-upos = ["NOUN"]
-head-feats = ["!Typo=Yes"]
-direction = "left"
-distance = [1, 3]
-root = false
-allow = true
-[[below]]
-label = "case"
-allow = ["fixed", { label = "advmod", upos = "PART", feats = "Polarity=Neg" }]
-[[below]]
-name = "no objects below nouns"
-upos = "NOUN"
-deny = ["obj"]
-unless = "cop"
-"""
-
-
 def test_every_kind_of_rules_is_read(read) -> None:
     rules = read(EVERY_KIND)
     assert rules.name == "own.toml-2"
