@@ -105,7 +105,8 @@ def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | No
     if all(tag is None for tag in words.upos):
         idle -= len(constraints.rules.idle(replace(tagged, labels=labels or ("",))))
         if idle:
-            return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect: the words have no UPOS"
+            why = ": the words have no UPOS" if record.block else " without the sentences: --conllu FILE"
+            return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect{why}"
     return ""
 
 
