@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 
@@ -76,8 +77,10 @@ class Below:
             return known[0]
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
-            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                if label in of_words and head and tree.labels[head - 1] in of_heads:
+            concerned = (tree.below[label] for label in of_heads & tree.below.keys())
+            for word in sorted(chain.from_iterable(concerned)):
+                head, label = tree.heads[word - 1], tree.labels[word - 1]
+                if label in of_words:
                     kind, bad = tables()
                     is_bad = kind[head, tree.labels[head - 1]] and bad[word, label]
                     if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):

@@ -158,6 +158,15 @@ class LabelledTree:
         return children_of(self.heads)
 
     @cached_property
+    def below(self) -> Mapping[int, list[int]]:
+        """The dependents of words, in order, by the labels of these."""
+        found: dict[int, list[int]] = {}
+        for word, head in enumerate(self.heads, 1):
+            if head:
+                found.setdefault(self.labels[head - 1], []).append(word)
+        return found
+
+    @cached_property
     def label_set(self) -> frozenset[int]:
         """The labels that it has: a rule about others has nothing to find."""
         return frozenset(self.labels)
