@@ -70,7 +70,7 @@ def left_out(constraints: Constraints) -> str:
     rules, count = constraints.rules, len(constraints.rules.tree_rules)
     left = [f"{count} of {counted(len(rules.rules), 'rule')} of {rules.name}"] if count else []
     left += ["the spans"] if constraints.spans else []
-    return f"not kept by this command, for only whole trees decide: {' and '.join(left)}" if left else ""
+    return f"this command leaves out what only whole trees decide: {' and '.join(left)}" if left else ""
 
 
 def with_rules_told(

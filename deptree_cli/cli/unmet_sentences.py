@@ -36,4 +36,5 @@ class UnmetSentences:
             return ""
         first, *others = self._unmet
         more = f" and {counted(len(others), 'other')}" if others else ""
-        return f"{counted(len(self._unmet), 'sentence')} of the constraints did not come: {first!r}{more}"
+        named = f"{counted(len(self._unmet), 'sentence')} named in the constraints"
+        return f"{named} {'were' if others else 'was'} not found: {first!r}{more}"

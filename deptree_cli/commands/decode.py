@@ -77,8 +77,8 @@ def decode(
     """Find the best tree of each sentence, or the K best.
 
     Writes CoNLL-U if --conllu is given, with HeadProb and LabelProb in MISC of words and the comments tree_logprob,
-    tree_prob and entropy (nats); else JSON Lines; arrays hold the heads, (n,) or (K, n). With --labels trees are those
-    of arcs with labels. With --rules they obey; certified says that none is better, gap how much one may be (nats).
+    tree_prob and entropy (nats); else JSON Lines; arrays hold the heads, (n,) or (K, n). With --labels, arcs and labels
+    are decoded together. With --rules trees obey: certified says that none is better, gap by how many nats one may be.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
@@ -110,7 +110,7 @@ def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_af
     if size and method.name != MST and not rules:
         raise click.UsageError(f"-k needs --method {MST}, but --method is {method.name}. Remove one, or add --rules.")
     if labels_after and rules:
-        raise click.UsageError("--labels-after does not go with rules, which are about arcs with labels.")
+        raise click.UsageError("--labels-after cannot be combined with rules, which need arcs with labels. Remove one.")
     if relax and not rules:
         raise click.UsageError("--relax needs rules to give up. Add --rules, --constraints or --spans.")
 

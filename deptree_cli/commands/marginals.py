@@ -83,9 +83,11 @@ def marginals(
 def _size(size: int | None, need_trees: bool, pruning: PruningOptions) -> int | None:
     """How many trees to draw: none unless there are rules that need whole trees."""
     if need_trees and pruning.is_asked:
-        raise click.UsageError(f"--method {pruning.method.name} does not go with rules that need whole trees.")
+        raise click.UsageError(
+            f"--method {pruning.method.name} cannot be combined with rules that only whole trees decide."
+        )
     if size and not need_trees:
-        raise click.UsageError("-k is for rules that need whole trees. Leave it out: marginals are exact.")
+        raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
     return (size or SIZE) if need_trees else None
 
 

@@ -144,7 +144,7 @@ def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put) -> None:
     first, *others = found[0].rows
     assert (first["heads"][6], first["deprels"][6]) == (4, "nmod")
     assert [row["heads"] for row in others] == [row["heads"] for row in plain[1:]]
-    assert "did not come" not in found[1].err
+    assert "not found:" not in found[1].err
 
 
 def test_spans_hang_together(done, put) -> None:
@@ -167,12 +167,12 @@ def test_sentences_that_do_not_come_are_counted_once(done, put) -> None:
     put("asked.tsv", "en-1\t7\tNotHead\t2\nxx-1\t1\tHeadIn\t2\nxx-2\t1\tHeadIn\t2\nxx-1\t2\tHeadIn\t0\n")
     put("one.tsv", "xx-1\t1\t2\n")
     ran = done("decode", *SCORES, "--constraints", "asked.tsv", *JSON)
-    assert ran.said.count("deptree: 2 sentences of the constraints did not come: 'xx-1' and 1 other") == 1
+    assert ran.said.count("deptree: 2 sentences named in the constraints were not found: 'xx-1' and 1 other") == 1
     assert (
-        "deptree: 1 sentence of the constraints did not come: 'xx-1'"
+        "deptree: 1 sentence named in the constraints was not found: 'xx-1'"
         in done("decode", *SCORES, "--spans", "one.tsv", "--jobs", 2, *JSON).said
     )
-    assert "did not come" not in done("decode", *SCORES, "--constraints", "asked.tsv", "--quiet", *JSON).err
+    assert "not found:" not in done("decode", *SCORES, "--constraints", "asked.tsv", "--quiet", *JSON).err
 
 
 def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
@@ -192,7 +192,7 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
         (("--spans", "none.tsv"), "none.tsv: no such file."),
         (("--constraints", "misc"), "--constraints misc needs the sentences: --conllu FILE."),
         (("--spans", "misc"), "--spans misc needs the sentences: --conllu FILE."),
-        (("--rules", "ud", "--labels-after"), "--labels-after does not go with rules"),
+        (("--rules", "ud", "--labels-after"), "--labels-after cannot be combined with rules"),
         (("--rules", "ud", "--budget", "0"), "Invalid value for '--budget'"),
         (("--constraints", "bad.tsv"), "bad.tsv:2: there is no constraint 'Headin'. Did you mean HeadIn?"),
         (("--constraints", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),

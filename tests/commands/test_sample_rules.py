@@ -196,9 +196,9 @@ def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("-k", 5), "-k is for rules that need whole trees"),
-        (("--rules", "mask.toml", "-k", 5), "-k is for rules that need whole trees"),
-        (("--rules", "own.toml", "--method", "randomized"), "--method randomized does not go with rules that need"),
+        (("-k", 5), "-k needs rules that only whole trees decide"),
+        (("--rules", "mask.toml", "-k", 5), "-k needs rules that only whole trees decide"),
+        (("--rules", "own.toml", "--method", "randomized"), "--method randomized cannot be combined with rules that"),
     ],
 )
 def test_options_of_marginals_that_do_not_go_together(deptree, options, problem):
@@ -231,13 +231,13 @@ def test_every_command_keeps_rules_of_whole_trees_or_says_that_it_does_not(deptr
     given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--rules", "own.toml")
     loud = deptree(*given, "--spans", "spans.tsv", "--shard", "1/2")
     assert loud.code in (0, 1), loud.err
-    line = "deptree: not kept by this command, for only whole trees decide: 2 of 2 rules of own.toml and the spans"
+    line = "deptree: this command leaves out what only whole trees decide: 2 of 2 rules of own.toml and the spans"
     assert loud.said.count(line) == (name not in KEEPING)
     masks = deptree(*given[:-1], "mask.toml")
-    assert not [said for said in [*masks.said, *deptree(*given, "-q").said] if "not kept by" in said]
+    assert not [said for said in [*masks.said, *deptree(*given, "-q").said] if "leaves out" in said]
 
 
 def test_other_shards_hear_of_it_too(done):
     heard = done("partition", *OWN, "--shard", "2/3").err
-    assert "not kept by this command, for only whole trees decide: 2 of 2 rules of own.toml\n" in heard
+    assert "this command leaves out what only whole trees decide: 2 of 2 rules of own.toml\n" in heard
     assert json.loads(done("partition", *OWN, "--shard", "2/3", "-q").out.splitlines()[0])["sent_id"] == "en-2"

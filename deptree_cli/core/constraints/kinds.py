@@ -126,7 +126,7 @@ class NoGaps:
         group = labels_named(self.label, words.labels)
         passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
         numbers = numbers_named(self.label, words.labels)
-        arcs, others = Arcs(words.n, len(group)), frozenset(np.flatnonzero(passed).tolist())
+        arcs, others = Arcs(words.n, len(group)), _numbers(passed)
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):
@@ -152,11 +152,8 @@ class NoCrossing:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
-        arcs, numbers, nodes = (
-            Arcs(words.n, len(group)),
-            numbers_named(self.label, words.labels),
-            np.arange(words.n + 1),
-        )
+        arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
+        numbers = numbers_named(self.label, words.labels)
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):

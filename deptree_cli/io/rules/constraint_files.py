@@ -48,7 +48,7 @@ def _of_row(line: str, place: str) -> tuple[str, WordConstraints]:
     """The sentence that a row is about, and what it asks for."""
     sent_id, *others = line.split("\t")
     if not sent_id.strip() or len(others) not in (2, 3):
-        raise DeptreeError(f"a row of {len(others) + 1} where 3 or 4 are due: {line!r}", _ROW, place=place)
+        raise DeptreeError(f"Expected 3 or 4 columns, found {len(others) + 1}: {line!r}", _ROW, place=place)
     if len(others) == 2:
         first, last = (_number(each, "a word of a span", place) for each in others)
         return sent_id, WordConstraints(spans=((first, last),), place=place)

@@ -64,9 +64,9 @@ def test_two_lines_on_one_word_hold_both(read, lines: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("s", "a row of 1 where 3 or 4 are due: 's'. Write sent_id, word, key and value between tabs,"),
-        ("s\t1\tHeadIn\t2\t3", "a row of 5 where 3 or 4 are due:"),
-        ("\t1\tHeadIn\t2", "a row of 4 where 3 or 4 are due:"),
+        ("s", "Expected 3 or 4 columns, found 1: 's'. Write sent_id, word, key and value between tabs,"),
+        ("s\t1\tHeadIn\t2\t3", "Expected 3 or 4 columns, found 5:"),
+        ("\t1\tHeadIn\t2", "Expected 3 or 4 columns, found 4:"),
         ("s\tx\tHeadIn\t2", "the word is 'x', not a number from 1 on."),
         ("s\t-1\tHeadIn\t2", "the word is '-1', not a number from 1 on."),
         ("s\t1.5\tHeadIn\t2", "the word is '1.5', not a number from 1 on."),
