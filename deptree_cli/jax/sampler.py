@@ -1,4 +1,4 @@
-"""The elimination sampler in plain JAX: words come back in reverse order of elimination (README, "How it works").
+"""The elimination sampler in plain JAX: words come back in reverse order of elimination (docs/how_it_works.md).
 
 An arc of the partial tree has the weight that it had when the first of its ends was eliminated: that of the direct arc
 and of detours through words eliminated before. Drawing which of them it is, the arc's `via`, is the whole algorithm. A

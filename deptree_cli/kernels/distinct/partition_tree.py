@@ -2,7 +2,7 @@
 
 Drawing with replacement and dropping repeats gives that order, and is quick until repeats pile up; so the space of
 trees is divided into cells where they do, and only there. The choices that a cell's trees share are the root (node 0
-where there may be several), then the heads of words in a fixed order (algorithm and proof: README, "How it works").
+where there may be several), then the heads of words in a fixed order (algorithm and proof: docs/how_it_works.md).
 
 Costs are counted in steps of a walk, and decisions depend on counts only: the same stream gives the same trees.
 """

@@ -1,4 +1,4 @@
-"""The head of one word given some other words' heads: eliminate every free word but that one (README, "How it works").
+"""The head of one word given some other words' heads: eliminate every free word but that one (docs/how_it_works.md).
 
 Nothing is subtracted, so each probability has a small relative error, however small it is. m^3 / 3 multiply-adds for m
 words without a head.

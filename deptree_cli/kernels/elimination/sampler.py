@@ -1,5 +1,4 @@
-"""The elimination sampler: words come back in reverse order of elimination (algorithm and proof: README, "How it
-works").
+"""The elimination sampler: words come back in reverse order of elimination (algorithm and proof: docs/how_it_works.md).
 
 Positions are those of `sweeps.py`: 0 is ROOT, and the words come back from the first on. An arc i -> j of the
 partial tree has the weight that it had when the earlier-eliminated of its ends was eliminated: the sum of the direct
