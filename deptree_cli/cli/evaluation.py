@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -19,15 +20,20 @@ from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
 from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
 from deptree_cli.core.streams import stream_of
-from deptree_cli.io.encoders.base import Row
+from deptree_cli.io.encoders.base import Row, Sheet
 
-SCORES = ("system", "minus", "metric", "value", "low", "high", "p", "correct", "gold", "predicted")
+SCORES = ("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted")
 BY_CLASS = ("system", "by", "class", "metric", "f1", "precision", "recall", "correct", "gold", "predicted")
 
-EXPECTED = "expected UAS"
+# What tables show of these, behind the system if there are two.
+_SCORES, _DIFFERENCES = ("metric", "value", "low", "high", "correct", "gold", "predicted"), SCORES[1:6]
+_CLASSES = ("by", "class", "metric", "f1", "precision", "recall", "gold")
 
-# What a file must have more than one of, or there is nothing to resample.
-_FEW = 2
+# Metrics of the expected score, and of the second system less the first.
+EXPECTED, DIFFERENCE = "expected UAS", "{} difference"
+
+# Of fewer sentences than these nothing can be resampled.
+_ENOUGH = 2
 
 
 class Expected(NamedTuple):
@@ -74,6 +80,14 @@ class EvaluationSettings:
     resamples: int
     seed: int
     quote: bool = False
+
+    @property
+    def sheet(self) -> Sheet:
+        """How the rows are laid out."""
+        several = len(self.systems) > 1
+        shown = _CLASSES if self.kinds else _DIFFERENCES if several else _SCORES
+        names = ("system",) * several + shown
+        return Sheet(BY_CLASS if self.kinds else SCORES, "", dict(zip(names, names, strict=True)))
 
 
 class Evaluation(Fold[SentenceCounts]):
@@ -137,7 +151,7 @@ class Evaluation(Fold[SentenceCounts]):
             return
         settings, rng = self._settings, stream_of(None, self._settings.seed)
         total = counts.sum(axis=0)
-        drawn = bootstrap(counts, settings.resamples, rng) if len(counts) >= _FEW else None
+        drawn = bootstrap(counts, settings.resamples, rng) if len(counts) >= _ENOUGH else None
         for number, system in enumerate(settings.systems):
             found = None if drawn is None else drawn[:, number]
             for row, sums in zip(self._valued(f1(total[number]), found), total[number].tolist(), strict=True):
@@ -145,9 +159,8 @@ class Evaluation(Fold[SentenceCounts]):
         if len(settings.systems) > 1:
             p = randomisation_test(counts[:, 0], counts[:, 1], settings.resamples, rng)
             found = None if drawn is None else drawn[:, 1] - drawn[:, 0]
-            first, second = settings.systems
             for row, each in zip(self._valued(f1(total[1]) - f1(total[0]), found), p.tolist(), strict=True):
-                yield {"system": second, "minus": first, **row, "p": each}
+                yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"]), "p": each}
 
     def _valued(self, values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
         """The metrics with their values, and intervals from resampled ones if there are some."""
@@ -181,12 +194,8 @@ class Evaluation(Fold[SentenceCounts]):
     @cached_property
     def _quoted(self) -> str:
         """All scores in a line, in percent, and how they were made."""
-        parts: dict[str, list[str]] = {}
-        several = len(self._settings.systems) > 1
-        for row in self._scores:
-            name = " - ".join(filter(None, (row["system"], row.get("minus")))) + ": " if several else ""
-            parts.setdefault(name, []).append(_quoted(row))
-        scores = "; ".join(name + ", ".join(found) for name, found in parts.items())
+        systems = groupby(self._scores, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
+        scores = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
         sizes = f"{counted_thousands(self._sentences, 'sentence')}, {counted_thousands(self._words, 'word')}"
         return f"{scores} (n = {sizes}) | {self._signature}"
 
@@ -212,7 +221,7 @@ def _shares(sums: Sequence[int]) -> dict[str, float | None]:
 
 def _quoted(row: Row) -> str:
     """A score in percent with its interval, and the p-value of a difference."""
-    sign = "+" if "minus" in row else ""
+    sign = "+" if "p" in row else ""
     text = f"{row['metric']} {100 * row['value']:{sign}.2f}"
     if row["low"] is not None:
         text += f" [{100 * row['low']:.2f}, {100 * row['high']:.2f}]"

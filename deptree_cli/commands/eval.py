@@ -9,14 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.evaluation import (
-    BY_CLASS,
-    SCORES,
-    Evaluation,
-    EvaluationSettings,
-    Expected,
-    SentenceCounts,
-)
+from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.params import INPUT
@@ -36,13 +29,14 @@ from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.encoders.text import TEXT
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.compared import ComparedTrees, read_compared
 from deptree_cli.io.trees.conllu import tree_of
 
 MISSING = "MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
+
+SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
 # A gold tree and those of two systems.
 MOST = 3
@@ -57,8 +51,14 @@ MOST = 3
     help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. Several may be given.",
     metavar="CLASS",
 )
-@option("--confidence", type=FloatRange(0, 1, min_open=True, max_open=True), default=0.95, help="Of intervals.  [0.95]")
-@option("--resamples", type=IntRange(1), default=10_000, help="Of the sentences, for intervals and the test.  [10000]")
+@option("--confidence", type=SHARE, default=0.95, metavar="P", help="Of intervals.  [default: 0.95]")
+@option(
+    "--resamples",
+    type=IntRange(1),
+    default=10_000,
+    metavar="N",
+    help="How often sentences are drawn again, for intervals and the test.  [default: 10000]",
+)
 @option("--quote", is_flag=True, help="Write nothing but the line to quote.")
 @seed_option
 @scores_beside_options
@@ -91,9 +91,7 @@ def eval(
     source = _source(gold, systems, scores)
     last = _signature_fields(gold, settings, scores, lexical)
     job = Job("eval", source, run, _as_quote(writing) if quote else writing, last=last)
-    code = job.summarise(
-        Evaluate(kinds, lexical), Evaluation(settings, job.signature), Sheet(BY_CLASS if kinds else SCORES, "eval")
-    )
+    code = job.summarise(Evaluate(kinds, lexical), Evaluation(settings, job.signature), settings.sheet)
     if gold and not lexical and not run.quiet:
         talk(MISSING)
     return code
