@@ -23,6 +23,7 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
 from deptree_cli.core.evaluation.attachment import Attached, universal
 from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
@@ -42,7 +43,9 @@ SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 MOST = 3
 
 
-@command(epilog="\b\nTry: deptree eval gold.conllu system.conllu --seed 7")
+@command(
+    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -"
+)
 @click.argument("trees", metavar="GOLD SYSTEM [SYSTEM2]", nargs=-1, required=True, type=INPUT)
 @option(
     "--by",
@@ -100,7 +103,7 @@ def eval(
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
     """The file of gold trees, if there is one, and those of systems."""
     if len(trees) > MOST:
-        raise click.UsageError(f"{len(trees)} files of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
+        raise click.UsageError(f"{counted(len(trees), 'file')} of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
     if len(trees) == 1 and scores is None:
         raise click.UsageError("One file of trees: give GOLD and SYSTEM, or add --scores FILE for the expected score.")
     if len(trees) == MOST and scores is not None:
