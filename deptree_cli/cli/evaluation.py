@@ -165,7 +165,9 @@ class Evaluation(Fold[SentenceCounts]):
     def _valued(self, values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
         """The metrics with their values, and intervals from resampled ones if there are some."""
         ends = (
-            [None, None] if drawn is None else [each.tolist() for each in percentiles(drawn, self._settings.confidence)]
+            [None, None]
+            if drawn is None
+            else [each.tolist() for each in percentiles(drawn, self._settings.confidence, self._sentences)]
         )
         for number, (metric, value) in enumerate(zip(self._settings.metrics, values.tolist(), strict=True)):
             low, high = (end and end[number] for end in ends)

@@ -42,9 +42,20 @@ def bootstrap(counts: Int, resamples: int, rng: np.random.Generator) -> Float:
     return f1(_sums(draws, counts, resamples))
 
 
-def percentiles(found: Float, confidence: float) -> Interval:
-    """The interval between the percentiles of resampled scores (resamples, ...) that leave out as much on each side."""
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+def percentiles(found: Float, confidence: float, sentences: int) -> Interval:
+    """The interval between the percentiles of resampled scores (resamples, ...) that leave out as much on each side.
+
+    Of few sentences resamples are too much alike, so the percentiles are those of Student's t, and farther out by
+    sqrt(n / (n - 1)) (Hesterberg 2015: expanded percentile intervals).
+
+    Args:
+        sentences: n, how many were resampled; at least 2.
+    """
+    from scipy.special import ndtr, stdtrit  # a tenth of a second, where there is something to resample
+
+    freedom = sentences - 1
+    beyond = ndtr(-np.sqrt(sentences / freedom) * stdtrit(freedom, (1 + confidence) / 2))
+    low, high = np.quantile(found, [beyond, 1 - beyond], axis=0)
     return Interval(low, high)
 
 
