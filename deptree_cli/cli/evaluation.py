@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
-from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
+from deptree_cli.core.evaluation.intervals import bootstrap, f1, normal_interval, percentiles, randomisation_test
 from deptree_cli.core.streams import stream_of
 from deptree_cli.io.encoders.base import Row, Sheet
 
@@ -176,10 +175,9 @@ class Evaluation(Fold[SentenceCounts]):
     def _expectation(self) -> Iterator[Row]:
         if self._expected is None:
             return
-        mean = self._expected.mean / self._words
-        width = NormalDist().inv_cdf((1 + self._settings.confidence) / 2) * self._expected.variance**0.5 / self._words
-        ends = {"low": max(mean - width, 0.0), "high": min(mean + width, 1.0)}
-        yield {"system": self._settings.systems[0], "metric": EXPECTED, "value": mean, **ends}
+        low, high = normal_interval(*self._expected, self._settings.confidence)
+        row = {"system": self._settings.systems[0], "metric": EXPECTED, "value": self._expected.mean / self._words}
+        yield {**row, "low": max(low / self._words, 0.0), "high": min(high / self._words, 1.0)}
 
     def _by_class(self) -> list[Row]:
         return [

@@ -6,7 +6,9 @@ Both resample sentences, the units that were drawn; words of a sentence are not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +59,12 @@ def percentiles(found: Float, confidence: float, sentences: int) -> Interval:
     beyond = ndtr(-np.sqrt(sentences / freedom) * stdtrit(freedom, (1 + confidence) / 2))
     low, high = np.quantile(found, [beyond, 1 - beyond], axis=0)
     return Interval(low, high)
+
+
+def normal_interval(mean: float, variance: float, confidence: float) -> tuple[float, float]:
+    """The interval of a sum of many independent numbers, of this mean and variance together."""
+    width = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance)
+    return mean - width, mean + width
 
 
 def randomisation_test(first: Int, second: Int, resamples: int, rng: np.random.Generator) -> Float:
