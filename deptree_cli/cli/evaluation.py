@@ -70,6 +70,7 @@ class EvaluationSettings:
         kinds: of classes, for tables of these.
         confidence, resamples, seed: of intervals and of the test.
         quote: whether the line to quote is all that is written.
+        missing: what is to be said of metrics that cannot be counted, or nothing.
     """
 
     systems: tuple[str, ...]
@@ -79,6 +80,7 @@ class EvaluationSettings:
     resamples: int
     seed: int
     quote: bool = False
+    missing: str = ""
 
     @property
     def sheet(self) -> Sheet:
@@ -131,6 +133,8 @@ class Evaluation(Fold[SentenceCounts]):
         if self._several_roots:
             trees = f"{counted(self._several_roots, 'tree')} with several roots"
             yield f"{trees}: counted as they are; the script of the CoNLL 2018 shared task refuses them"
+        if self._settings.missing:
+            yield self._settings.missing
         if not self._settings.quote:
             yield self._quoted
 
@@ -163,14 +167,11 @@ class Evaluation(Fold[SentenceCounts]):
 
     def _valued(self, values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
         """The metrics with their values, and intervals from resampled ones if there are some."""
-        ends = (
-            [None, None]
-            if drawn is None
-            else [each.tolist() for each in percentiles(drawn, self._settings.confidence, self._sentences)]
-        )
-        for number, (metric, value) in enumerate(zip(self._settings.metrics, values.tolist(), strict=True)):
-            low, high = (end and end[number] for end in ends)
-            yield {"metric": metric, "value": value, "low": low, "high": high}
+        ends = [[None] * len(values)] * 2
+        if drawn is not None:
+            ends = [each.tolist() for each in percentiles(drawn, self._settings.confidence, self._sentences)]
+        for row in zip(self._settings.metrics, values.tolist(), *ends, strict=True):
+            yield dict(zip(("metric", "value", "low", "high"), row, strict=True))
 
     def _expectation(self) -> Iterator[Row]:
         if self._expected is None:

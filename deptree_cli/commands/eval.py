@@ -15,7 +15,6 @@ from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
@@ -90,14 +89,12 @@ def eval(
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
     if kinds and not gold:
         raise click.UsageError("--by needs gold trees: deptree eval GOLD SYSTEM --scores FILE --by ...")
-    settings = EvaluationSettings(systems, names, kinds, quote=quote, **how)
+    missing = MISSING if gold and not lexical else ""
+    settings = EvaluationSettings(systems, names, kinds, quote=quote, missing=missing, **how)
     source = _source(gold, systems, scores)
     last = _signature_fields(gold, settings, scores, lexical)
     job = Job("eval", source, run, _as_quote(writing) if quote else writing, last=last)
-    code = job.summarise(Evaluate(kinds, lexical), Evaluation(settings, job.signature), settings.sheet)
-    if gold and not lexical and not run.quiet:
-        talk(MISSING)
-    return code
+    return job.summarise(Evaluate(kinds, lexical), Evaluation(settings, job.signature), settings.sheet)
 
 
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:

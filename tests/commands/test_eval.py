@@ -143,7 +143,7 @@ def test_without_udtools(done, systems, monkeypatch) -> None:
     monkeypatch.setattr(lexical_scores, "udtools_version", lambda: None)
     ran = done("eval", GOLD, systems[0], *FEW)
     assert [row["metric"] for row in ran.rows] == ["UAS", "LAS", "CLAS"]
-    assert ran.said[-1] == "deptree: MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
+    assert ran.said[0] == "deptree: MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
     assert not done("eval", GOLD, systems[0], *FEW, "-q").said
 
 
@@ -153,6 +153,18 @@ def test_several_roots_are_counted(done, put) -> None:
     ran = done("eval", GOLD, put("two.conllu", text), *FEW)
     assert ran.rows[0]["correct"] == 53
     assert "deptree: 1 tree with several roots: counted as they are; the script of the CoNLL 2018" in ran.err
+
+
+def test_what_only_udtools_minds_is_a_line(deptree, put) -> None:
+    """A tree too deep for its recursion, a lemma that is not UTF-8: an error of the sentence, or none at all."""
+    pytest.importorskip("udtools", reason="udtools is not installed")
+    heads = [*range(2, 3001), 0]  # each word below the next
+    text = "".join(f"{word}\tx\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for word, head in enumerate(heads, 1))
+    ran = deptree("eval", put("deep.conllu", text + "\n"), "deep.conllu", *FEW, "-q")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "udtools: " in ran.err
+    put("bytes.conllu", GOLD.read_bytes().replace(b"\tman\tman\t", b"\tman\t\xff\t"))
+    assert deptree("eval", GOLD, "bytes.conllu", *FEW, "-q").code == 0
 
 
 def changed(put, old: str, new: str) -> str:

@@ -41,7 +41,7 @@ def lexical_scores(gold: Block, system: Block) -> Int:
 
     try:
         found = evaluate(_loaded(gold), _loaded(system))
-    except UDError as error:
+    except (UDError, ValueError, LookupError, RecursionError) as error:  # the latter of what it does not look out for
         raise DeptreeError(f"udtools: {error}", "Repair the sentence", place=system.place) from None
     scores = [found[name] for name in METRICS]
     return np.array([[each.correct, each.gold_total, each.system_total] for each in scores], dtype=np.int64)
@@ -52,7 +52,7 @@ def _loaded(block: Block) -> Any:
     from udtools.udeval import load_conllu
 
     template = block.template
-    lines = block.raw[template.rows_start : template.rows_end].decode().split("\n")
+    lines = block.raw[template.rows_start : template.rows_end].decode("utf-8", "surrogateescape").split("\n")
     rows = [line.rstrip("\r").split("\t") for line in lines if line.strip()]
     kept = ([*row[:_DEPS], "_", *row[_DEPS + 1 :]] for row in rows if "." not in row[0])
     text = "".join("\t".join(row) + "\n" for row in kept)
