@@ -45,5 +45,8 @@ BENCHMARKS = {
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),
+    "eval": Benchmark(
+        "audits.evaluation", "what intervals of deptree eval cover, how often its test errs, expected scores"
+    ),
     "saturated": Benchmark("samplers.saturated", "sentences on which random walks take too long"),
 }

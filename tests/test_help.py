@@ -69,7 +69,7 @@ def test_the_help_lists_every_command(group):
     assert all(line and line.endswith(".") for line in table.values())
 
 
-ARGUMENTS = r"[A-Z]+( [A-Z]+| \[[A-Z]+\])*(\.\.\.)?"  # words for files and names: a new command needs no line here
+ARGUMENTS = r"[A-Z]+( [A-Z]+| \[[A-Z]+2?\])*(\.\.\.)?"  # words for files and names: a new command needs no line here
 OF_HPYP = r"(TREEBANK\.\.\.|MODEL( SENTENCES\.\.\.)?)"
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
     "score": "Compute the probabilities of given trees.",
+    "eval": "Compare parsed trees with gold trees, with error bars.",
     "check": "Find the rules that given trees break.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",

@@ -163,14 +163,8 @@ temperature_option = reading_option(
     "--temperature", type=float, default=1.0, callback=positive, help="Divide log-scores by this.  [default: 1]"
 )
 
-_OPTIONS = [
-    reading_option(
-        "--conllu",
-        type=INPUT,
-        multiple=True,
-        often=True,
-        help="The sentences in CoNLL-U; one file for each of SCORES.",
-    ),
+# What scores of arcs need wherever they are read.
+LAYOUT_OPTIONS = [
     reading_option(
         "--from",
         "preset",
@@ -207,13 +201,24 @@ _OPTIONS = [
         help="Only trees without crossing arcs.",
     ),
     temperature_option,
+    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
+]
+
+_OPTIONS = [
+    reading_option(
+        "--conllu",
+        type=INPUT,
+        multiple=True,
+        often=True,
+        help="The sentences in CoNLL-U; one file for each of SCORES.",
+    ),
+    *LAYOUT_OPTIONS,
     reading_option(
         "--fix-heads",
         is_flag=True,
         often=True,
         help="Condition on the HEADs and DEPRELs that --conllu has (not _).",
     ),
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
     reading_option(
         "--label-scores",
         type=INPUT,
@@ -246,10 +251,10 @@ def _with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> La
     return read
 
 
-def _options_of(
+def options_of(
     *,
     scores: str | tuple[str, ...],
-    conllu: tuple[str, ...],
+    conllu: tuple[str, ...] = (),
     preset: str | None,
     orient: str | None,
     root: str | None,
@@ -261,11 +266,12 @@ def _options_of(
     projective: bool,
     temperature: float,
     nan_forbids: bool,
-    fix_heads: bool,
+    fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
     rules: RuleOptions = NO_RULES,
 ) -> ScoreOptions:
+    """What the options of reading become, by the names of their parameters."""
     if not conllu and (option := "--fix-heads" if fix_heads else rules.in_sentences):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
@@ -287,7 +293,7 @@ def _options_of(
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.
-score_options = bound("scores", [_SCORES, *_OPTIONS], _options_of)
+score_options = bound("scores", [_SCORES, *_OPTIONS], options_of)
 
 # The same with a single SCORES.
-one_score_options = bound("scores", [_ONE_SCORES, *_OPTIONS], _options_of)
+one_score_options = bound("scores", [_ONE_SCORES, *_OPTIONS], options_of)

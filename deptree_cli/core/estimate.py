@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
 
@@ -209,6 +209,11 @@ def dependency_length(heads: Heads) -> Float:
 
 def non_projective_arcs(heads: Heads) -> Float:
     """Arcs with a word between their ends that does not descend from the head."""
+    return are_non_projective(heads).sum(axis=1).astype(np.float64)
+
+
+def are_non_projective(heads: Integers) -> Bool:
+    """Return which arcs of trees (k, n) have a word between their ends that does not descend from the head, (k, n)."""
     k, n = heads.shape
     trees, words = np.arange(k)[:, None], np.arange(1, n + 1)
     above = np.zeros((k, n + 1, n + 1), dtype=bool)  # [tree, ancestor or self, word]
@@ -217,10 +222,10 @@ def non_projective_arcs(heads: Heads) -> Float:
     reached = np.cumsum(above, axis=2)
     low, high = np.minimum(heads, words), np.maximum(heads, words)
     between = reached[trees, heads, high - 1] - reached[trees, heads, low]
-    return (between < high - low - 1).sum(axis=1).astype(np.float64)
+    return between < high - low - 1
 
 
-def _climbing(heads: Heads) -> Iterator[Int]:
+def _climbing(heads: Integers) -> Iterator[Int]:
     """The words, their heads, the heads of these, ... up to ROOT, which is above itself: n+1 times (k, n)."""
     k, n = heads.shape
     padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)

@@ -72,6 +72,8 @@ CASES = [
     ("marginals {scores} {gold} {labels}", ALL, ALL, 0),
     ("marginals {scores} {gold} --fix-heads --multi-root", ALL, ALL, 0),
     ("score {scores} {data}/gold.conllu", ALL, 0, 0),
+    ("eval {data}/gold.conllu {data}/gold.conllu", 0, 0, 0),
+    ("eval {data}/gold.conllu --scores {scores}", ALL, ALL, ALL),
     ("partition {scores}", 3 * ALL, 0, 0),  # with one root, with several, and without crossing arcs
     ("partition {scores} --summary --multi-root", 3 * ALL, 0, 0),
     ("partition {scores} --projective", 3 * ALL, 0, 0),

@@ -35,6 +35,8 @@ TABLES = {
     "check-bias": (*SCORES, "-k", 50, "--seed", 1),
     "inspect": (*SCORES, *GOLD),
     "score": (*SCORES, "gold.conllu"),
+    "eval": ("gold.conllu", "gold.conllu", "--seed", 1),
+    "eval --by=label": ("gold.conllu", "gold.conllu", "--seed", 1),
     "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),

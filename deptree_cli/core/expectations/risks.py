@@ -26,6 +26,15 @@ def risk_gradient(distribution: ArcFactored, gold: Heads) -> Float:
     return arc_covariance(distribution, _wrong(distribution, gold))
 
 
+def risk_variance(distribution: ArcFactored, gold: Heads) -> float:
+    """Compute the variance of the number of words with a wrong head. O(n^3)
+
+    gold: (n,) heads, -1 where unknown; such words do not count.
+    """
+    wrong = _wrong(distribution, gold)
+    return max(float(np.vdot(wrong, arc_covariance(distribution, wrong))), 0.0)
+
+
 def attachment(distribution: ArcFactored, gold: Heads) -> float:
     """The expected unlabelled attachment score: the share of words with known heads that get them.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
+from deptree_cli.core.evaluation.attachment import universal
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
 from deptree_cli.kernels.text.columns import NO_HEAD
 
@@ -48,7 +49,7 @@ class Accuracy:
     def of(cls, gold: Annotated, heads: Heads, deprels: Sequence[str], tags: Sequence[str]) -> Accuracy:
         """The counts of one sentence from its n heads, labels and tags; no tags where they are not compared."""
         known = gold.heads != NO_HEAD
-        counted = np.stack([known, known & [label.partition(":")[0] != PUNCTUATION for label in gold.deprels]])
+        counted = np.stack([known, known & [universal(label) != PUNCTUATION for label in gold.deprels]])
         right_head = heads == gold.heads
         right_label = right_head & [label == own for label, own in zip(deprels, gold.deprels, strict=True)]
         labelled = [label != UNKNOWN for label in gold.deprels]

@@ -46,6 +46,18 @@ def surface_tokens(block: Block) -> list[Token]:
     return tokens
 
 
+def rows_as_written(block: Block) -> list[tuple[str, str]]:
+    """Return the ids of words and multiword tokens, in the order of their rows, each with its form.
+
+    Raises:
+        DeptreeError: a form is not UTF-8.
+    """
+    rows = (
+        line.split(b"\t", 2) for line in block.raw[block.template.rows_start : block.template.rows_end].split(b"\n")
+    )
+    return [(row[0].decode(), _text(row[1], block)) for row in rows if len(row) > 1 and b"." not in row[0]]
+
+
 def _range(number: bytes) -> tuple[int, int]:
     """The ends of ``3-4``; of anything else a range of no words."""
     first, dash, last = number.partition(b"-")

@@ -1,8 +1,8 @@
 """Encoders: how the results of any command become what is written, and where that goes; a register of formats.
 
-A result is a mapping, which is a row of named values, or a list of these; or it offers what it can be under these
-names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name, array, what it is
-beside the array of that name).
+A result is a mapping, which is a row of named values (for text: of one, `line`), or a list of these; or it offers what
+it can be under these names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name,
+array, what it is beside the array of that name).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder
-from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
+from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TEXT, TSV
 from deptree_cli.io.files.output import suffix_of
 
-TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
+TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH, TEXT)}
 
 # In the place of a name: every container of scores that holds arrays.
 ARRAYS = "arrays"

@@ -115,13 +115,18 @@ def _to_pharaoh(result: Any, _: Any) -> Any:
 
 
 @contextmanager
-def _pharaoh(path: str | None, page: Page) -> Iterator[Write]:
-    """Links, a line for each pair; there is no place for a signature."""
+def _lines(path: str | None, page: Page) -> Iterator[Write]:
+    """A line for each result; there is no place for a signature."""
     with Output(path) as out:
         yield out.write
+
+
+def _to_text(result: Any, _: Any) -> Any:
+    return f"{result['line']}\n".encode()
 
 
 CONLLU = Encoder("conllu", (".conllu",), _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
-PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _pharaoh, skipped=b"\n")
+PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n")
+TEXT = Encoder("text", (".txt",), _to_text, _lines)

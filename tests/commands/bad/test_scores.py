@@ -157,6 +157,7 @@ OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
     "diff": ("diff", "bad.npz", "bad.npz"),
     "score": ("score", "bad.npz", "trees.jsonl"),
+    "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
 }
 
 
@@ -169,6 +170,8 @@ def test_no_command_that_reads_scores_is_missing():
 )
 def test_every_command(deptree, put, refused, args):
     put("bad.npz", {"x-7": matrix((1, 2, np.nan))})
+    words = (f"{word}\tx\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
+    put("trees.conllu", "# sent_id = x-7\n" + "".join(words) + "\n")
     put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
     refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
 

@@ -1,0 +1,181 @@
+"""``deptree eval``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import click
+import numpy as np
+
+from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.sentences import share_of
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.core.errors import counted
+from deptree_cli.core.evaluation import attachment
+from deptree_cli.core.evaluation.attachment import Attached, universal
+from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
+from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.io.conllu import lexical_scores
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.encoders.text import TEXT
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.trees.compared import ComparedTrees, read_compared
+from deptree_cli.io.trees.conllu import tree_of
+
+MISSING = "MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
+
+SHARE = FloatRange(0, 1, min_open=True, max_open=True)
+
+# A gold tree and those of two systems.
+MOST = 3
+
+
+@command(
+    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -"
+)
+@click.argument("trees", metavar="GOLD SYSTEM [SYSTEM2]", nargs=-1, required=True, type=INPUT)
+@option(
+    "--by",
+    multiple=True,
+    type=click.Choice(CLASSES.names),
+    help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. Several may be given.",
+    metavar="CLASS",
+)
+@option("--confidence", type=SHARE, default=0.95, metavar="P", help="Of intervals.  [default: 0.95]")
+@option(
+    "--resamples",
+    type=IntRange(1),
+    default=10_000,
+    metavar="N",
+    help="How often sentences are drawn again, for intervals and the test.  [default: 10000]",
+)
+@option("--quote", is_flag=True, help="Write nothing but the line to quote.")
+@seed_option
+@scores_beside_options
+@row_options
+@run_options
+def eval(
+    trees: tuple[str, ...],
+    scores: ScoreOptions | None,
+    writing: Writing,
+    run: RunOptions,
+    by: tuple[str, ...],
+    quote: bool,
+    **how: Any,
+) -> int:
+    """Compare parsed trees with gold trees: UAS, LAS, CLAS, MLAS, BLEX, as in the CoNLL 2018 shared task.
+
+    All files are CoNLL-U with the same words. Writes a row for each metric: its value and a bootstrap interval over
+    sentences. SYSTEM2 adds its scores and the differences, with p by a paired randomisation test. --scores FILE adds
+    the expected UAS under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
+
+    The last line on stderr has all scores in percent, to be quoted.
+    """
+    gold, systems = _files(trees, scores)
+    lexical = bool(gold) and lexical_scores.udtools_version() is not None
+    names = (*attachment.METRICS, *(lexical_scores.METRICS if lexical else ()))
+    kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
+    if kinds and not gold:
+        raise click.UsageError("--by needs gold trees: deptree eval GOLD SYSTEM --scores FILE --by ...")
+    missing = MISSING if gold and not lexical else ""
+    settings = EvaluationSettings(systems, names, kinds, quote=quote, missing=missing, **how)
+    source = _source(gold, systems, scores)
+    last = _signature_fields(gold, settings, scores, lexical)
+    job = Job("eval", source, run, _as_quote(writing) if quote else writing, last=last)
+    return job.summarise(Evaluate(kinds, lexical), Evaluation(settings, job.signature), settings.sheet)
+
+
+def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
+    """The file of gold trees, if there is one, and those of systems."""
+    if len(trees) > MOST:
+        raise click.UsageError(f"{counted(len(trees), 'file')} of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
+    if len(trees) == 1 and scores is None:
+        raise click.UsageError("One file of trees: give GOLD and SYSTEM, or add --scores FILE for the expected score.")
+    if len(trees) == MOST and scores is not None:
+        raise click.UsageError("--scores belong to one SYSTEM, but there are two. Remove one.")
+    return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
+
+
+def _as_quote(writing: Writing) -> Writing:
+    if writing.fmt is not None:
+        raise click.UsageError(f"--quote and {'--json' if writing.fmt == 'jsonl' else '--tsv'}: choose one.")
+    return Writing((TEXT.name,))
+
+
+def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Any, ComparedTrees]:
+    if scores is None:
+        assert gold is not None
+        return Source(Counted(read_compared(gold, systems), share=share_of([gold])), attrgetter("trees"))
+    return beside_trees(scores, systems[0], gold)
+
+
+def _signature_fields(
+    gold: str | None, settings: EvaluationSettings, scores: ScoreOptions | None, lexical: bool
+) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "gold": gold,
+        **dict(zip(("system", "system2"), settings.systems, strict=False)),
+        "scores": scores.name if scores else None,
+        "confidence": settings.confidence,
+    }
+    if gold:
+        by = ",".join(each.name for each in settings.kinds) or None
+        fields |= {"by": by, "resamples": settings.resamples, "seed": settings.seed}
+    return fields | {"udtools": lexical_scores.udtools_version() if lexical else None}
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A sentence's counts."""
+
+    counted: SentenceCounts
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Counts what is right in a sentence; `lexical`: also MLAS and BLEX."""
+
+    kinds: tuple[Classes, ...]
+    lexical: bool
+
+    def __call__(self, read: ComparedTrees, _: None) -> Evaluated:
+        """The work on one sentence."""
+        read.check_words()
+        systems = [_attached(block) for block in read.systems]
+        expected = _expected(read.scored, systems[0]) if read.scored else None
+        trees, scores, classes = systems, None, []
+        if read.gold is not None:
+            gold = _attached(read.gold)
+            trees = [gold, *systems]
+            scores = np.stack(
+                [self._scores(gold, tree, read.gold, block) for tree, block in zip(systems, read.systems, strict=True)]
+            )
+            classes = [by_class(gold, each, self.kinds) for each in systems]
+        several = sum((each.heads == 0).sum() > 1 for each in trees)
+        return Evaluated(SentenceCounts(read.block.n, scores, classes, int(several), expected))
+
+    def _scores(self, gold: Attached, system: Attached, gold_block: Block, block: Block) -> Any:
+        found = attachment.attachment(gold, system)
+        return np.vstack([found, lexical_scores.lexical_scores(gold_block, block)]) if self.lexical else found
+
+
+def _attached(block: Block) -> Attached:
+    tree = tree_of(block)
+    return Attached(np.array(tree.heads), [universal(label) for label in tree.labels or ["_"] * block.n])
+
+
+def _expected(sentence: ScoredSentence, system: Attached) -> Expected:
+    distribution, heads = sentence.distribution, system.heads.astype(np.int32)
+    return Expected(distribution.n - risk(distribution, heads), risk_variance(distribution, heads))

@@ -1,0 +1,231 @@
+"""``deptree eval``: the CoNLL 2018 script's figures, intervals, tests, classes, expected scores, a line to quote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli import read
+from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.io.conllu import lexical_scores
+from tests.commands.conftest import DATA
+
+GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+FEW = ("--seed", 7, "--resamples", 50)
+
+
+@pytest.fixture
+def systems(done, put) -> tuple[str, str]:
+    """The best trees with their labels, and drawn ones without."""
+    sentences = ("--conllu", DATA / "sentences.conllu", "-q")
+    put("best.conllu", done("decode", *SCORES, *LABELS, *sentences).out)
+    drawn = done("sample", *SCORES, *sentences, "--seed", 7, "--temperature", 3).out
+    return "best.conllu", put("drawn.conllu", drawn)
+
+
+def script(gold: Path | str, system: Path | str) -> dict[str, tuple[float, int, int, int]]:
+    udeval = pytest.importorskip("udtools.udeval", reason="udtools is not installed")
+    found = udeval.evaluate(udeval.load_conllu_file(str(gold)), udeval.load_conllu_file(str(system)))
+    scores = {name: found[name] for name in ("UAS", "LAS", "CLAS", "MLAS", "BLEX")}
+    return {name: (each.f1, each.correct, each.gold_total, each.system_total) for name, each in scores.items()}
+
+
+def ours(rows: list[dict]) -> dict[str, tuple[float, int, int, int]]:
+    return {row["metric"]: (row["value"], row["correct"], row["gold"], row["predicted"]) for row in rows}
+
+
+def test_the_figures_of_the_script(done, systems) -> None:
+    """To all digits: labelled trees, trees without labels, the gold trees themselves."""
+    for system in (*systems, GOLD):
+        assert ours(done("eval", GOLD, system, *FEW).rows) == script(GOLD, system)
+
+
+def test_the_figures_of_the_script_on_real_data(done, treebank, tmp_path, put) -> None:
+    put("here", "")
+    scores = (treebank / "scores.npz", "--from", "natasha", "--conllu", treebank / "sentences.conllu")
+    done("decode", *scores, "-q", "-o", "system.conllu")
+    found = done("eval", treebank / "gold.conllu", "system.conllu", *FEW)
+    expected = script(treebank / "gold.conllu", "system.conllu")
+    assert ours(found.rows) == expected
+    for name, (f1, *_) in expected.items():
+        assert f"{name} {100 * f1:.2f} [" in found.err
+
+
+def test_intervals_and_differences(done, systems) -> None:
+    """Narrower with less confidence; the difference is that of the values, its p-value of a paired test."""
+    rows = done("eval", GOLD, *systems, "--seed", 7).rows
+    first, second, less = rows[:5], rows[5:10], rows[10:]
+    for one, other, difference in zip(first, second, less, strict=True):
+        assert difference["metric"] == f"{one['metric']} difference"
+        assert difference["system"] == other["system"] == systems[1]
+        assert difference["value"] == pytest.approx(other["value"] - one["value"], abs=1e-12)
+        assert difference["low"] <= difference["value"] <= difference["high"]
+        assert one["low"] <= one["value"] <= one["high"]
+        assert 0 < difference["p"] <= 1
+    assert less[1]["p"] < 0.05  # one of 128 swaps of eight sentences is as far apart, and its mirror image
+    narrow = done("eval", GOLD, *systems, "--seed", 7, "--confidence", 0.5).rows
+    assert narrow[1]["high"] - narrow[1]["low"] <= rows[1]["high"] - rows[1]["low"]
+    assert done("eval", GOLD, *systems, "--seed", 7).rows == rows
+    assert done("eval", GOLD, *systems, "--seed", 8).rows != rows
+
+
+def test_one_sentence_has_no_interval(done, systems) -> None:
+    rows = done("eval", GOLD, *systems, *FEW, "--shard", "1/8").rows
+    assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
+    assert rows[-1]["p"] == 1.0
+
+
+def test_jobs_and_formats(done, systems) -> None:
+    """Any number of workers writes the same bytes; --tsv, -o and --header are those of every command with rows."""
+    line = ("eval", GOLD, systems[0], *FEW)
+    for more in ((), ("--by", "label"), ("--quote",)):
+        assert done(*line, *more, "--jobs", 2).out == done(*line, *more).out
+    signed, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
+    assert signed.startswith("# deptree|eval|gold:")
+    assert names.split("\t")[:3] == ["system", "metric", "value"]
+    assert len(cells) == 5
+    done(*line, "-o", "rows.tsv")
+    assert Path("rows.tsv").read_text().splitlines() == [names, *cells]
+
+
+def test_classes(done, systems) -> None:
+    """A row for each class and metric; the words of all classes are those of the file."""
+    kinds = ("label", "arc-length", "sentence-length", "projectivity")
+    rows = done("eval", GOLD, systems[0], *FEW, *(part for kind in kinds for part in ("--by", kind))).rows
+    total = ours(done("eval", GOLD, systems[0], *FEW).rows)
+    assert [row["by"] for row in rows] == sorted((row["by"] for row in rows), key=kinds.index)
+    for kind in kinds:
+        those = [row for row in rows if (row["by"], row["metric"]) == (kind, "LAS")]
+        assert [sum(row[name] for row in those) for name in ("correct", "gold", "predicted")] == [*total["LAS"][1:]]
+    (det,) = (row for row in rows if row["class"] == "det")
+    assert det["precision"] == det["correct"] / det["predicted"]
+    assert det["recall"] == det["correct"] / det["gold"]
+
+
+def test_the_expected_score(done, systems) -> None:
+    """Beside the real one, and the same before there are gold trees; from each sentence's mean and variance."""
+    beside = done("eval", GOLD, systems[0], *FEW, "--scores", *SCORES).rows
+    (alone,) = done("eval", systems[0], "--scores", *SCORES).rows
+    assert beside[-1] == alone
+    assert [row["metric"] for row in beside][:2] == ["UAS", "LAS"]
+    best = [(each.distribution, each.distribution.argmax()) for each in read(str(SCORES[0]), preset="natasha")]
+    words = sum(one.n for one, _ in best)
+    mean = sum(one.n - risk(one, heads) for one, heads in best) / words
+    width = 1.959963984540054 * np.sqrt(sum(risk_variance(*each) for each in best)) / words
+    assert (alone["metric"], alone["value"]) == ("expected UAS", pytest.approx(mean))
+    assert (alone["low"], alone["high"]) == (pytest.approx(mean - width), pytest.approx(min(mean + width, 1)))
+    hot = done("eval", systems[0], "--scores", *SCORES, "--temperature", 3).rows[0]
+    assert hot["value"] < alone["value"]
+
+
+def test_a_line_to_quote(done, systems) -> None:
+    """On stderr with the rows, alone on standard output with --quote; the signature repeats it."""
+    line = ("eval", GOLD, systems[0], "--seed", 7)
+    quoted = done(*line, "--quote").out.decode()
+    scores, _, signature = quoted.partition(" | ")
+    assert scores.startswith("UAS 98.15 [")
+    assert scores.endswith("(n = 8 sentences, 54 words)")
+    assert signature.startswith("deptree|eval|")
+    assert "|resamples:10000|seed:7|" in signature
+    assert f"deptree: {quoted}" in done(*line).err
+    assert done(*line, "-q").err == ""
+    two = done("eval", GOLD, *systems, "--seed", 7, "--quote").out.decode()
+    assert "drawn.conllu: UAS" in two
+    assert "LAS difference -" in two
+    assert " p = 0.0" in two
+
+
+def test_without_udtools(done, systems, monkeypatch) -> None:
+    monkeypatch.setattr(lexical_scores, "udtools_version", lambda: None)
+    ran = done("eval", GOLD, systems[0], *FEW)
+    assert [row["metric"] for row in ran.rows] == ["UAS", "LAS", "CLAS"]
+    assert ran.said[0] == "deptree: MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
+    assert not done("eval", GOLD, systems[0], *FEW, "-q").said
+
+
+def test_several_roots_are_counted(done, put) -> None:
+    """The script refuses them; a word's head is right or wrong all the same."""
+    text = GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj\t_\t_\n", "\t0\troot\t_\t_\n", 1)
+    ran = done("eval", GOLD, put("two.conllu", text), *FEW)
+    assert ran.rows[0]["correct"] == 53
+    assert "deptree: 1 tree with several roots: counted as they are; the script of the CoNLL 2018" in ran.err
+
+
+def test_what_only_udtools_minds_is_a_line(deptree, put) -> None:
+    """A tree too deep for its recursion, a lemma that is not UTF-8: an error of the sentence, or none at all."""
+    pytest.importorskip("udtools", reason="udtools is not installed")
+    heads = [*range(2, 3001), 0]  # each word below the next
+    text = "".join(f"{word}\tx\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for word, head in enumerate(heads, 1))
+    ran = deptree("eval", put("deep.conllu", text + "\n"), "deep.conllu", *FEW, "-q")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "udtools: " in ran.err
+    put("bytes.conllu", GOLD.read_bytes().replace(b"\tman\tman\t", b"\tman\t\xff\t"))
+    assert deptree("eval", GOLD, "bytes.conllu", *FEW, "-q").code == 0
+
+
+def changed(put, old: str, new: str) -> str:
+    text = GOLD.read_text(encoding="utf-8")
+    assert old in text
+    return put("changed.conllu", text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("4\tman\t", "4\tmen\t", "gold.conllu:1 (en-1): the words differ: 4 is 'man' here, 4 is 'men' at changed"),
+        ("2-3\tdon't", "2-3\tdont", "(en-2): the words differ: 2-3 is \"don't\" here, 2-3 is 'dont'"),
+        ("2-3\tdon't" + "\t_" * 8 + "\n", "", "(en-2): the words differ: 2-3 is \"don't\" here, 2 is 'do'"),
+        ("\t2\tobl\t", "\t7\tobl\t", "changed.conllu:1 (en-1): the heads are no tree: word 7 stands above itself"),
+        ("\t2\tobl\t", "\t_\tobl\t", "changed.conllu:1 (en-1): word 7 has no HEAD"),
+        ("# sent_id = en-2", "# sent_id = xx-2", "(en-2): changed.conllu has nothing of this name"),
+    ],
+    ids=["a form", "a token", "no token", "a cycle", "no head", "no such sentence"],
+)
+def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
+    """One line that names the sentence; with --on-error skip the others are evaluated."""
+    system = changed(put, old, new)
+    ran = deptree("eval", GOLD, system, *FEW, "-q")
+    assert ran.code == 2
+    assert len(ran.said) == 1
+    assert says in ran.err
+    if "sent_id" not in old:
+        ran = deptree("eval", GOLD, system, *FEW, "--on-error", "skip")
+        assert ran.code == 1
+        assert "(n = 7 sentences" in ran.err
+
+
+def test_another_number_of_sentences(deptree, put) -> None:
+    short = put("short.conllu", GOLD.read_text(encoding="utf-8").split("# sent_id = ru-2")[0])
+    for files in ((GOLD, short), (short, GOLD)):
+        ran = deptree("eval", *files, *FEW, "-q")
+        assert (ran.code, len(ran.said)) == (2, 1)
+        assert "(ru-2)" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((GOLD,), "give GOLD and SYSTEM, or add --scores FILE"),
+        ((GOLD, "a", "b", "c"), "4 files of trees"),
+        ((GOLD, GOLD, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
+        ((GOLD, "a", "b", "--scores", *SCORES), "--scores belong to one SYSTEM"),
+        ((GOLD, "--scores", *SCORES, "--by", "label"), "--by needs gold trees"),
+        ((GOLD, DATA / "raw_gold.conllu", "--quote", "--tsv"), "--quote and --tsv: choose one"),
+        ((GOLD, DATA / "raw_gold.conllu", "--confidence", "1"), "--confidence"),
+    ],
+)
+def test_what_cannot_be_asked(deptree, given, says) -> None:
+    ran = deptree("eval", *given)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert says in ran.err
+
+
+def test_a_pipe_from_the_parser(shell) -> None:
+    """`-` is standard input."""
+    line = "deptree decode $DATA/scores.npz --from natasha --conllu $DATA/sentences.conllu -q"
+    found = shell(f"{line} | deptree eval $DATA/gold.conllu - --seed 7 -q | head -n 1").out
+    assert json.loads(found)["correct"] == 53

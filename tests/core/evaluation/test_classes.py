@@ -1,0 +1,74 @@
+"""Scores broken down by classes, counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.evaluation.attachment import Attached
+from deptree_cli.core.evaluation.classes import CLASSES, by_class, in_order
+
+# The arc from word 4 to word 2 spans word 3, which is below word 1.
+CROSSING = Attached(np.array([0, 4, 1, 1]), ["root", "case", "obj", "obj"])
+FLAT = Attached(np.array([0, 1, 1, 1]), ["root", "obj", "obj", "obl"])
+
+
+def table(kind: str, gold: Attached = CROSSING, system: Attached = FLAT) -> dict[tuple[str, str], list[int]]:
+    kinds = [CLASSES.get(kind)]
+    found = by_class(gold, system, kinds)
+    return {each[1:]: [counter[each] for counter in found] for each in in_order(found, kinds)}
+
+
+def test_labels() -> None:
+    """The most frequent of the gold tree first; those that only the system has are there too."""
+    rows = table("label")
+    assert rows == {
+        ("obj", "LAS"): [1, 2, 2],
+        ("case", "LAS"): [0, 1, 0],
+        ("root", "LAS"): [1, 1, 1],
+        ("obl", "LAS"): [0, 0, 1],
+    }
+    assert list(rows) == [("obj", "LAS"), ("case", "LAS"), ("root", "LAS"), ("obl", "LAS")]
+
+
+def test_arc_lengths() -> None:
+    assert table("arc-length") == {
+        ("root", "UAS"): [1, 1, 1],
+        ("root", "LAS"): [1, 1, 1],
+        ("1", "UAS"): [0, 0, 1],
+        ("1", "LAS"): [0, 0, 1],
+        ("2", "UAS"): [1, 2, 1],
+        ("2", "LAS"): [1, 2, 1],
+        ("3", "UAS"): [1, 1, 1],
+        ("3", "LAS"): [0, 1, 1],
+    }
+
+
+def test_projectivity() -> None:
+    rows = table("projectivity")
+    assert rows["non-projective", "UAS"] == [0, 1, 0]
+    assert rows["projective", "UAS"] == [3, 3, 4]
+    assert rows["projective", "LAS"] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(("n", "name"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, "41-50"), (51, "51+")])
+def test_sentence_lengths(n: int, name: str) -> None:
+    chain = Attached(np.arange(n), ["dep"] * n)
+    assert table("sentence-length", chain, chain) == {(name, "UAS"): [n, n, n], (name, "LAS"): [n, n, n]}
+
+
+@pytest.mark.parametrize("kind", CLASSES.names)
+def test_classes_divide_the_words(kind: str) -> None:
+    """Every class's right words are among its words in both trees, and all words of a tree are in one class."""
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        gold, system = (
+            Attached(
+                np.array([random.integers(0, word) for word in range(1, 13)]), random.choice(["a", "b"], 12).tolist()
+            )
+            for _ in range(2)
+        )
+        for metric in CLASSES.get(kind).metrics:
+            rows = np.array([row for (_, each), row in table(kind, gold, system).items() if each == metric])
+            assert (rows[:, :1] <= rows[:, 1:]).all()
+            assert rows[:, 1:].sum(axis=0).tolist() == [12, 12]
