@@ -24,6 +24,7 @@ COMMANDS = {
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
     "score": "Compute the probabilities of given trees.",
+    "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
     "check": "Find the rules that given trees break.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
