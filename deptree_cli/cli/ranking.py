@@ -14,7 +14,6 @@ from deptree_cli.cli.sections import option
 from deptree_cli.core.diversity import differing
 from deptree_cli.core.errors import counted
 
-
 # The column of ranks.
 RANK = "rank"
 
@@ -79,8 +78,14 @@ _OPTIONS = [
     option("--below", type=FloatRange(), metavar="X", help="Only where it is less than X."),
     option("--top", type=IntRange(1), metavar="N", help="The first N; memory for no more."),
     option("--budget", type=IntRange(1), metavar="WORDS", help="Sentences in order of rank, each that still fits."),
-    option("--diverse", type=IntRange(1), metavar="N", help="Of the ranked sentences N that differ."),
-    option("--best-first", is_flag=True, help="The least doubtful first."),
+    option(
+        "--diverse",
+        type=IntRange(1),
+        metavar="N",
+        often=False,
+        help="Of the ranked sentences N that differ: each next one is like none before, and doubtful.",
+    ),
+    option("--best-first", is_flag=True, often=False, help="The least doubtful first."),
 ]
 
 # Gives a command the options of a selection, as one `selection: Selection`.

@@ -35,6 +35,7 @@ SHOWN = 20
     type=FloatRange(0, 1),
     default=0.5,
     metavar="P",
+    often=False,
     help="Suspects are words whose annotation is wrong with a greater probability.  [default: 0.5]",
 )
 @row_or_sentence_options
@@ -48,13 +49,11 @@ def doubt(
     writing: Writing,
     run: RunOptions,
 ) -> int:
-    """Rank the annotated words of --conllu, or its sentences, by how much the scores doubt them, the worst first.
+    """Rank annotated words, or sentences, by how much the scores doubt them, the most doubtful first.
 
-    Writes a row for each word, JSON Lines or, on a terminal, a table of the first ones: prob of its head, and the most
-    probable head; with --labels deprel_prob, of head and label together, which it is then ranked by. With --by,
-    --budget, --diverse or --format conllu sentences are ranked, by expected-errors if not told otherwise.
-
-    --format conllu writes the sentences as they are, with Doubt in MISC of suspects.
+    Writes a row for each word, JSON Lines or, on a terminal, a table of the first: prob of its head, and the most
+    probable head; with --labels, deprel_prob of both together, which then ranks it. With --by, --budget, --diverse or
+    --format conllu (as they are, with Doubt in MISC of suspects) sentences are ranked.
     """
     sentences = writing.encoder(run.output) is CONLLU or selection.of_sentences or by is not None
     if per == WORD and sentences:

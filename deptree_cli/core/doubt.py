@@ -128,10 +128,10 @@ class Criterion:
 CRITERIA = Register(
     "criterion",
     (
-        Criterion("expected-errors", "expected_errors", "how many annotated heads to expect wrong"),
-        Criterion("entropy", "entropy", "of its trees, in nats; needs no HEADs", of_annotation=False),
-        Criterion("margin", "least_margin", "by how much the annotated head is ahead, at the worst word", False),
+        Criterion("expected-errors", "expected_errors", "wrong heads; the default"),
+        Criterion("entropy", "entropy", "in nats; no HEADs needed", of_annotation=False),
+        Criterion("margin", "least_margin", "of the worst word", False),
         Criterion("tree-prob", "tree_prob", "of the annotated tree", False, order="tree_logprob"),
-        Criterion("disagreement", "disagreement", "of two trees drawn, in words; needs no HEADs", of_annotation=False),
+        Criterion("disagreement", "disagreement", "of two draws; no HEADs", of_annotation=False),
     ),
 )
