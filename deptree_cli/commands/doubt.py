@@ -36,7 +36,7 @@ SHOWN = 20
     default=0.5,
     metavar="P",
     often=False,
-    help="Suspects are words whose annotation is wrong with a greater probability.  [default: 0.5]",
+    help="Suspects: words whose annotation is wrong with a greater probability.  [default: 0.5]",
 )
 @row_or_sentence_options
 @run_options
@@ -51,9 +51,9 @@ def doubt(
 ) -> int:
     """Rank annotated words, or sentences, by how much the scores doubt them, the most doubtful first.
 
-    Writes a row for each word, JSON Lines or, on a terminal, a table of the first: prob of its head, and the most
-    probable head; with --labels, deprel_prob of both together, which then ranks it. With --by, --budget, --diverse or
-    --format conllu (as they are, with Doubt in MISC of suspects) sentences are ranked.
+    Writes a row for each word, JSON Lines or, on a terminal, a table: prob of its head, the most probable head; with
+    --labels deprel_prob of both, which then ranks it. With --by, --budget, --diverse or --format conllu sentences are
+    ranked; suspects have Doubt in MISC.
     """
     sentences = writing.encoder(run.output) is CONLLU or selection.of_sentences or by is not None
     if per == WORD and sentences:

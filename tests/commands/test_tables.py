@@ -35,6 +35,7 @@ TABLES = {
     "check-bias": (*SCORES, "-k", 50, "--seed", 1),
     "inspect": (*SCORES, *GOLD),
     "score": (*SCORES, "gold.conllu"),
+    "doubt": (*SCORES, "--conllu", "gold.conllu"),
     "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),
