@@ -156,6 +156,7 @@ COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", 
 OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
     "diff": ("diff", "bad.npz", "bad.npz"),
+    "doubt": ("doubt", "bad.npz", "--by", "entropy"),
     "score": ("score", "bad.npz", "trees.jsonl"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
 }
