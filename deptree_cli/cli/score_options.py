@@ -15,7 +15,7 @@ from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, wi
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.tempering_options import Tempering, tempering_options
+from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering, tempering_options
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
@@ -53,7 +53,7 @@ class ScoreOptions:
     labels_path: str | None = None
     other: ScoreSource | None = None
     rules: RuleOptions = NO_RULES
-    tempering: Tempering = Tempering()
+    tempering: Tempering = NO_TEMPERING
 
     @property
     def place(self) -> str:

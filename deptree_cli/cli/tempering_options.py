@@ -28,7 +28,7 @@ class Tempering:
     @property
     def label_temperature(self) -> float | None:
         """That of labels, None if it is that of arcs; a calibration without labels leaves them as they are."""
-        return self.calibrated and self.calibrated.of_labels
+        return None if self.calibrated is None else self.calibrated.of_labels
 
     @property
     def is_asked(self) -> bool:
@@ -39,6 +39,9 @@ class Tempering:
         """What of this a run must repeat to give the same result, with `labels` or without."""
         numbers = {"temperature": self.temperature, "labeltemperature": self.label_temperature if labels else None}
         return {name: None if number in (None, 1) else repr(number) for name, number in numbers.items()}
+
+
+NO_TEMPERING = Tempering()
 
 
 def _tempering(*, temperature: float, calibrated: str | None) -> Tempering:

@@ -51,15 +51,14 @@ PARTS = 5
 def calibrate(
     scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions
 ) -> int:
-    """Find the temperature that makes probabilities fit gold trees; all commands read it with --calibrated FILE.
+    """Find the temperature at which probabilities fit gold trees; all commands read it with --calibrated FILE.
 
-    Writes one JSON object: temperature, with --labels also label_temperature (of labels given the arc), and for arcs
-    and labels the log-likelihood per word and the expected calibration error before and after. What is "after" is
-    cross-validated: each fifth of the sentences (number i modulo 5) is judged by what was fitted to the others. With
-    --coverage the thresholds of sets of heads, for deptree marginals --head-sets.
+    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), log-likelihood per
+    word and expected calibration error before and after. After is cross-validated: every fifth sentence is judged by
+    what fits the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
 
-    Sentences with unknown heads (_) or an impossible gold tree do not count for the likelihood of arcs, but for all
-    else. Scores of all sentences are kept in memory: 8 bytes for each arc.
+    Sentences with unknown heads (_) or an impossible gold tree do not count for the likelihood of arcs. Scores are kept
+    in memory: 8 bytes for each arc.
     """
     _check(scores)
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
