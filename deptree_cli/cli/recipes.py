@@ -66,6 +66,7 @@ RECIPES: dict[str, list[str]] = {
     "estimate": ["estimate draws.jsonl"],
     "partition": _lines("partition"),
     "score": [f"score {PLAIN} {TREES} {space}" for space in SPACES[:2]],
+    "calibrate": [f"calibrate {WITH_WORDS} --coverage .5 {space}" for space in SPACES],
     "check": [f"check {TREES}"],
     "diff": [f"diff scores.npz scores.npz --scale log {space} -k 20 --seed 1" for space in SPACES],
     "bitext align": ["bitext align pairs.npz", *(f"bitext align pairs.npz --threshold .5 {each}" for each in PRUNED)],

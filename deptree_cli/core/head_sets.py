@@ -63,6 +63,8 @@ class HeadSets:
     @classmethod
     def of(cls, parts: Sequence[ArcEvidence], fit: Fit, coverages: Sequence[float]) -> list[HeadSets]:
         """Fit one for each coverage; no part has a say in the threshold and temperature that it is judged at."""
+        if not coverages:
+            return []
         tried = [_tried(parts, number, temperature, coverages) for number, temperature in enumerate(fit.others)]
         means = np.sum(tried, axis=0)
         scores = np.concatenate([gold_scores(part, fit.temperature) for part in parts])

@@ -155,6 +155,7 @@ def test_scores(meet, refused, args, says, files):
 COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "convert"]
 OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
+    "calibrate": ("calibrate", "bad.npz", "--gold", "gold.conllu"),
     "diff": ("diff", "bad.npz", "bad.npz"),
     "score": ("score", "bad.npz", "trees.jsonl"),
 }
@@ -170,6 +171,10 @@ def test_no_command_that_reads_scores_is_missing():
 def test_every_command(deptree, put, refused, args):
     put("bad.npz", {"x-7": matrix((1, 2, np.nan))})
     put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
+    put(
+        "gold.conllu",
+        "# sent_id = x-7\n" + "".join(f"{i}\tw\t_\t_\t_\t_\t{i - 1}\t_\t_\t_\n" for i in (1, 2, 3)) + "\n",
+    )
     refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
 
 
