@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deptree_cli.core.batches.distributions import TreeDistributions
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
@@ -101,6 +100,8 @@ class ArcEvidence:
 
     def at(self, temperature: float) -> Iterator[tuple[GoldArcs, Float, float]]:
         """Each sentence with its marginals, (n+1, n+1), and log Z at a temperature."""
+        from deptree_cli.core.batches.distributions import TreeDistributions  # loads kernels: when there is work
+
         for start in range(0, len(self.sentences), TOGETHER):
             some = self.sentences[start : start + TOGETHER]
             found = TreeDistributions([each.log_scores / temperature for each in some], "log", self.space)
