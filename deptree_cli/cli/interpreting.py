@@ -61,6 +61,7 @@ COSTS = {
     "decode": Cost(30, tree=6, tree_power=3, by=("size",)),
     "marginals": _SUMS,
     "score": _SUMS,
+    "calibrate": Cost(5000),
     "check": Cost(0),
     "partition": _SUMS,
     "expect": Cost(60),
