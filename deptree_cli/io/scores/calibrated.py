@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -68,7 +68,7 @@ def read_calibrated(path: str) -> Calibrated:
             raise _none(file.place, "") from None
         if not (_positive(arcs) and (labels is None or _positive(labels))):
             raise _none(file.place, ": a temperature is no positive number")
-        if not all(_positive(each) and 0 <= limit <= 1 for each, limit in sets.items()):
+        if not all(_positive(each) and (limit == 0 or _positive(limit)) and limit <= 1 for each, limit in sets.items()):
             raise _none(file.place, ": a coverage or a threshold is no probability")
     return Calibrated(float(arcs), None if labels is None else float(labels), sets, file.place)
 
@@ -86,7 +86,7 @@ def temperatures(path: str, temperature: float) -> dict[str, float]:
 
 
 def _positive(value: Any) -> bool:
-    return type(value) in (int, float) and isfinite(value) and value > 0
+    return type(value) in (int, float) and 0 < value < inf
 
 
 def _none(place: str, why: str) -> DeptreeError:
