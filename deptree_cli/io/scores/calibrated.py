@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -13,6 +12,9 @@ from deptree_cli.io.files.streams import open_input
 
 # No calibration is so large.
 MOST_BYTES = 1 << 20
+
+# Nor is a temperature.
+TOO_LARGE = 1e15
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def temperatures(path: str, temperature: float) -> dict[str, float]:
 
 
 def _positive(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < inf
+    return type(value) in (int, float) and 0 < value < TOO_LARGE
 
 
 def _none(place: str, why: str) -> DeptreeError:
