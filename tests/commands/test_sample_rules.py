@@ -219,6 +219,7 @@ READING_RULES = [
 BESIDE = {
     "score": (DATA / "gold.conllu",),
     "doubt": ("--conllu", DATA / "gold.conllu"),
+    "calibrate": ("--gold", DATA / "gold.conllu"),
     "diff": (DATA / "scores.npz", "-k", 5),
     "check-bias": ("--sampler", "auto", "-k", 200),
     "convert": ("-o", "out.npz"),

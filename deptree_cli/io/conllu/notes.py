@@ -20,7 +20,7 @@ GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
 # Entries `Key=value` of MISC.
-MISC = frozenset({b"HeadProb", b"LabelProb", b"Doubt"})
+MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt"})
 
 
 def key_of(comment: bytes) -> bytes:
