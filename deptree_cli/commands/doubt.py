@@ -55,7 +55,9 @@ def doubt(
     --labels deprel_prob of both, which then ranks it. With --by, --budget, --diverse or --format conllu sentences are
     ranked; suspects have Doubt in MISC.
     """
-    sentences = writing.encoder(run.output) is CONLLU or selection.of_sentences or by is not None
+    if written := writing.encoder(run.output) is CONLLU:
+        scores.check_words()
+    sentences = written or selection.of_sentences or by is not None
     if per == WORD and sentences:
         raise click.UsageError("--by, --budget, --diverse and CoNLL-U are of sentences: pass --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
