@@ -163,8 +163,8 @@ temperature_option = reading_option(
     "--temperature", type=float, default=1.0, callback=positive, help="Divide log-scores by this.  [default: 1]"
 )
 
-# What scores of arcs need wherever they are read.
-LAYOUT_OPTIONS = [
+# What matrices need wherever they are read.
+MATRIX_OPTIONS = [
     reading_option(
         "--from",
         "preset",
@@ -182,6 +182,18 @@ LAYOUT_OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf forbids; so does -1e15 and below).",
     ),
     reading_option(
+        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
+    ),
+    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
+    temperature_option,
+    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
+]
+
+# The same, of one parser's file of scores.
+LAYOUT_OPTIONS = [
+    *MATRIX_OPTIONS,
+    reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or a line each): the last axis of the scores is labels."
     ),
     reading_option(
@@ -190,18 +202,6 @@ LAYOUT_OPTIONS = [
         multiple=True,
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
-    reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
-    ),
-    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
-    reading_option(
-        "--projective",
-        is_flag=True,
-        often=True,
-        help="Only trees without crossing arcs.",
-    ),
-    temperature_option,
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
 _OPTIONS = [
