@@ -40,9 +40,12 @@ BENCHMARKS = {
     "constraints": Benchmark(
         "constraints.tables", "trees under rules: validity, accuracy, certificates, time, a heuristic, known heads"
     ),
+    "calibrate": Benchmark("calibration.tables", "temperatures by both criteria, and the coverage of sets of heads"),
     "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
     "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
+    "doubt": Benchmark("annotation.doubt", "errors planted in gold trees, and how early a ranking of words finds them"),
+    "combine": Benchmark("annotation.combine", "two parsers' scores of English, one by one, multiplied, and mixed"),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),
     "eval": Benchmark(

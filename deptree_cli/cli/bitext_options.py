@@ -17,9 +17,9 @@ from deptree_cli.cli.progress import Counted, tell_at_work
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
-from deptree_cli.cli.score_options import temperature_option
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.tempering_options import temperature_option
 from deptree_cli.core.at_work import watched
 from deptree_cli.core.bitext.costs import chart_size, seconds
 from deptree_cli.core.errors import DeptreeError

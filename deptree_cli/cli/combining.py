@@ -170,7 +170,7 @@ class Mix:
             if isinstance(each, TreeSet) and each.labels:
                 shares = weight * each.times / each.times.sum()
                 for share, tree, labels in zip(shares.tolist(), each.heads, each.labels, strict=True):
-                    for word in np.flatnonzero(tree == heads):
+                    for word in np.flatnonzero(tree == heads).tolist():
                         votes[word][labels[word]] += share
         if not any(votes):
             return None

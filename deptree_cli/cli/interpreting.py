@@ -62,6 +62,8 @@ COSTS = {
     "marginals": _SUMS,
     "score": _SUMS,
     "eval": Cost(60),
+    "doubt": Cost(60),
+    "calibrate": Cost(5000),
     "check": Cost(0),
     "partition": _SUMS,
     "expect": Cost(60),

@@ -49,11 +49,17 @@ def _converted(kind: Any, convert: Any, noun: str, value: Any, param: Any, ctx: 
             return number
     except click.BadParameter:
         pass
-    kind.fail(f"Expected {noun}, {_described(kind, value)}, found {value!r}.", param, ctx)
+    expected = ", ".join(filter(None, [noun, _described(kind, value)]))
+    kind.fail(f"Expected {expected}, found {value!r}.", param, ctx)
 
 
 def _described(kind: Any, value: object = None) -> str:
-    """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it."""
+    """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it.
+
+    Nothing where there are none.
+    """
+    if kind.min is None and kind.max is None:
+        return ""
     with suppress(ValueError, TypeError):
         if kind.max is not None and float(str(value)) > kind.max >= TECHNICAL:
             return f"at most {kind.max}"

@@ -15,7 +15,7 @@ from deptree_cli.core.errors import DeptreeError
 ARGUMENTS = (
     *("nan_forbids", "scale", "space", "single_root", "projective", "labels"),
     *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "passes", "lexicalised", "particles", "kind"),
-    *("engine", "scheduler", "jobs", "relax", "budget", "temperature"),
+    *("engine", "scheduler", "jobs", "relax", "budget", "temperature", "criterion"),
 )
 ARGUMENT = re.compile(f'`(?P<name>{"|".join(ARGUMENTS)})(=(?P<value>"[a-z-]*"|[a-zA-Z0-9]+))?`')
 

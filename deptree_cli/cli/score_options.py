@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, with_rules_told
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering, tempering_options
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
@@ -45,6 +45,7 @@ class ScoreOptions:
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
         rules: what trees must obey.
+        tempering: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
@@ -52,6 +53,7 @@ class ScoreOptions:
     labels_path: str | None = None
     other: ScoreSource | None = None
     rules: RuleOptions = NO_RULES
+    tempering: Tempering = NO_TEMPERING
 
     @property
     def place(self) -> str:
@@ -149,7 +151,7 @@ class ScoreOptions:
             "scale": read.get("scale"),
             "root": "single" if space.single_root else "multi",
             "trees": space.kind or None,
-            "temperature": None if self.how.temperature == 1 else repr(self.how.temperature),
+            **self.tempering.signature_fields(self.how.labels is not None),
             "nan": "forbids" if self.how.nan_forbids else None,
             "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
@@ -158,10 +160,6 @@ class ScoreOptions:
             **self.rules.signature_fields,
         }
 
-
-temperature_option = reading_option(
-    "--temperature", type=float, default=1.0, callback=positive, help="Divide log-scores by this.  [default: 1]"
-)
 
 # What matrices need wherever they are read.
 MATRIX_OPTIONS = [
@@ -186,13 +184,13 @@ MATRIX_OPTIONS = [
     ),
     reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
-    temperature_option,
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
-# The same, of one parser's file of scores.
+# What the scores of one parser need.
 LAYOUT_OPTIONS = [
     *MATRIX_OPTIONS,
+    tempering_options,
     reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or a line each): the last axis of the scores is labels."
     ),
@@ -264,7 +262,7 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    temperature: float,
+    tempering: Tempering,
     nan_forbids: bool,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
@@ -284,12 +282,13 @@ def options_of(
         label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees(found), space, False if multi_root else None, projective or None),
-        temperature=temperature,
+        temperature=tempering.temperature,
+        label_temperature=tempering.label_temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
         constraints=rules.read(),
     )
-    return ScoreOptions(found, how, labels, rules=rules)
+    return ScoreOptions(found, how, labels, rules=rules, tempering=tempering)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

@@ -22,7 +22,7 @@ _SCORES = reading_option(
 
 _NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
-    *("temperature", "nan_forbids"),
+    *("tempering", "nan_forbids"),
 )
 
 
@@ -32,7 +32,7 @@ def _beside(*, scores: str | None, **how: Any) -> ScoreOptions | None:
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if parameter.name in how and given:
+        if parameter.name in (*how, "temperature", "calibrated") and given:
             raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
     return None
 

@@ -191,9 +191,33 @@ def _of_rows(*, as_json: bool, as_tsv: bool, header: bool | None = None) -> Writ
     return Writing((JSONL.name, TSV.name), fmt, header, tables=True)
 
 
+def _of_rows_or_sentences(*, fmt: str | None, as_json: bool, as_tsv: bool, header: bool | None) -> Writing:
+    if fmt and (as_json or as_tsv):
+        raise click.UsageError(f"--{'json' if as_json else 'tsv'} and --format are two formats: choose one.")
+    rows = _of_rows(as_json=as_json, as_tsv=as_tsv, header=header)
+    return replace(rows, formats=(*rows.formats, CONLLU.name), fmt=fmt or rows.fmt)
+
+
 # Gives a command whose results are rows --json and --tsv, as one `writing: Writing`; the first also --header.
 row_options = bound("writing", [*_ROW_OPTIONS, _HEADER], _of_rows)
 bare_row_options = bound("writing", _ROW_OPTIONS, _of_rows)
+
+# The same for a command that also writes the sentences themselves, for which --format has a place.
+row_or_sentence_options = bound(
+    "writing",
+    [
+        writing_option(
+            "--format",
+            "fmt",
+            type=click.Choice([JSONL.name, TSV.name, CONLLU.name]),
+            often=True,
+            help="Rows as --json or --tsv, or the sentences.",
+        ),
+        *_ROW_OPTIONS,
+        _HEADER,
+    ],
+    _of_rows_or_sentences,
+)
 
 # Gives a command whose results are objects of JSON --header, as one `writing: Writing`.
 json_options = bound("writing", [_HEADER], Writing)

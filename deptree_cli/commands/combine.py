@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -83,20 +83,20 @@ def combine(
 ) -> int:
     """Combine parsers, or votes: score files in any layouts, and anybody's trees, of the same sentences.
 
-    product: the weighted sum of log-scores, a score file for all other commands. mixture: the weighted mean of the arcs'
-    probabilities, exact, and the consensus tree: the one with the highest expected attachment score. Trees (CoNLL-U,
-    JSON Lines of sent_id and heads) are votes. A mixture has no scores of arcs; it is written as JSON Lines (heads,
-    support, marginals, standard_errors over voters), as CoNLL-U with HeadProb, or as arrays of the marginals.
+    product: the weighted sums of log-scores, a score file for all other commands. mixture: the weighted means of arcs'
+    probabilities, exact, and the consensus tree, which has the highest expected attachment score. Trees (CoNLL-U, or
+    JSON Lines of sent_id and heads) are votes.
+
+    A mixture has no scores of arcs. It is written as JSON Lines (heads, support, marginals, and standard_errors over
+    voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
     """
+    _check(scores, weights, fit, gold, conllu)
     members = members_of(scores, _layout(how))
-    mixed = _is_mixture(method, members)
-    _check(members, mixed, weights, fit, gold, conllu)
+    mixed = _is_mixture(method, members, fit)
     if not mixed and writing.fmt is not None:
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
     space = _space(members, how)
-    interpretation = Interpretation(
-        Layout(), Layout(), space=space, temperature=how["temperature"], nan_forbids=how["nan_forbids"]
-    )
+    interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
 
     def source() -> Source[Any, Any]:
         items = Counted(read_members(members, conllu, gold))
@@ -119,28 +119,26 @@ def _layout(how: dict[str, Any]) -> Layout | None:
     return layout(*asked) if any(asked) else None
 
 
-def _is_mixture(method: str | None, members: Sequence[Member]) -> bool:
-    trees = next((each.path for each in members if each.scores is None), None)
-    if method == PRODUCT and trees is not None:
-        raise click.UsageError(f"{trees} has trees, which have no scores to add up. Use --method {MIXTURE}.")
-    return method == MIXTURE or trees is not None
-
-
-def _check(
-    members: Sequence[Member], mixed: bool, weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None
-) -> None:
+def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
     """Raise for options that contradict each other."""
-    paths = [each.path for each in members]
     if fit and weights:
         raise click.UsageError("--fit finds the weights: leave out --weights.")
     if fit != (gold is not None):
         raise click.UsageError("--fit needs gold trees: --gold FILE." if fit else "--gold is for --fit. Add it.")
-    if fit and (STDIN in paths or STDIN in (gold, conllu)):
+    if fit and STDIN in (*paths, gold, conllu):
         raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
-    if fit and any(each.scores is None for each in members):
-        raise click.UsageError("--fit needs the probabilities of gold trees, and files of trees have none.")
-    if conllu == STDIN and len(members) > 1:
+    if conllu == STDIN and len(paths) > 1:
         raise click.UsageError("--conllu is read beside each file, and standard input (-) can be read only once.")
+
+
+def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:
+    """Whether the files are mixed: if that is asked for, and if one of them is of trees."""
+    trees = next((each.path for each in members if each.scores is None), None)
+    if method == PRODUCT and trees is not None:
+        raise click.UsageError(f"{trees} has trees, which have no scores to add up. Use --method {MIXTURE}.")
+    if fit and trees is not None:
+        raise click.UsageError(f"--fit needs probabilities of gold trees, and {trees} has none: give --weights.")
+    return method == MIXTURE or trees is not None
 
 
 def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
@@ -157,7 +155,6 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
         "from": ",".join(presets),
         "root": "single" if space.single_root else "multi",
         "trees": space.kind or None,
-        "temperature": None if how["temperature"] == 1 else repr(how["temperature"]),
         "nan": "forbids" if how["nan_forbids"] else None,
     }
 
@@ -173,7 +170,7 @@ def _fitted(source: Source[Any, Any], mixed: bool, run: RunOptions) -> Float:
     return fit.found.weights
 
 
-def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: dict[str, object]) -> int:
+def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
     """Write the scores of the product; the exit status."""
     target, pipeline = layout(WRITTEN), Pipeline(source, run)
     fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -15,17 +15,18 @@ from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_opt
 from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
+from deptree_cli.core.head_sets import head_sets
 from deptree_cli.core.pruning.estimate import Estimate
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders import ARRAYS
-from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.encoders.text import CONLLU, JSONL
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.record import Record
@@ -62,19 +63,39 @@ SIZE = 1000
 )
 @score_options
 @pruning_options(by_merits=False)
+@option(
+    "--head-sets",
+    "with_sets",
+    is_flag=True,
+    help="Write the set of heads of each word, by the threshold of --calibrated.",
+)
+@option(
+    "--coverage", type=float, often=False, metavar="SHARE", help="Of --head-sets: one of FILE.  [default: the first]"
+)
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @format_options("jsonl", "conllu", ARRAYS)
 @run_options
 def marginals(
-    scores: ScoreOptions, pruning: PruningOptions, size: int | None, run: RunOptions, writing: Writing
+    scores: ScoreOptions,
+    pruning: PruningOptions,
+    with_sets: bool,
+    coverage: float | None,
+    size: int | None,
+    run: RunOptions,
+    writing: Writing,
 ) -> int:
     """Compute the probability of every arc."""
     size = _size(size, scores.need_trees, pruning)
+    sets = _head_sets(scores, with_sets, coverage)
     estimating = Estimating(pruning.method, pruning.settings, run)
     last = pruning.signature_fields if pruning.is_asked else {"size": size, "seed": pruning.seed if size else None}
+    last = {**last, "coverage": sets and sets[0], "threshold": sets and repr(sets[1])}
     told = f"where rules need whole trees, marginals are shares of {counted(size, 'drawn tree')} (-k)" if size else KEPT
     job = Job("marginals", scores.source(told), run, writing, last=last, choose=estimating.until_stopped)
-    work = Marginals(estimating.work if pruning.is_asked else None, job.encoder is not CONLLU, size)
+    if sets and job.encoder not in (JSONL, CONLLU):
+        raise click.UsageError("--head-sets are written to JSON Lines or CoNLL-U, not to arrays.")
+    limit = sets and sets[1]
+    work = Marginals(estimating.work if pruning.is_asked else None, job.encoder is not CONLLU, size, limit)
     with estimating.listening():
         code = job.write(work, pruning.seed if size else pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)
@@ -91,6 +112,17 @@ def _size(size: int | None, need_trees: bool, pruning: PruningOptions) -> int | 
     return (size or SIZE) if need_trees else None
 
 
+def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tuple[float, float] | None:
+    """The coverage and the threshold of the sets of heads that are asked for."""
+    if not asked:
+        if coverage is not None:
+            raise click.UsageError("--coverage is that of --head-sets. Add --head-sets, or remove it.")
+        return None
+    if scores.tempering.calibrated is None:
+        raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --calibrated FILE.")
+    return scores.tempering.calibrated.head_set(coverage)
+
+
 @dataclass(frozen=True, eq=False)
 class ArcMarginals:
     """The marginals of a sentence.
@@ -100,6 +132,7 @@ class ArcMarginals:
         labelled: of arcs with labels, (n+1, n+1, L), if there are labels.
         estimate: what they are from, if they are not exact.
         acceptance: the share of drawn trees that obey, if they are shares of such trees.
+        limit: the threshold of sets of heads, if these are asked for.
     """
 
     sentence: ScoredSentence
@@ -107,6 +140,12 @@ class ArcMarginals:
     labelled: Float | None
     estimate: Estimate | None = None
     acceptance: float | None = None
+    limit: float | None = None
+
+    @property
+    def head_sets(self) -> list[list[int]] | None:
+        """The set of heads of each word, if these are asked for."""
+        return None if self.limit is None else head_sets(self.arcs, self.limit)
 
     @property
     def r_hat(self) -> float:
@@ -127,6 +166,8 @@ class ArcMarginals:
         if sentence.scored.labels:
             row["labels"] = sentence.scored.labels.names
         row["marginals"] = _as_read(sentence, self.arcs if self.labelled is None else self.labelled).tolist()
+        if self.head_sets is not None:
+            row["head_sets"] = self.head_sets
         if estimate is None:
             return dump(row)
         told = convergence(estimate)
@@ -143,11 +184,13 @@ class ArcMarginals:
         return block.with_misc(self._probs(block.heads, block.deprels), comments)
 
     def _probs(self, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
-        """The notes in MISC of the words that have a HEAD."""
-        labels, misc = self.sentence.scored.labels, {}
+        """The notes in MISC of the words that have a HEAD; all words have a set of heads."""
+        labels, sets = self.sentence.scored.labels, self.head_sets or []
+        misc = {word: f"HeadSet={','.join(map(str, heads))}" for word, heads in enumerate(sets, 1)}
         for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
             if head is not None:
-                misc[word] = f"HeadProb={probability(self.arcs[head, word])}"
+                prob = f"HeadProb={probability(self.arcs[head, word])}"
+                misc[word] = f"{prob}|{misc[word]}" if word in misc else prob
                 if labels and self.labelled is not None and deprel in labels.names:
                     given = self.labelled[head, word, labels.names.index(deprel)]
                     misc[word] += f"|LabelProb={probability(given)}"
@@ -178,16 +221,18 @@ class Marginals:
 
     Attributes:
         size: how many drawn trees they are shares of where rules need whole trees; None without such rules.
+        limit: the threshold of sets of heads, if these are asked for.
     """
 
     work: Estimator | None
     as_read: bool
     size: int | None = None
+    limit: float | None = None
 
     @property
     def in_batches(self) -> bool:
         """Whether many sentences are summed at once."""
-        return self.work is None and self.as_read
+        return self.work is None and self.as_read and self.limit is None
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
         """The work on many sentences."""
@@ -196,6 +241,9 @@ class Marginals:
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         """The work on one sentence."""
+        return replace(self._found(sentence, rng), limit=self.limit)
+
+    def _found(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         if self.size is not None and sentence.constrained.finders:
             return _of_drawn(sentence, self.size, rng)
         labels = sentence.scored.labels

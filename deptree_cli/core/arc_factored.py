@@ -214,14 +214,20 @@ class ArcFactored(OverTrees):
         log_scores[head, word] = -np.inf
         return self._with(log_scores=log_scores)._feasible("Allow more arcs")
 
-    def tempered(self, temperature: float) -> Self:
-        """The distribution with log-scores divided by a temperature; 1 changes nothing. Labels stay as they are.
+    def tempered(self, temperature: float, label_temperature: float = 1.0) -> Self:
+        """The distribution with log-scores divided by a temperature; 1 changes nothing.
+
+        Args:
+            label_temperature: of labels given the arc.
 
         Raises:
-            DeptreeError: it is not a positive number, or takes scores out of range.
+            DeptreeError: one is not a positive number, or takes scores out of range.
         """
-        log_scores = checked_temperature(self.log_scores, temperature)
-        return self._with(log_scores=log_scores, rest=None if self.rest is None else self.rest / temperature)
+        log_scores, labels = checked_temperature(self.log_scores, temperature), self.labels
+        if labels is not None and label_temperature != 1.0:
+            labels = labels.tempered(label_temperature)
+        rest = None if self.rest is None else self.rest / temperature
+        return self._with(log_scores=log_scores, labels=labels, rest=rest)
 
     def powered(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power, forbidden arcs staying so.

@@ -40,9 +40,14 @@ class Calibration:
         return float(self.confidence.sum() / max(self.words.sum(), 1.0))
 
     @property
+    def gaps(self) -> Float:
+        """By how much confidence is above accuracy in each tenth, times its words: those of several counts add up."""
+        return self.confidence - self.right
+
+    @property
     def error(self) -> float:
         """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and accuracy over words."""
-        return float(np.abs(self.confidence - self.right).sum() / max(self.words.sum(), 1.0))
+        return float(np.abs(self.gaps).sum() / max(self.words.sum(), 1.0))
 
     def summary(self) -> dict[str, Any]:
         """All numbers by name, with the tenths that have words as `bins`."""

@@ -1,8 +1,8 @@
 """Several distributions over the trees of one sentence made into one: logarithmic and linear opinion pools.
 
-The *product* (logarithmic pool) has the weighted sums of log-scores, and so is arc-factored itself. The *mixture* (linear
-pool) is not, but the probabilities of its arcs are weighted means, which is all that the tree with the highest expected
-attachment score needs. Genest and Zidek 1986; for parsers Sagae and Lavie 2006, Surdeanu and Manning 2010.
+The *product* (logarithmic pool) has the weighted sums of log-scores, and so is arc-factored itself. The *mixture*
+(linear pool) is not, but the probabilities of its arcs are weighted means, which is all that the tree with the highest
+expected attachment score needs. Genest and Zidek 1986; for parsers Sagae and Lavie 2006, Surdeanu and Manning 2010.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 
 # Where a fit of the mixture ends: the largest change of a weight, and how many steps it may take.
@@ -62,32 +62,32 @@ def product(members: Sequence[ArcFactored], weights: Float) -> Float:
 def mixture(members: Sequence[Shares], weights: Float) -> Mixture:
     """The arcs of a mixture by (m,) weights that sum to 1.
 
-    Each tree, and each member that has probabilities, is a voter: the standard error is that of a weighted mean over
-    independent voters, sqrt(sum v^2 (x - mean)^2 / (1 - sum v^2)), as from the usual estimate of their variance.
+    Each tree, and each member that has probabilities, is a voter of weight v. If voters are drawn independently from
+    one population, sum v^2 (x - mean)^2 / (1 + sum v^2 - 2 sum v^3 / sum v^2) estimates the variance of the weighted
+    mean without bias; for k equal voters it is that of x over k.
     """
     marginals = np.sum([weight * each.arcs for weight, each in zip(weights, members, strict=True)], axis=0)
-    squares, spread = 0.0, np.zeros_like(marginals)
-    for weight, each in zip(weights, members, strict=True):
-        if each.voters is None:
-            squares, spread = squares + weight**2, spread + weight**2 * (each.arcs - marginals) ** 2
-        else:
-            within = each.arcs * (1 - marginals) ** 2 + (1 - each.arcs) * marginals**2
-            squares, spread = squares + weight**2 / each.voters, spread + weight**2 / each.voters * within
-    return Mixture(marginals, np.sqrt(spread / (1 - squares)) if squares < 1 - 1e-12 else None)
+    squares, cubes, spread = 0.0, 0.0, np.zeros_like(marginals)
+    for weight, each in zip(weights.tolist(), members, strict=True):
+        voters = each.voters or 1
+        apart = (each.arcs - marginals) ** 2
+        if each.voters is not None:  # they say yes or no
+            apart = each.arcs * (1 - marginals) ** 2 + (1 - each.arcs) * marginals**2
+        spread += weight**2 / voters * apart
+        squares, cubes = squares + weight**2 / voters, cubes + weight**3 / voters**2
+    freedom = 1 + squares - 2 * cubes / squares
+    return Mixture(marginals, np.sqrt(spread / freedom) if freedom > 1e-12 else None)
 
 
 def consensus(marginals: Float, space: TreeSpace) -> Heads:
     """The tree of a space with the highest expected attachment score under some marginals of arcs, (n,).
 
-    Raises:
-        DeptreeError: no tree of that space has arcs of positive probability alone.
+    Of votes there may be none of that space whose arcs all have votes: then as few as possible are without.
     """
-    scores = np.where(marginals > 0, marginals, -np.inf)
-    if not space.is_feasible(marginals > 0):
-        # An arc that nobody votes for costs more than all others can make up for.
-        scores = np.where(marginals > 0, marginals, -len(marginals))
-        scores[:, 0] = -np.inf
-        np.fill_diagonal(scores, -np.inf)
+    # An arc that nobody votes for costs more than all others can make up for: a tree without them comes first.
+    scores = np.where(marginals > 0, marginals, -float(len(marginals)))
+    scores[:, 0] = -np.inf
+    np.fill_diagonal(scores, -np.inf)
     return space.maximum_tree(scores)[0]
 
 
@@ -108,8 +108,8 @@ class Pooled(NamedTuple):
 def fit_product(sentences: Sequence[tuple[Sequence[ArcFactored], Heads]]) -> Pooled:
     """The weights (m,), not negative, under which the product gives gold trees the highest probability.
 
-    The log-likelihood is concave; its derivative by a weight is the member's score of the gold tree less its expectation
-    under the product. L-BFGS-B; each evaluation takes the marginals of every sentence, O(n^3).
+    The log-likelihood is concave; its derivative by a weight is the member's score of the gold tree less what is
+    expected of it under the product. L-BFGS-B; each evaluation takes the marginals of every sentence, O(n^3).
 
     Args:
         sentences: the members of each, and its gold tree, (n,) heads, which all members allow.
@@ -145,7 +145,9 @@ def product_gradient(members: Sequence[ArcFactored], weights: Float, heads: Head
 
 
 def fit_mixture(log_probs: Float) -> Pooled:
-    """The weights (m,) of a mixture under which gold trees are most probable: expectation maximisation, which is concave.
+    """The weights (m,) of a mixture under which gold trees are most probable, by expectation maximisation.
+
+    The log-likelihood is concave.
 
     Args:
         log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible.
@@ -178,7 +180,9 @@ def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
     """
     found = np.array(weights or [1 / size] * size, dtype=np.float64)
     if len(found) != size:
-        raise DeptreeError(f"{len(found)} weights for {size} files", "Give one for each file, in their order")
+        raise DeptreeError(
+            f"{counted(len(found), 'weight')} for {counted(size, 'file')}", "Give one for each file, in their order"
+        )
     if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
         raise DeptreeError("weights must be positive numbers, or 0 to leave a file out", "Give such weights")
     return found / found.sum() if mixed else found

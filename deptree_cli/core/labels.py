@@ -16,6 +16,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import checked_temperature
 from deptree_cli.core.streams import Randomness, stream_of
 
 ROOT = "root"
@@ -100,6 +101,14 @@ class Labels:
     def with_log_probs(self, log_probs: Float) -> Labels:
         """The same names with other probabilities."""
         return Labels(self.names, log_probs, self.id, self.added)
+
+    def tempered(self, temperature: float) -> Labels:
+        """The same names, their log-probabilities divided by a temperature and normalised.
+
+        Raises:
+            DeptreeError: it is not a positive number, or takes scores out of range.
+        """
+        return self.with_log_probs(tempered_log_probs(self.log_probs, temperature))
 
     def of(self, heads: Integers) -> Float:
         """log P(label | arc) of k trees' arcs: heads (k, n) -> (k, n, L)."""
@@ -187,6 +196,17 @@ def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float, Fl
     with np.errstate(invalid="ignore"):
         rest = np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
         return totals, rest, (masked - highest[..., None]) - above[..., None]
+
+
+def tempered_log_probs(log_probs: Float, temperature: float) -> Float:
+    """Log-probabilities of labels, (..., L), at a temperature; arcs without a label, whose rows are -inf, stay so.
+
+    Raises:
+        DeptreeError: the temperature is not a positive number, or takes scores out of range.
+    """
+    scores = checked_temperature(log_probs, temperature)
+    highest, above = log_sum(scores)
+    return (scores - highest[..., None]) - np.where(np.isfinite(above), above, 0.0)[..., None]
 
 
 def log_sum(log_scores: Float) -> tuple[Float, Float]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from functools import partial
+from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.beside import sentences, with_gold
@@ -38,7 +39,7 @@ class Member:
     scores: ScoreSource | None = None
     layout: Layout | None = None
 
-    def side(self, conllu: str | None) -> Side[Record] | Side[TreeSet]:
+    def side(self, conllu: str | None) -> Side[Any]:
         """Its sentences, at the lengths of those in a CoNLL-U file if there is one."""
         if self.scores is None or self.layout is None:
             return Side(read_tree_sets(self.path), "trees", place_of(self.path))
@@ -94,33 +95,43 @@ def read_members(members: Sequence[Member], conllu: str | None, gold: str | None
     Raises:
         DeptreeError: the files do not hold the same sentences (`joined`).
     """
-    layouts = [each.layout for each in members]
     rest = list(members)
     if conllu is not None:
-        found = _led(sentences([conllu]), lambda block: (block.names, block.n, block), ())
+        found = _led(sentences([conllu]), _of_block)
     else:
         first = rest.pop(0)
-        found = _led(first.side(None), lambda item: (item.names, _words(item, first.layout), None), None)
-    for number, member in enumerate(rest, len(members) - len(rest)):
-        found = joined(Side(found, "sentences"), member.side(conllu), _adding(layouts[number]))
+        found = _led(first.side(None), partial(_of_first, layout=first.layout))
+    for member in rest:
+        found = joined(Side(found, "sentences"), member.side(conllu), _adding(member.layout))
     if gold is not None:
         found = with_gold(Side(found, "sentences"), [gold], lambda each: each.n)
     yield from found
 
 
-def _led(side: Side, taken: Callable, found: tuple | None) -> Iterator[Members | DeptreeError]:  # type: ignore[type-arg]
-    """The sentences of what leads."""
-    for number, item in zip(count(1), side.in_order(), strict=False):
+def _led(side: Side[Any], begun: Callable[[Any], Members]) -> Iterator[Members | DeptreeError]:
+    """The sentences of what leads; nameless ones are called by their numbers."""
+    for number, item in enumerate(side.in_order(), 1):
         if isinstance(item, DeptreeError):
             yield item
-            continue
-        names, n, block = taken(item)
-        name = getattr(item, "sent_id", "") or next(iter(names), "") or str(number)
-        yield Members(name, names, n, item.place, block, found=(item,) if found is None else found)
+        else:
+            members = begun(item)
+            yield members if members.sent_id else replace(members, sent_id=str(number))
+
+
+def _of_block(block: Block) -> Members:
+    return Members(block.sent_id, block.names, block.n, block.place, block)
+
+
+def _of_first(item: Record | TreeSet, layout: Layout | None) -> Members:
+    name = item.sent_id if isinstance(item, Record) else next(iter(item.names), "")
+    return Members(name, item.names, _words(item, layout), item.place, found=(item,))
 
 
 def _words(item: Record | TreeSet, layout: Layout | None) -> int:
-    return item.n if isinstance(item, TreeSet) or layout is None else words_in(item.scores.shape, layout)  # type: ignore[union-attr]
+    if isinstance(item, TreeSet):
+        return item.n
+    assert layout is not None  # scores have one
+    return words_in(item.scores.shape, layout)
 
 
 def _adding(layout: Layout | None) -> Callable[[Members, Record | TreeSet, int], Members]:

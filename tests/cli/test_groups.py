@@ -158,7 +158,7 @@ def plain(*names: str) -> list[str]:
 def test_bash_completes_commands(complete: Callable[..., list[str]]) -> None:
     assert complete("") == plain(*COMMANDS)
     assert complete("sam") == plain("sample")
-    assert complete("d") == plain("decode", "diff", "dump")
+    assert complete("d") == plain("decode", "doubt", "diff", "dump")
     assert complete("x") == []
 
 

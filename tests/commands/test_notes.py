@@ -16,11 +16,12 @@ NOTES = (
     *("tree_logprob", "tree_prob", "tree_count", "label_logprob", "entropy"),
     *("swor_rank", "swor_weight", "swor_weight_normalised", "swor_tau", "swor_mass", "swor_exhausted"),
     *("certified", "gap", "relaxed", "relaxed_fewest"),
+    *("expected_errors", "least_margin", "disagreement"),
     *("derivation_logprob", "effective_size", "particles"),
 )
 STALE = "".join(f"# {key} = stale\n" for key in NOTES).encode()
 NOTED = re.compile(rb"^# (%s) = .*\n" % "|".join(NOTES).encode(), re.MULTILINE)
-IN_MISC = re.compile(rb"(?:HeadProb|LabelProb)=[^|\n]*")
+IN_MISC = re.compile(rb"(?:HeadProb|LabelProb|Doubt)=[^|\n]*")
 
 # command -> the comments and the entries of MISC that it writes
 WRITES = {
@@ -38,7 +39,9 @@ def noted(put) -> bytes:
     """The gold sentences with notes of every kind, all of them untrue."""
     data = GOLD.read_bytes().replace(b"# text = ", STALE + b"# text = ")
     data = re.sub(rb"^(\d+\t(?:[^\t\n]*\t){8})_$", rb"\1HeadProb=stale", data, flags=re.MULTILINE)
-    data = re.sub(rb"^(\d+\t(?:[^\t\n]*\t){8}(?!Head)\S.*)$", rb"\1|LabelProb=stale|HeadProb=st=ale", data, flags=re.M)
+    data = re.sub(
+        rb"^(\d+\t(?:[^\t\n]*\t){8}(?!Head)\S.*)$", rb"\1|LabelProb=stale|Doubt=stale|HeadProb=st=ale", data, flags=re.M
+    )
     assert data.count(b"HeadProb=st") == len(re.findall(rb"^\d+\t", data, re.MULTILINE))
     put("noted.conllu", data)
     return data

@@ -93,6 +93,9 @@ CASES = [
     ("expect features {scores} {features} --grad", ALL, ALL, R * ALL),  # a gradient for each
     ("expect covariance {scores} {features}", ALL, 0, R * ALL),
     ("expect ge {scores} {features} --target target.txt --grad", ALL, ALL, ALL),
+    ("combine {scores}", ALL, ALL, 0),
+    ("doubt {scores} --conllu {data}/gold.conllu", ALL, ALL, 0),
+    ("doubt {scores} --conllu {data}/gold.conllu {labels} --per sentence --diverse 3", ALL, ALL, 0),
     ("diff {scores} {data}/scores.npz --seed 7", 2 * ALL, 2 * ALL, 0),
     ("inspect {scores}", 3 * ALL, ALL, 0),  # with several roots too, and without crossing arcs
     ("inspect {scores} --multi-root", 2 * ALL, ALL, 0),
@@ -171,5 +174,6 @@ def test_kernels_are_called_as_often_as_needed(
 
 
 def test_no_command_is_missing() -> None:
-    """But for the groups, `check` and `warm`, which read no scores of trees."""
-    assert {line.split()[0] for line, *_ in CASES} == set(COMMANDS) - {"check", "warm", *GROUPS}
+    """But for the groups, `check` and `warm`, which read no scores of trees, and `calibrate`, which sums again and
+    again at other temperatures."""
+    assert {line.split()[0] for line, *_ in CASES} == set(COMMANDS) - {"calibrate", "check", "warm", *GROUPS}

@@ -218,6 +218,8 @@ READING_RULES = [
 # What a command needs beside scores and rules.
 BESIDE = {
     "score": (DATA / "gold.conllu",),
+    "doubt": ("--conllu", DATA / "gold.conllu"),
+    "calibrate": ("--gold", DATA / "gold.conllu"),
     "diff": (DATA / "scores.npz", "-k", 5),
     "check-bias": ("--sampler", "auto", "-k", 200),
     "convert": ("-o", "out.npz"),

@@ -37,6 +37,7 @@ TABLES = {
     "score": (*SCORES, "gold.conllu"),
     "eval": ("gold.conllu", "gold.conllu", "--seed", 1),
     "eval --by=label": ("gold.conllu", "gold.conllu", "--seed", 1),
+    "doubt": (*SCORES, "--conllu", "gold.conllu"),
     "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),

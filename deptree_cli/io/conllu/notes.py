@@ -11,6 +11,7 @@ COMMENTS = frozenset(
     {
         *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
         *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance"),
+        *(b"expected_errors", b"least_margin", b"disagreement"),
         *(b"derivation_logprob", b"effective_size", b"particles"),
     }
 )
@@ -19,7 +20,7 @@ GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
 # Entries `Key=value` of MISC.
-MISC = frozenset({b"HeadProb", b"LabelProb"})
+MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt"})
 
 
 def key_of(comment: bytes) -> bytes:

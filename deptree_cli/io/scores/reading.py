@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack, cast
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
+from deptree_cli.io.scores.calibrated import temperatures
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import space_of
@@ -30,8 +31,9 @@ class ReadOptions(TypedDict, total=False):
     preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
     projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
-    rules, constraints, spans: as there. relax: whether the fewest demands are given up where no tree obeys, with what
-    is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a sentence may cost for it.
+    rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest demands are given up where no
+    tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a
+    sentence may cost for it.
     """
 
     preset: str
@@ -45,6 +47,7 @@ class ReadOptions(TypedDict, total=False):
     single_root: bool
     projective: bool
     temperature: float
+    calibrated: str
     nan_forbids: bool
     fix_heads: bool
     rules: str
@@ -68,8 +71,8 @@ def read(
         conllu: path of the sentences that the scores belong to.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, nan_forbids, fix_heads, rules, constraints, spans, relax and budget, as on the command line
-            (`ReadOptions`).
+            temperature, calibrated, nan_forbids, fix_heads, rules, constraints, spans, relax and budget, as on the
+            command line (`ReadOptions`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -79,12 +82,14 @@ def read(
         raise DeptreeError("label_scores needs the names of the labels", "Name their file with labels")
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
+    chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
+    if path := options.get("calibrated"):
+        chosen |= temperatures(path, options.get("temperature", 1.0))
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
     found = layout(*answers) if any(answers) else source.meta.layout or Layout()
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
-    chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
     which = options.get("space"), options.get("single_root"), options.get("projective")
     chosen["space"] = space_of(source.meta.trees, *which)
     chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))

@@ -43,6 +43,7 @@ class Interpretation:
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
         space, temperature, nan_forbids: as for `TreeDistribution`.
+        label_temperature: of labels given the arc; None: the temperature divides their scores too.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
         relax: whether the fewest demands are given up if no tree obeys; None: no, and nobody can ask for it.
@@ -55,6 +56,7 @@ class Interpretation:
     other_place: str = ""
     space: TreeSpace = SINGLE_ROOT
     temperature: float = 1.0
+    label_temperature: float | None = None
     nan_forbids: bool = False
     fix_heads: bool = False
     constraints: Constraints | None = None
@@ -104,6 +106,8 @@ class Interpretation:
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
+        if self._apart is not None:
+            found = found.tempered(self.temperature, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
     def _constrained(self, record: Record, base: TreeDistribution | SecondOrder) -> Constrained | None:
@@ -126,9 +130,15 @@ class Interpretation:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
         return record.block if self.fix_heads else None
 
+    @property
+    def _apart(self) -> float | None:
+        """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
+        return None if self.labels is None else self.label_temperature
+
     def _options(self, layout: Layout) -> dict[str, Any]:
         """How numbers of this layout become log-scores."""
-        return {"scale": layout.scale, "temperature": self.temperature, "nan_forbids": self.nan_forbids}
+        temperature = self.temperature if self._apart is None else 1.0
+        return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
 
     def _with_wider_space(self, remedy: str, record: Record) -> str:
         """A remedy, and the other one that more trees would be, if one of these obeys."""

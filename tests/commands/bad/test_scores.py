@@ -155,7 +155,10 @@ def test_scores(meet, refused, args, says, files):
 COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "convert"]
 OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
+    "calibrate": ("calibrate", "bad.npz", "--gold", "gold.conllu"),
     "diff": ("diff", "bad.npz", "bad.npz"),
+    "combine": ("combine", "bad.npz"),
+    "doubt": ("doubt", "bad.npz", "--by", "entropy"),
     "score": ("score", "bad.npz", "trees.jsonl"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
 }
@@ -173,6 +176,10 @@ def test_every_command(deptree, put, refused, args):
     words = (f"{word}\tx\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
     put("trees.conllu", "# sent_id = x-7\n" + "".join(words) + "\n")
     put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
+    put(
+        "gold.conllu",
+        "# sent_id = x-7\n" + "".join(f"{i}\tw\t_\t_\t_\t_\t{i - 1}\t_\t_\t_\n" for i in (1, 2, 3)) + "\n",
+    )
     refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
 
 

@@ -1,0 +1,1 @@
+"""What scores find in annotated treebanks."""

@@ -1,0 +1,1 @@
+"""Temperatures and sets of heads on real parsers."""

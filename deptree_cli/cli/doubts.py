@@ -1,0 +1,246 @@
+"""What scores make of annotated sentences: doubts about words and trees as rows, and as notes in the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, inf, isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.cli.ranking import RANK, Ranked, Ranking, Selection
+from deptree_cli.core.doubt import (
+    Criterion,
+    WordDoubts,
+    disagreement,
+    doubts_of_heads,
+    doubts_of_labels,
+    expected_errors,
+    least_margin,
+)
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.io.conllu.doubts import UNKNOWN, kinds_of_words, with_doubts
+from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.scores.records import ScoredSentence
+
+# The columns of words, of their labels, and of sentences.
+HEADS = ("sent_id", "word", "form", "head", "prob", "best_head", "best_prob")
+LABELS = ("deprel", "deprel_prob", "best_deprel", "best_deprel_prob")
+SENTENCES = (
+    *("sent_id", "n", "suspects", "expected_errors", "entropy", "least_margin"),
+    *("tree_prob", "tree_logprob", "disagreement"),
+)
+
+# What to do where no head is annotated.
+NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --by entropy or --by disagreement"
+
+
+def columns_of(by: Criterion | None, labels: bool) -> tuple[str, ...]:
+    """The columns of sentences ranked by something, or of words, with or without labels."""
+    return (*SENTENCES, RANK) if by else (*HEADS, *(LABELS if labels else ()), RANK)
+
+
+class Counts(NamedTuple):
+    """What a sentence counts for.
+
+    Attributes:
+        ranked: its words, or itself.
+        words: how many are annotated.
+        errors: how many of these to expect wrong.
+        unknown: how many of these have a label that the scores do not tell.
+    """
+
+    ranked: Sequence[Ranked]
+    words: int
+    errors: float
+    unknown: int
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """A sentence with its doubts."""
+
+    sentence: ScoredSentence
+    how: Doubt
+
+    @property
+    def counted(self) -> Counts:
+        """What it counts for."""
+        ranked = self._sentence() if self.how.by else self._words()
+        known = self._heads >= 0
+        unknown = sum(
+            label != UNKNOWN and number < 0 for label, number in zip(self._deprels, self._labels, strict=True)
+        )
+        return Counts(ranked, int(known.sum()), float(np.nansum(self._doubts)), unknown if self._of_labels else 0)
+
+    @cached_property
+    def _marginals(self) -> Float:
+        return self.sentence.scored.marginals()
+
+    @cached_property
+    def _heads(self) -> Heads:
+        block, n = self.sentence.record.block, self.sentence.scored.n
+        heads = block.heads if block else [None] * n
+        return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+
+    @cached_property
+    def _deprels(self) -> list[str]:
+        block = self.sentence.record.block
+        return block.deprels if block else [UNKNOWN] * self.sentence.scored.n
+
+    @cached_property
+    def _labels(self) -> Heads:
+        """The numbers of its labels, -1 where the scores do not tell them."""
+        labels = self.sentence.scored.labels
+        numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
+        return np.array([numbers.get(label, -1) for label in self._deprels], dtype=np.int32)
+
+    @cached_property
+    def _arcs(self) -> WordDoubts:
+        return doubts_of_heads(self._marginals, self._heads)
+
+    @cached_property
+    def _of_labels(self) -> WordDoubts | None:
+        labels = self.sentence.scored.labels
+        return doubts_of_labels(self._arcs, self._heads, self._labels, labels.log_probs) if labels else None
+
+    @cached_property
+    def _doubts(self) -> Float:
+        """(n,): of head and label, where both are known, else of the head, NaN where there is none."""
+        return self._finest("doubts")
+
+    def _finest(self, name: str) -> Float:
+        arcs: Float = getattr(self._arcs, name)
+        labelled: Float = getattr(self._of_labels or self._arcs, name)
+        return np.where(np.isnan(labelled), arcs, labelled)
+
+    def _words(self) -> list[Ranked]:
+        """Each annotated word."""
+        block, probs, doubts = self.sentence.record.sentence, self._finest("probs"), self._doubts
+        forms, names = block.column("form"), self.sentence.scored.labels
+        ranked = []
+        for at in np.flatnonzero(self._heads >= 0).tolist():
+            cells: tuple[Any, ...] = self.sentence.id, at + 1, forms[at], int(self._heads[at]), *_best(self._arcs, at)
+            if names and self._of_labels:
+                prob, number, best = _best(self._of_labels, at)
+                label = None if self._deprels[at] == UNKNOWN else self._deprels[at]
+                cells = *cells, label, None if np.isnan(prob) else prob, names.names[number], best
+            prob = float(probs[at])
+            ranked.append(Ranked((prob, -float(doubts[at])), prob, 1, cells))
+        return ranked
+
+    def _sentence(self) -> list[Ranked]:
+        """Itself, unless what it is ranked by needs heads that it has not."""
+        by, sentence = self.how.by, self.sentence
+        assert by is not None
+        values = self._values()
+        if by.field == "entropy" and values["entropy"] is None:
+            values["entropy"] = sentence.distribution.entropy()  # raises: second-order scores have none
+        if values[by.field] is None:
+            return []
+        order = values[by.order or by.field]
+        block = sentence.record.block
+        data = (
+            with_doubts(sentence.record.sentence, self._doubts, self.how.threshold, _comments(values, by))
+            if (self.how.conllu)
+            else None
+        )
+        values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
+        bag = kinds_of_words(block) if block and self.how.bags else None
+        cells = tuple(values[name] for name in SENTENCES)
+        return [Ranked((by.key(order),), values[by.field], sentence.scored.n, cells, data, bag)]
+
+    def _values(self) -> dict[str, Any]:
+        """All that there is to know of it, None for what is not known."""
+        whole = (self._heads >= 0).all()
+        log_prob = float(self.sentence.scored.log_probs(self._heads[None])[0]) if whole else None
+        return {
+            "sent_id": self.sentence.id,
+            "n": self.sentence.scored.n,
+            "suspects": int((self._doubts > self.how.threshold).sum()),
+            "expected_errors": expected_errors(self._doubts),
+            "entropy": self.sentence.entropy,
+            "least_margin": least_margin(self._marginals, self._heads),
+            "tree_prob": None if log_prob is None else exp(log_prob),
+            "tree_logprob": log_prob,
+            "disagreement": disagreement(self._marginals),
+        }
+
+
+def _best(doubts: WordDoubts, at: int) -> tuple[float, int, float]:
+    return float(doubts.probs[at]), int(doubts.best[at]), float(doubts.best_probs[at])
+
+
+def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
+    """What is noted of a sentence: expected errors, and what it is ranked by."""
+    fields = dict.fromkeys(("expected_errors", by.order or by.field, by.field))
+    shown = {name: values[name] for name in fields if values[name] is not None and isfinite(values[name])}
+    texts = {name: probability(value, 6) if name == "tree_prob" else f"{value:.6f}" for name, value in shown.items()}
+    return [f"# {name} = {text}" for name, text in texts.items()]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The work on one sentence.
+
+    Attributes:
+        by: what sentences are ranked by; None: words are ranked.
+        threshold: of suspects.
+        conllu: whether the sentence is written.
+        bags: whether the kinds of its words are counted.
+    """
+
+    by: Criterion | None
+    threshold: float
+    conllu: bool
+    bags: bool
+
+    def __call__(self, sentence: ScoredSentence, _: None) -> Doubted:
+        """The doubts of a sentence."""
+        return Doubted(sentence, self)
+
+
+class DoubtRanking(Ranking):
+    """The ranking, and what there is to say of all that was read.
+
+    Args:
+        selection, columns, shown: as of `Ranking`.
+        by: what sentences are ranked by; None: words are ranked.
+        place: of the sentences, for messages.
+    """
+
+    attribute = "counted"
+
+    def __init__(
+        self, selection: Selection, columns: Sequence[str], shown: int | None, by: Criterion | None, place: str
+    ) -> None:
+        super().__init__(selection, columns, shown, "sentence" if by else "word")
+        self._by = by
+        self._place = place
+        self._sentences = self._words = self._unknown = self._left_out = 0
+        self._errors = 0.0
+
+    def add(self, counts: Any) -> None:
+        super().add(counts.ranked)
+        self._sentences += 1
+        self._words += counts.words
+        self._errors += counts.errors
+        self._unknown += counts.unknown
+        self._left_out += self._by is not None and not counts.ranked
+
+    def check(self) -> None:
+        if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
+            raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
+
+    def lines(self) -> Iterator[str]:
+        if self._unknown:
+            yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
+        if self._left_out:
+            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --by needs are there"
+        if self._words:
+            of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
+            yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
+        yield from super().lines()

@@ -1,0 +1,171 @@
+"""Results in order of rank, written when all are known: which of them, and how many."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from deptree_cli.cli.binding import bound
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.sections import option
+from deptree_cli.core.diversity import differing
+from deptree_cli.core.errors import counted
+
+# The column of ranks.
+RANK = "rank"
+
+
+class Ranked(NamedTuple):
+    """What has a rank.
+
+    Attributes:
+        key: the least has rank 1; of equals the one that was read first.
+        value: what `Selection.above` and `below` are about.
+        words: how many it has.
+        cells: of its row.
+        data: the sentence as CoNLL-U, where that is written.
+        bag: what is in it, where those that differ are chosen.
+    """
+
+    key: tuple[float, ...]
+    value: float
+    words: int
+    cells: tuple[Any, ...]
+    data: bytes | None = None
+    bag: Mapping[Any, int] | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which of the ranked are written.
+
+    Attributes:
+        above, below: only those of a value between the two; None: no bound.
+        top: this many of the first ones.
+        diverse: of these, so many that differ (`core.diversity`).
+        budget: of these, in their order, each that still fits into so many words.
+        best_first: whether ranks begin with the least doubtful.
+    """
+
+    above: float | None = None
+    below: float | None = None
+    top: int | None = None
+    diverse: int | None = None
+    budget: int | None = None
+    best_first: bool = False
+
+    def passes(self, value: float) -> bool:
+        """Whether a value is between the bounds."""
+        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+
+    @property
+    def of_sentences(self) -> bool:
+        """Whether it makes no sense for words."""
+        return self.diverse is not None or self.budget is not None
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        numbers = {"above": self.above, "below": self.below, "top": self.top, "diverse": self.diverse}
+        return {**numbers, "budget": self.budget, "first": "best" if self.best_first else None}
+
+
+_OPTIONS = [
+    option("--above", type=FloatRange(), metavar="X", help="Only where what is ranked by is greater than X."),
+    option("--below", type=FloatRange(), metavar="X", help="Only where it is less than X."),
+    option("--top", type=IntRange(1), metavar="N", help="The first N; memory for no more."),
+    option("--budget", type=IntRange(1), metavar="WORDS", help="Sentences in order of rank, each that still fits."),
+    option(
+        "--diverse",
+        type=IntRange(1),
+        metavar="N",
+        often=False,
+        help="Of the ranked sentences N that differ: each next one is like none before, and doubtful.",
+    ),
+    option("--best-first", is_flag=True, often=False, help="The least doubtful first."),
+]
+
+# Gives a command the options of a selection, as one `selection: Selection`.
+selection_options = bound("selection", _OPTIONS, Selection, list(Selection.__dataclass_fields__))
+
+
+class InRank(NamedTuple):
+    """A sentence in CoNLL-U, to be written in its turn."""
+
+    data: bytes
+
+    def to_conllu(self, _: object) -> bytes:
+        """The sentence."""
+        return self.data
+
+
+class Ranking(Fold[Sequence[Ranked]]):
+    """Keeps what is selected of all results, which are lists of `Ranked`; with `Selection.top` only so many.
+
+    Args:
+        selection: of them.
+        columns: the names of their cells, `RANK` last.
+        shown: how many have a place where they are written, None: all.
+        noun: what they are.
+    """
+
+    attribute = "ranked"
+
+    def __init__(self, selection: Selection, columns: Sequence[str], shown: int | None, noun: str) -> None:
+        self._selection = selection
+        self._columns = columns
+        self._shown = shown
+        self._noun = noun
+        whole = selection.diverse or selection.budget
+        self._most = selection.top or (None if whole else shown)
+        self._kept: list[tuple[tuple[float, ...], int, Ranked]] = []
+        self._all = self._passed = self._written = 0
+
+    def add(self, counts: Sequence[Ranked]) -> None:
+        sign = 1 if self._selection.best_first else -1
+        for each in counts:
+            self._all += 1
+            if not self._selection.passes(each.value):
+                continue
+            self._passed += 1
+            # the greatest has rank 1, so that the first of the heap is the one that goes
+            entry = tuple(sign * number for number in each.key), -self._all, each
+            if self._most is None or len(self._kept) < self._most:
+                heapq.heappush(self._kept, entry)
+            else:
+                heapq.heappushpop(self._kept, entry)
+
+    def rows(self) -> Sequence[Any]:
+        ranks = self._selected(list(enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)))
+        found = ranks[: self._shown]
+        self._written = len(found)
+        return [self._written_as(rank, each) for rank, each in found]
+
+    def _written_as(self, rank: int, each: Ranked) -> Any:
+        if each.data is not None:
+            return InRank(each.data)
+        return dict(zip(self._columns, (*each.cells, rank), strict=True))
+
+    def _selected(self, ranks: list[tuple[int, Ranked]]) -> list[tuple[int, Ranked]]:
+        if self._selection.diverse:
+            ranks = [
+                ranks[place] for place in differing([each.bag or {} for _, each in ranks], self._selection.diverse)
+            ]
+        return list(_within(ranks, self._selection.budget)) if self._selection.budget else ranks
+
+    def lines(self) -> Iterator[str]:
+        if self._passed < self._all:
+            yield f"{self._passed} of {counted(self._all, self._noun)} pass --above and --below"
+        if self._shown and self._written == self._shown < self._passed:
+            yield f"these are the first {self._shown} of {self._passed}: --top N shows more, --json or -o FILE has all"
+
+
+def _within(ranks: Iterable[tuple[int, Ranked]], budget: int) -> Iterator[tuple[int, Ranked]]:
+    """Those that still fit into so many words."""
+    for rank, each in ranks:
+        if each.words <= budget:
+            budget -= each.words
+            yield rank, each

@@ -1,0 +1,206 @@
+"""``deptree calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from deptree_cli.cli.calibrating import no_known_heads
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.report import Table
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.head_sets import HeadSets
+from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
+from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.scores.records import ScoredSentence
+
+# Sentence i is in part i modulo this number; each part is judged by what fits the others.
+PARTS = 5
+
+
+@command(epilog="\b\nTry: deptree calibrate scores.npz --from natasha --gold gold.conllu -o calibration.json")
+@score_options
+@option(
+    "--criterion",
+    type=click.Choice(list(CRITERIA)),
+    default="likelihood",
+    help="What is best: the likelihood of gold trees, or the expected calibration error.  [default: likelihood]",
+)
+@option(
+    "--coverage",
+    "coverages",
+    type=FloatRange(0, 1, min_open=True, max_open=True),
+    multiple=True,
+    metavar="SHARE",
+    help="Also find sets of heads that contain the right one so often, such as 0.9; may be repeated.",
+)
+@gold_option("Needed, unless --conllu has the heads.")
+@json_options
+@run_options
+def calibrate(
+    scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions
+) -> int:
+    """Find the temperature at which probabilities fit gold trees; all commands read it with --calibrated FILE.
+
+    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), log-likelihood per
+    word and expected calibration error before and after. After is cross-validated: every fifth sentence is judged by
+    what fits the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
+
+    Sentences with unknown heads (_) or an impossible gold tree do not count for the likelihood of arcs. Scores are kept
+    in memory: 8 bytes for each arc.
+    """
+    _check(scores)
+    fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
+    job = Job("calibrate", scores.source(), run, replace(writing, single=True), last=fields)
+    found = Calibrating(criterion, coverages, scores.how, job.signature)
+    return job.summarise(Kept.of, found, Sheet())
+
+
+def _check(scores: ScoreOptions) -> None:
+    """Raise for options that leave nothing to fit."""
+    if not (scores.gold or scores.conllu):
+        raise click.UsageError("calibrate needs gold heads: --gold FILE.")
+    if scores.tempering.is_asked:
+        raise click.UsageError("calibrate finds the temperature. Remove --temperature and --calibrated.")
+    if scores.how.fix_heads:
+        raise click.UsageError("--fix-heads conditions on the heads that calibrate compares with. Remove it.")
+
+
+class GoldLabels(NamedTuple):
+    """Words of a sentence whose gold label is possible on their gold arc: see `LabelEvidence`."""
+
+    log_probs: Float
+    labels: list[int]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a sentence.
+
+    Attributes:
+        counted: its arcs, and its labels if the scores tell some.
+    """
+
+    counted: tuple[GoldArcs, GoldLabels | None]
+
+    @classmethod
+    def of(cls, sentence: ScoredSentence, _: None) -> Kept:
+        """The work on one sentence."""
+        heads = sentence.record.known_heads
+        return cls((GoldArcs.of(sentence.distribution, heads), _labels(sentence, heads.tolist())))
+
+
+def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
+    """The gold labels of words; the label of the arc from ROOT is no question."""
+    labels, block = sentence.scored.labels, sentence.record.gold or sentence.record.block
+    if labels is None or block is None:
+        return None
+    numbers = {name: number for number, name in enumerate(labels.names)}
+    found = [
+        (labels.log_probs[head, word], numbers[deprel])
+        for word, (head, deprel) in enumerate(zip(heads, block.deprels, strict=True), 1)
+        if head > 0 and np.isfinite(labels.log_probs[head, word, numbers.get(deprel, -1)]) and deprel in numbers
+    ]
+    rows = np.array([row for row, _ in found]).reshape(-1, len(labels.names))
+    return GoldLabels(rows, [number for _, number in found])
+
+
+class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
+    """Keeps the sentences, and fits temperatures and sets of heads to them at the end.
+
+    Args:
+        criterion: one of `CRITERIA`.
+        coverages: of sets of heads.
+        how: how sentences were read.
+        signature: of the run.
+    """
+
+    def __init__(self, criterion: str, coverages: Sequence[float], how: Any, signature: str) -> None:
+        self._criterion, self._coverages, self._how, self._signature = criterion, coverages, how, signature
+        self._arcs: list[GoldArcs] = []
+        self._labels: list[GoldLabels] = []
+        self._arc_fit: Fit | None = None
+        self._label_fit: Fit | None = None
+        self._sets: list[HeadSets] = []
+
+    def add(self, counts: tuple[GoldArcs, GoldLabels | None]) -> None:
+        arcs, labels = counts
+        if (arcs.heads >= 0).any():
+            self._arcs.append(arcs)
+            self._labels += [labels] if labels is not None else []
+
+    def check(self) -> None:
+        """Fit.
+
+        Raises:
+            DeptreeError: there are no gold heads, or too few sentences with some.
+        """
+        if not self._arcs:
+            raise no_known_heads()
+        if len(self._arcs) == 1:
+            raise DeptreeError("a single sentence has gold heads", "Give two or more, better some hundred")
+        parts = min(PARTS, len(self._arcs))
+        arcs = [ArcEvidence(self._arcs[part::parts], self._how.space) for part in range(parts)]
+        self._arc_fit = Fit.of(arcs, self._criterion)
+        self._sets = HeadSets.of(arcs, self._arc_fit, self._coverages)
+        if any(each.labels for each in self._labels):
+            labels = [_evidence(self._labels[part::parts]) for part in range(parts)]
+            self._label_fit = Fit.of(labels, self._criterion)
+
+    def rows(self) -> list[Row]:
+        arcs, labels = self._arc_fit, self._label_fit
+        assert arcs is not None  # `check` has fitted it
+        return [
+            {
+                "temperature": arcs.temperature,
+                "label_temperature": labels.temperature if labels else None,
+                "criterion": self._criterion,
+                "sentences": len(self._arcs),
+                "complete_trees": sum(each.is_tree for each in self._arcs),
+                "words": sum(int((each.heads >= 0).sum()) for each in self._arcs),
+                "labels": sum(len(each.labels) for each in self._labels),
+                "before": {"arcs": asdict(arcs.before), "labels": asdict(labels.before) if labels else None},
+                "after": {"arcs": asdict(arcs.after), "labels": asdict(labels.after) if labels else None},
+                "head_sets": [asdict(each) for each in self._sets],
+                "signature": self._signature,
+            }
+        ]
+
+    def tables(self) -> Iterator[Table]:
+        fits = {"arcs": self._arc_fit, "labels": self._label_fit}
+        headings = ["", "temperature", "log-likelihood per word", "calibration error"]
+        rows: list[list[object]] = []
+        for name, fit in fits.items():
+            if fit is not None:
+                rows.append([f"{name} before", 1.0, *asdict(fit.before).values()])
+                rows.append([f"{name} after, cross-validated", fit.temperature, *asdict(fit.after).values()])
+        yield Table("calibration", headings, rows)
+        if self._sets:
+            sets = [list(asdict(each).values()) for each in self._sets]
+            yield Table("sets of heads", ["coverage", "threshold", "covered", "heads per word"], sets)
+
+    def lines(self) -> Iterator[str]:
+        if left := sum(not each.is_tree for each in self._arcs):
+            yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
+        fits = {"arcs": self._arc_fit, "labels": self._label_fit}
+        for name in (name for name, fit in fits.items() if fit is not None and fit.at_the_end):
+            yield f"the temperature of {name} is at the end of the range that is searched: give more gold sentences"
+
+
+def _evidence(words: Sequence[GoldLabels]) -> LabelEvidence:
+    """The labels of some sentences together."""
+    return LabelEvidence(
+        np.concatenate([each.log_probs for each in words]),
+        np.array([label for each in words for label in each.labels], dtype=np.int64),
+    )

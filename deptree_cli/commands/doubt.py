@@ -1,0 +1,77 @@
+"""``deptree doubt``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from deptree_cli.cli.doubts import NO_HEADS, Doubt, DoubtRanking, columns_of
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import entry_option
+from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.ranking import Selection, selection_options
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import TABLE, Writing, row_or_sentence_options
+from deptree_cli.core.doubt import CRITERIA, Criterion
+from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.encoders.text import CONLLU
+
+WORD, SENTENCE = "word", "sentence"
+
+# Of a table without --top.
+SHOWN = 20
+
+
+@command(epilog="\b\nTry: deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10")
+@score_options
+@option("--per", type=click.Choice([WORD, SENTENCE]), help="What is ranked.  [default: word]")
+@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by", names=lambda: [each.line for each in CRITERIA])
+@selection_options
+@option(
+    "--threshold",
+    type=FloatRange(0, 1),
+    default=0.5,
+    metavar="P",
+    often=False,
+    help="Suspects: words whose annotation is wrong with a greater probability.  [default: 0.5]",
+)
+@row_or_sentence_options
+@run_options
+def doubt(
+    scores: ScoreOptions,
+    per: str | None,
+    by: Criterion | None,
+    selection: Selection,
+    threshold: float,
+    writing: Writing,
+    run: RunOptions,
+) -> int:
+    """Rank annotated words, or sentences, by how much the scores doubt them, the most doubtful first.
+
+    Writes a row for each word, JSON Lines or, on a terminal, a table: prob of its head, the most probable head; with
+    --labels deprel_prob of both, which then ranks it. With --by, --budget, --diverse or --format conllu sentences are
+    ranked; suspects have Doubt in MISC.
+    """
+    sentences = writing.encoder(run.output) is CONLLU or selection.of_sentences or by is not None
+    if per == WORD and sentences:
+        raise click.UsageError("--by, --budget, --diverse and CoNLL-U are of sentences: pass --per sentence.")
+    ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
+    _check(scores, ranked_by)
+    of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
+    fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields}
+    job = Job("doubt", replace(scores.source(), is_conllu=False), run, writing, last=fields)
+    work = Doubt(ranked_by, threshold, job.encoder is CONLLU, selection.diverse is not None)
+    columns = columns_of(ranked_by, scores.how.labels is not None)
+    limited = job.encoder is TABLE and selection.top is None and not selection.of_sentences
+    ranking = DoubtRanking(selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place)
+    return job.summarise(work, ranking, Sheet(columns))
+
+
+def _check(scores: ScoreOptions, by: Criterion | None) -> None:
+    if scores.how.fix_heads:
+        raise click.UsageError("--fix-heads makes the annotated heads certain: remove it.")
+    if (by is None or by.of_annotation) and not scores.conllu:
+        raise click.UsageError(f"There are no annotated heads. {NO_HEADS}.")

@@ -1,0 +1,144 @@
+"""``deptree calibrate``, and --calibrated of other commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli import TreeDistribution, read
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+GOLD = ("--gold", DATA / "gold.conllu")
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+WORDS = ("--conllu", DATA / "gold.conllu")
+
+HALF = '{"temperature":1.5,"head_sets":[{"coverage":0.9,"threshold":0.7},{"coverage":0.5,"threshold":0.1}]}'
+
+
+def unsigned(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("# generator")]
+
+
+def test_one_object(done):
+    row = json.loads(
+        done("calibrate", *SCORES, *GOLD, *LABELS, "--coverage", 0.9, "--coverage", 0.8, "-q").out.decode()
+    )
+    assert row["words"] == 54
+    assert row["sentences"] == row["complete_trees"] == 8
+    assert row["labels"] == 46
+    assert [each["coverage"] for each in row["head_sets"]] == [0.9, 0.8]
+    assert row["signature"].startswith("deptree|calibrate|from:natasha|")
+    of = {each.id: each.scored for each in read(str(DATA / "scores.npz"), str(DATA / "gold.conllu"), preset="natasha")}
+    heads = {
+        each.id: each.record.known_heads for each in read(str(SCORES[0]), str(DATA / "gold.conllu"), preset="natasha")
+    }
+    mean = sum(of[name].log_prob(heads[name]) for name in of) / 54
+    assert row["before"]["arcs"]["log_likelihood"] == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("criterion", ["likelihood", "calibration-error"])
+def test_jobs_change_nothing(done, criterion):
+    line = ("calibrate", *SCORES, *GOLD, *LABELS, "--coverage", 0.9, "--criterion", criterion)
+    assert done(*line).out.decode() == done(*line, "--jobs", 2).out.decode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("decode", *SCORES, *WORDS),
+        ("marginals", *SCORES),
+        ("marginals", *SCORES, "--projective"),
+        ("sample", *SCORES, *WORDS, "-k", 3, "--seed", 1),
+        ("partition", *SCORES),
+        ("score", SCORES[0], DATA / "gold.conllu", *SCORES[1:]),
+    ],
+    ids=lambda line: line[0],
+)
+def test_calibrated_is_a_temperature(done, put, line):
+    put("c.json", HALF)
+    found, plain = (done(*line, *more).out.decode() for more in (("--calibrated", "c.json"), ()))
+    assert found == done(*line, "--temperature", 1.5).out.decode()
+    assert unsigned(found) != unsigned(plain)
+
+
+def test_labels_have_a_temperature_of_their_own(done, put):
+    """Of labels given the arc; without one in the file they stay as they are."""
+    put("c.json", '{"temperature":1.5,"label_temperature":3}')
+    put("arcs.json", '{"temperature":1.5}')
+    put("one.json", '{"temperature":1}')
+    line = ("marginals", *SCORES, *LABELS)
+    both, arcs, plain = (
+        [np.array(row["marginals"]) for row in done(*line, "--calibrated", name).rows]
+        for name in ("c.json", "arcs.json", "one.json")
+    )
+    of = list(
+        read(
+            str(SCORES[0]),
+            preset="natasha",
+            calibrated="c.json",
+            **{"labels": str(LABELS[1]), "label_scores": str(LABELS[3])},
+        )
+    )
+    for tempered, of_arcs, before, sentence in zip(both, arcs, plain, of, strict=True):
+        sums = of_arcs.sum(axis=-1, keepdims=True)
+        assert tempered.sum(axis=-1) == pytest.approx(sums[..., 0])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            given = before / before.sum(axis=-1, keepdims=True)
+            cubed = given ** (1 / 3)
+            expected = np.nan_to_num(sums * cubed / cubed.sum(axis=-1, keepdims=True))
+            assert of_arcs == pytest.approx(np.nan_to_num(sums * given), abs=1e-9)
+        assert tempered == pytest.approx(expected, abs=1e-9)
+        assert sentence.scored.labels is not None
+    assert (
+        "temperature:1.5|labeltemperature:3.0|"
+        in done("decode", *SCORES, *LABELS, *WORDS, "--calibrated", "c.json").out.decode()
+    )
+
+
+def test_arcs_with_joint_labels_are_tempered_when_labels_are_summed():
+    names, scores = ["a", "b", "root"], np.random.default_rng(1).normal(size=(4, 4, 3))
+    joint = TreeDistribution(scores, labels=names)
+    found = joint.tempered(2.0, 3.0)
+    assert found.log_scores == pytest.approx(joint.log_scores / 2)
+    assert found.labels.probs[1, 2, :2] == pytest.approx(
+        joint.labels.probs[1, 2, :2] ** (1 / 3) / (joint.labels.probs[1, 2, :2] ** (1 / 3)).sum()
+    )
+
+
+def test_head_sets(done, put):
+    put("c.json", HALF)
+    line = ("marginals", *SCORES, "--calibrated", "c.json", "--head-sets")
+    rows, plain = done(*line).rows, done(*line[:-1]).rows
+    for row, before in zip(rows, plain, strict=True):
+        sets = row.pop("head_sets")
+        assert row == before
+        for heads, probs in zip(sets, row["marginals"], strict=True):
+            inside = {head for head, prob in enumerate(probs) if 1 - prob <= 0.7}
+            assert set(heads) == inside | {int(np.argmax(probs))}
+            assert sorted(heads, key=lambda head: -probs[head]) == heads
+    narrow = done(*line, "--coverage", 0.5).rows
+    assert all(
+        len(a) <= len(b)
+        for x, y in zip(narrow, done(*line).rows, strict=True)
+        for a, b in zip(x["head_sets"], y["head_sets"], strict=True)
+    )
+    text = done(*line, *WORDS).out.decode()
+    assert text.count("|HeadSet=") == 54
+
+
+def test_sets_of_an_earlier_run_do_not_survive(done, put):
+    put("c.json", HALF)
+    put("sets.conllu", done("marginals", *SCORES, *WORDS, "--calibrated", "c.json", "--head-sets").out.decode())
+    assert "HeadSet" not in done("decode", *SCORES, "--conllu", "sets.conllu").out.decode()
+
+
+def test_unknown_heads_are_told(done, put):
+    text = (DATA / "gold.conllu").read_text(encoding="utf-8")
+    put("part.conllu", text.replace("\t2\tnsubj\t", "\t_\tnsubj\t", 1))
+    ran = done("calibrate", *SCORES, "--gold", "part.conllu")
+    assert json.loads(ran.out)["complete_trees"] == 7
+    assert "1 sentence without a complete, possible gold tree" in ran.err

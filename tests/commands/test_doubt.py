@@ -1,0 +1,161 @@
+"""``deptree doubt``: order, filters, bytes of sentences, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli import read
+from tests.commands.conftest import DATA
+
+GOLD = DATA / "gold.conllu"
+BARE = (DATA / "scores.npz", "--from", "natasha")
+LINE = ("doubt", *BARE, "--conllu", GOLD)
+LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+
+
+def sentences() -> dict[str, object]:
+    return {each.id: each for each in read(str(BARE[0]), str(GOLD), preset="natasha")}
+
+
+def without_heads() -> str:
+    """The sentences without HEAD and DEPREL."""
+    rows = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").split("\n")]
+    return "\n".join("\t".join([*each[:6], "_", "_", *each[8:]] if len(each) == 10 else each) for each in rows)
+
+
+def test_words_in_order_of_probability(done) -> None:
+    """All 54 words with the marginals of the library, the least first; the same bytes with two workers."""
+    ran = done(*LINE)
+    found = sentences()
+    probs = [row["prob"] for row in ran.rows]
+    assert probs == sorted(probs)
+    assert [row["rank"] for row in ran.rows] == list(range(1, 55))
+    for row in ran.rows:
+        marginals = found[row["sent_id"]].distribution.marginals()
+        assert row["prob"] == pytest.approx(marginals[row["head"], row["word"]])
+        assert row["best_prob"] == pytest.approx(marginals[:, row["word"]].max())
+        assert row["head"] == found[row["sent_id"]].record.block.heads[row["word"] - 1]
+    expected = sum(1 - prob for prob in probs)
+    assert ran.said == [
+        f"deptree: {expected:.1f} of 54 annotated words of 8 sentences are wrong, if the probabilities are right"
+    ]
+    assert done(*LINE, "--jobs", 2).out == ran.out
+
+
+@pytest.mark.parametrize("by", ["expected-errors", "entropy", "margin", "tree-prob", "disagreement"])
+def test_sentences_in_order(done, by: str) -> None:
+    ran = done(*LINE, "--by", by)
+    field = {"margin": "least_margin", "tree-prob": "tree_prob"}.get(by, by.replace("-", "_"))
+    values = [row[field] for row in ran.rows]
+    assert values == sorted(values, reverse=by not in ("margin", "tree-prob"))
+    assert len(values) == 8
+    found = sentences()
+    for row in ran.rows:
+        distribution, heads = found[row["sent_id"]].distribution, found[row["sent_id"]].record.known_heads
+        assert row["entropy"] == pytest.approx(distribution.entropy())
+        assert row["tree_logprob"] == pytest.approx(distribution.log_prob(heads))
+        words = done(*LINE).rows if row["rank"] == 1 else None
+        if words:
+            own = [each["prob"] for each in words if each["sent_id"] == row["sent_id"]]
+            assert row["expected_errors"] == pytest.approx(sum(1 - prob for prob in own))
+            assert row["suspects"] == sum(prob < 0.5 for prob in own)
+    turned = done(*LINE, "--by", by, "--best-first").rows
+    assert [row["sent_id"] for row in turned] == [row["sent_id"] for row in ran.rows][::-1]
+
+
+def test_labels_rank_words_with_their_heads(done) -> None:
+    rows = done(*LINE, *LABELS).rows
+    known = [row["prob"] if row["deprel_prob"] is None else row["deprel_prob"] for row in rows]
+    assert known == sorted(known)
+    assert all(row["deprel_prob"] is None or row["deprel_prob"] <= row["prob"] for row in rows)
+
+
+def test_a_label_that_scores_do_not_tell(done, put) -> None:
+    put("odd.conllu", GOLD.read_text(encoding="utf-8").replace("\tobj\t", "\tobject\t"))
+    ran = done("doubt", *BARE, "--conllu", "odd.conllu", *LABELS)
+    odd = [row for row in ran.rows if row["deprel"] == "object"]
+    assert odd
+    assert {row["deprel_prob"] for row in odd} == {None}
+    assert f"{len(odd)} words with a DEPREL that --labels has not" in ran.err
+
+
+def test_equals_stay_in_the_order_of_the_file(done, put) -> None:
+    """Six sentences with the same scores; with a heap of three, and the other way round too."""
+    put(
+        "s.jsonl",
+        "".join(
+            json.dumps({"sent_id": f"s{at}", "scores": [[0, 3, 1], [0, 0, 2], [0, 1, 0]]}) + "\n" for at in range(6)
+        ),
+    )
+    words = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+    put("t.conllu", "".join(f"# sent_id = s{at}\n{words}" for at in range(6)))
+    for more in ((), ("--best-first",)):
+        rows = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "entropy", *more).rows
+        assert [row["sent_id"] for row in rows] == [f"s{at}" for at in range(6)]
+        rows = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "entropy", "--top", 3, *more).rows
+        assert [row["sent_id"] for row in rows] == ["s0", "s1", "s2"]
+
+
+def test_filters(done) -> None:
+    rows = done(*LINE).rows
+    assert done(*LINE, "--top", 7).rows == rows[:7]
+    between = done(*LINE, "--above", 0.55, "--below", 0.9)
+    assert [row["prob"] for row in between.rows] == [row["prob"] for row in rows if 0.55 < row["prob"] < 0.9]
+    assert f"{len(between.rows)} of 54 words pass --above and --below" in between.err
+    ranked = done(*LINE, "--per", "sentence").rows
+    left, expected = 20, []
+    for row in ranked:
+        if row["n"] <= left:
+            left -= row["n"]
+            expected.append(row)
+    assert done(*LINE, "--budget", 20).rows == expected
+    diverse = done(*LINE, "--diverse", 3).rows
+    assert diverse[0] == ranked[0]
+    assert len(diverse) == 3
+    assert all(row in ranked for row in diverse)
+    assert done(*LINE, "--diverse", 3, "--top", 1).rows == ranked[:1]
+
+
+def test_sentences_stay_byte_for_byte(done, put) -> None:
+    """A byte order mark, CRLF, a stale mark and no last newline: sorted, they are the same bytes but for marks."""
+    own = GOLD.read_bytes().replace(b"Also=head=4|", b"Also=head=4|Doubt=0.1|")
+    put("odd.conllu", b"\xef\xbb\xbf" + own.replace(b"\n", b"\r\n").rstrip(b"\r\n"))
+    out = done("doubt", *BARE, "--conllu", "odd.conllu", "--format", "conllu", "--no-header", "--threshold", 0.5).out
+    assert not out.startswith(b"\xef\xbb\xbf")
+    blocks = out.split(b"\r\n\r\n")
+    assert blocks.pop() == b""
+    ranked = done(*LINE, "--per", "sentence").rows
+    names = [row["sent_id"] for row in ranked]
+    assert [block.split(b"sent_id = ")[1].split(b"\r\n")[0].decode() for block in blocks] == names
+    bare = [b"\r\n".join(line for line in block.split(b"\r\n") if b"expected_errors" not in line) for block in blocks]
+    marked = [line for block in bare for line in block.split(b"\r\n") if b"Doubt=" in line]
+    assert len(marked) == sum(row["suspects"] for row in ranked) == 1
+    plain = {block.replace(b"|Doubt=0.5929", b"") for block in bare}
+    assert plain == set(GOLD.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n").split(b"\r\n\r\n"))
+    put("out.conllu", done(*LINE, "-q", "--format", "conllu", "--threshold", 1).out)
+    again = done("doubt", *BARE, "--conllu", "out.conllu", "-q", "--format", "conllu", "--threshold", 1).out
+    assert again == Path("out.conllu").read_bytes()
+
+
+def test_unannotated_words_are_left_out(done, put) -> None:
+    put("part.conllu", GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj\t", "\t_\t_\t"))
+    part = done("doubt", *BARE, "--conllu", "part.conllu")
+    assert 0 < len(part.rows) < 54
+    partial = done("doubt", *BARE, "--conllu", "part.conllu", "--by", "tree-prob")
+    assert 0 < len(partial.rows) < 8
+    assert "left out: not all HEADs that --by needs are there" in partial.err
+    put("none.conllu", without_heads())
+    for more in ((), ("--conllu", "none.conllu")):
+        assert done("doubt", *BARE, *more, "--by", "disagreement").rows[0]["expected_errors"] is None
+
+
+def test_impossible_heads_and_such_that_make_no_tree(done, put) -> None:
+    put("s.jsonl", '{"sent_id": "a", "scores": [[0, 1, 1], [0, 0, 1], [0, 0, 0]]}\n')
+    put("t.conllu", "# sent_id = a\n1\ta\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
+    (row,) = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "tree-prob").rows
+    assert (row["tree_prob"], row["tree_logprob"], row["expected_errors"]) == (0.0, None, 1.0)
+    assert np.isfinite(row["entropy"])

@@ -1,0 +1,100 @@
+"""Doubts about annotated words and trees, beside sums over all trees of small graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.doubt import (
+    CRITERIA,
+    disagreement,
+    doubts_of_heads,
+    doubts_of_labels,
+    expected_errors,
+    least_margin,
+)
+from tests.oracle import Oracle
+
+CASES = [(n, seed) for n in (1, 2, 3, 4, 5) for seed in (1, 2)]
+NAMES = ("root", "a", "b")
+
+
+def case(n: int, seed: int) -> tuple[TreeDistribution, Oracle, np.ndarray]:
+    """A distribution with a forbidden arc or two, all its trees, and annotated heads, the last of which is missing."""
+    rng = np.random.default_rng([n, seed])
+    scores = rng.normal(scale=2, size=(n + 1, n + 1))
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
+    scores[0, 1:] = rng.normal(size=n)
+    distribution = TreeDistribution(scores, "log")
+    oracle = Oracle(distribution)
+    heads = oracle.trees[rng.integers(len(oracle.trees))].astype(np.int32).copy()
+    if n > 2:
+        heads[-1] = -1
+    return distribution, oracle, heads
+
+
+@pytest.mark.parametrize(("n", "seed"), CASES)
+def test_sums_over_all_trees(n: int, seed: int) -> None:
+    """Every quantity to 1e-12: probabilities, expected errors, margin, and disagreement over all pairs of trees."""
+    distribution, oracle, heads = case(n, seed)
+    probs, known = np.exp(oracle.log_probs), heads >= 0
+    found, marginals = doubts_of_heads(distribution.marginals(), heads), distribution.marginals()
+    right = oracle.trees == heads
+    expected = np.where(known, probs @ right, np.nan)
+    np.testing.assert_allclose(found.probs, expected, atol=1e-12)
+    np.testing.assert_allclose(found.doubts, 1 - expected, atol=1e-12)
+    assert expected_errors(found.doubts) == pytest.approx(probs @ (~right[:, known]).sum(axis=1), abs=1e-12)
+    shares = oracle.marginals()[:, 1:]
+    np.testing.assert_allclose(found.best_probs, shares.max(axis=0), atol=1e-12)
+    np.testing.assert_allclose(shares[found.best, np.arange(n)], shares.max(axis=0), atol=1e-12)
+    margins = [
+        shares[head, at] - max(shares[other, at] for other in range(n + 1) if other != head)
+        for at, head in enumerate(heads)
+        if head >= 0
+    ]
+    assert least_margin(marginals, heads) == pytest.approx(min(margins), abs=1e-12)
+    differ = (oracle.trees[:, None] != oracle.trees[None]).sum(axis=-1)
+    assert disagreement(marginals) == pytest.approx(probs @ differ @ probs, abs=1e-12)
+
+
+def test_without_heads_there_is_nothing_of_annotation() -> None:
+    distribution, _, _ = case(3, 1)
+    heads = np.full(3, -1, dtype=np.int32)
+    assert expected_errors(doubts_of_heads(distribution.marginals(), heads).doubts) is None
+    assert least_margin(distribution.marginals(), heads) is None
+
+
+def test_doubts_are_told_apart_where_probabilities_are_one() -> None:
+    """Of weights 1e20 and 1e30 against 1 the second is the surer, though both round to certainty."""
+    weights = np.array([[0, 1e20, 1e-30], [0, 0, 1], [0, 1, 0]], dtype=float)
+    found = doubts_of_heads(TreeDistribution(weights, "weight").marginals(), np.array([0, 1], dtype=np.int32))
+    assert (found.probs == 1).all()
+    assert 0 < found.doubts[0] == pytest.approx(1e-50, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "seed"), CASES)
+def test_labels_multiply_with_heads(n: int, seed: int) -> None:
+    """P(head and label) from the marginals of arcs with labels, to 1e-12; the best label is that of the best head."""
+    distribution, _, heads = case(n, seed)
+    rng = np.random.default_rng(seed)
+    labelled = distribution.labelled(NAMES, rng.normal(size=(n + 1, n + 1, len(NAMES))))
+    assert labelled.labels is not None
+    numbers = rng.integers(-1, len(NAMES), n).astype(np.int32)
+    arcs = doubts_of_heads(labelled.marginals(), heads)
+    found = doubts_of_labels(arcs, heads, numbers, labelled.labels.log_probs)
+    joint = labelled.labels.marginals(labelled.marginals())
+    for at, (head, number) in enumerate(zip(heads, numbers, strict=True)):
+        if head < 0 or number < 0:
+            assert np.isnan(found.probs[at])
+            assert np.isnan(found.doubts[at])
+        else:
+            assert found.probs[at] == pytest.approx(joint[head, at + 1, number], abs=1e-12)
+            assert found.doubts[at] == pytest.approx(1 - joint[head, at + 1, number], abs=1e-12)
+        assert found.best_probs[at] == pytest.approx(joint[arcs.best[at], at + 1].max(), abs=1e-12)
+
+
+def test_the_least_key_is_the_most_doubtful() -> None:
+    """Five criteria: more errors, entropy and disagreement, less margin and probability."""
+    first = {each.name for each in CRITERIA if each.key(0.9) < each.key(0.1)}
+    assert first == {"expected-errors", "entropy", "disagreement"}
