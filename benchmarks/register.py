@@ -45,6 +45,7 @@ BENCHMARKS = {
     "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
     "doubt": Benchmark("annotation.doubt", "errors planted in gold trees, and how early a ranking of words finds them"),
+    "combine": Benchmark("annotation.combine", "two parsers' scores of English, one by one, multiplied, and mixed"),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),
     "eval": Benchmark(

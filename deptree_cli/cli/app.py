@@ -30,6 +30,7 @@ COMMANDS = {
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "calibrate": "Fit temperatures and sets of heads to gold trees.",
+    "combine": "Combine parsers, or anybody's trees as votes.",
     "diff": "Compare two score files of the same sentences.",
     "check-bias": "Test a sampler, or anybody's samples, against the exact distribution.",
     "inspect": "Report how a score file is interpreted.",

@@ -161,8 +161,8 @@ class ScoreOptions:
         }
 
 
-# What scores of arcs need wherever they are read.
-LAYOUT_OPTIONS = [
+# What matrices need wherever they are read.
+MATRIX_OPTIONS = [
     reading_option(
         "--from",
         "preset",
@@ -180,6 +180,18 @@ LAYOUT_OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf forbids; so does -1e15 and below).",
     ),
     reading_option(
+        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
+    ),
+    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
+    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
+]
+
+# What the scores of one parser need.
+LAYOUT_OPTIONS = [
+    *MATRIX_OPTIONS,
+    tempering_options,
+    reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or a line each): the last axis of the scores is labels."
     ),
     reading_option(
@@ -188,18 +200,6 @@ LAYOUT_OPTIONS = [
         multiple=True,
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
-    reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
-    ),
-    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
-    reading_option(
-        "--projective",
-        is_flag=True,
-        often=True,
-        help="Only trees without crossing arcs.",
-    ),
-    tempering_options,
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
 _OPTIONS = [

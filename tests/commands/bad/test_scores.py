@@ -157,6 +157,7 @@ OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
     "calibrate": ("calibrate", "bad.npz", "--gold", "gold.conllu"),
     "diff": ("diff", "bad.npz", "bad.npz"),
+    "combine": ("combine", "bad.npz"),
     "doubt": ("doubt", "bad.npz", "--by", "entropy"),
     "score": ("score", "bad.npz", "trees.jsonl"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),

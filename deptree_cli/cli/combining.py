@@ -1,0 +1,278 @@
+"""The files that are combined: which are scores, in which layouts, and which are trees; and the work on a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from deptree_cli.cli.folds import Fold
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.combination import (
+    Mixture,
+    Pooled,
+    Shares,
+    consensus,
+    fit_mixture,
+    fit_product,
+    mixture,
+    product,
+    tree_shares,
+)
+from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.conllu.splicing import Deprels
+from deptree_cli.io.conllu.trees import Style, Trees
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.members import Member, Members, is_of_trees
+from deptree_cli.io.scores.layout import Layout, from_head_dep
+from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.trees.sets import TreeSet
+
+TREES = "trees"
+
+
+class LaidOutPath(str):
+    """The path of a file, with the name of the preset, or `TREES`, that the user put behind it, if there is one."""
+
+    preset: str | None = None
+
+
+def split_presets(context: click.Context, parameter: click.Parameter, paths: Sequence[str]) -> tuple[LaidOutPath, ...]:
+    """A click callback: FILE:PARSER becomes a path with a preset; a file that is called so comes first."""
+    return tuple(map(_split, paths))
+
+
+def _split(path: str) -> LaidOutPath:
+    front, colon, name = path.rpartition(":")
+    known = colon and (name == TREES or name in PRESETS) and not Path(path).exists()
+    found = LaidOutPath(front if known else path)
+    found.preset = name if known else None
+    return found
+
+
+def members_of(paths: Sequence[LaidOutPath], usual: Layout | None) -> list[Member]:
+    """The files; `usual`: the layout of scores for which there is no other, None for what they say of themselves."""
+    return [_member(path, usual) for path in paths]
+
+
+def _member(path: LaidOutPath, usual: Layout | None) -> Member:
+    if path.preset == TREES or (path.preset is None and is_of_trees(path)):
+        return Member(path)
+    source = ScoreSource(path)
+    read = layout(path.preset) if path.preset else usual or source.meta.layout or Layout()
+    if read.labels:
+        raise click.UsageError(
+            f"{read.name} has an axis of labels, and arcs are combined. Sum them out: deptree convert."
+        )
+    return Member(path, source, read)
+
+
+@dataclass(frozen=True)
+class Combinable:
+    """A sentence, and what each file makes of it: a distribution, or a set of trees."""
+
+    read: Members
+    members: Sequence[ArcFactored | TreeSet]
+    space: TreeSpace
+
+    @property
+    def gold(self) -> Heads | None:
+        """The gold heads, (n,); None unless all are known."""
+        heads = self.read.gold.heads if self.read.gold else [None]
+        return None if None in heads else np.array(heads, dtype=np.int32)
+
+    @property
+    def distributions(self) -> list[ArcFactored]:
+        """The members, all of which are distributions."""
+        return [each for each in self.members if isinstance(each, ArcFactored)]
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Makes of what was read of a sentence what can be combined; it travels to worker processes.
+
+    Attributes:
+        how: how scores become distributions.
+        layouts: of each file, None for trees.
+    """
+
+    how: Interpretation
+    layouts: tuple[Layout | None, ...]
+
+    def __call__(self, read: Members) -> Combinable:
+        """The sentence."""
+        return Combinable(read, list(map(self._of, read.found, self.layouts)), self.how.space)
+
+    def _of(self, item: Record | TreeSet, layout: Layout | None) -> ArcFactored | TreeSet:
+        if isinstance(item, TreeSet) or layout is None:
+            return item  # type: ignore[return-value]
+        try:
+            return self.how.distribution(item.scores, item, layout)
+        except DeptreeError as error:
+            raise error.at(item.place, item.sent_id) from None
+
+
+class PooledScores(NamedTuple):
+    """The log-scores of a product, as they are written."""
+
+    sent_id: str
+    scores: Array
+    forms: Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Product:
+    """The product of a sentence's distributions, by (m,) weights, laid out to be written."""
+
+    weights: Float
+    target: Layout
+
+    def __call__(self, sentence: Combinable, _: None) -> PooledScores:
+        """The work on one sentence."""
+        scores = product(sentence.distributions, self.weights)
+        found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
+        written = from_head_dep(found.log_scores, self.target, self.target.shape(found.n), self.target.forbidden)
+        block = sentence.read.block
+        return PooledScores(found.id, written, block.column("form") if block else None)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The mixture of a sentence's distributions and sets of trees, by (m,) weights that sum to 1."""
+
+    weights: Float
+
+    def __call__(self, sentence: Combinable, _: None) -> Mixed:
+        """The work on one sentence."""
+        shares = [
+            tree_shares(each.heads, each.times) if isinstance(each, TreeSet) else Shares(each.marginals())
+            for each in sentence.members
+        ]
+        found = mixture(shares, self.weights)
+        heads = consensus(found.marginals, sentence.space)
+        return Mixed(sentence.read, found, heads, self._labels(sentence.members, heads))
+
+    def _labels(self, members: Sequence[ArcFactored | TreeSet], heads: Heads) -> list[str] | None:
+        """For each word the label that most votes for its head have; None where no tree has labels."""
+        votes = [Counter[str]() for _ in heads]
+        for weight, each in zip(self.weights.tolist(), members, strict=True):
+            if isinstance(each, TreeSet) and each.labels:
+                shares = weight * each.times / each.times.sum()
+                for share, tree, labels in zip(shares.tolist(), each.heads, each.labels, strict=True):
+                    for word in np.flatnonzero(tree == heads).tolist():
+                        votes[word][labels[word]] += share
+        if not any(votes):
+            return None
+        return [
+            vote.most_common(1)[0][0] if vote else usual(int(head)) for vote, head in zip(votes, heads, strict=True)
+        ]
+
+
+def usual(head: int) -> str:
+    """Return the label of a head that nobody votes for."""
+    return "root" if head == 0 else "dep"
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some."""
+
+    read: Members
+    mixture: Mixture
+    heads: Heads
+    labels: list[str] | None
+
+    @property
+    def support(self) -> Float:
+        """The probability of each word's head, (n,)."""
+        return self.mixture.marginals[self.heads, np.arange(1, len(self.heads) + 1)]
+
+    def to_jsonl(self) -> bytes:
+        """A line with the consensus tree, its support, and all arcs, [head][dependent]."""
+        row: dict[str, Any] = {"sent_id": self.read.sent_id, "heads": self.heads.tolist()}
+        if self.labels:
+            row["deprels"] = self.labels
+        row |= {"support": self.support.tolist(), "expected_attachment": float(self.support.mean())}
+        row["marginals"] = self.mixture.marginals.tolist()
+        errors = self.mixture.standard_errors
+        return dump(row if errors is None else row | {"standard_errors": errors.tolist()})
+
+    def to_conllu(self, style: Style) -> bytes:
+        """The sentence with the consensus tree, and HeadProb in MISC."""
+        labels = self.labels
+        deprels = Deprels(tuple(labels), np.arange(len(labels), dtype=np.int32)[None]) if labels else None
+        misc = {"HeadProb": self.support[None]}
+        return Trees(
+            self.read.sent_id, self.read.block, self.heads[None], [], deprels=deprels, ranked=False, misc=misc
+        ).to_conllu(style)
+
+    def arrays(self) -> list[tuple[str, Float, str]]:
+        """The arcs' probabilities, and beside them their standard errors if there are some."""
+        name, errors = self.read.sent_id, self.mixture.standard_errors
+        found = [(name, self.mixture.marginals, "")]
+        return found if errors is None else [*found, (name, errors, "standard_errors")]
+
+
+class Fit(Fold[Combinable]):
+    """Keeps the sentences that have gold trees, to fit weights to these."""
+
+    attribute = "members"
+
+    def __init__(self, mixed: bool) -> None:
+        self._mixed = mixed
+        self._kept: list[Any] = []
+        self._without = self._impossible = 0
+
+    def add(self, counts: Any) -> None:
+        members, heads = counts
+        if heads is None:
+            self._without += 1
+            return
+        log_probs = [float(each.log_prob(heads)) for each in members]
+        if max(log_probs) == -np.inf or (not self._mixed and min(log_probs) == -np.inf):
+            self._impossible += 1
+            return
+        self._kept.append(log_probs if self._mixed else (members, heads))
+
+    @cached_property
+    def found(self) -> Pooled:
+        """The weights.
+
+        Raises:
+            DeptreeError: there is no gold tree that could tell.
+        """
+        if not self._kept:
+            raise DeptreeError("no sentence has a gold tree that the files allow", "Give gold trees of these sentences")
+        return fit_mixture(np.array(self._kept)) if self._mixed else fit_product(self._kept)
+
+    def lines(self) -> Iterator[str]:
+        found, size = self.found, len(self._kept)
+        weights = ",".join(f"{weight:.4f}" for weight in found.weights)
+        per = f"{found.log_likelihood / size:.4f}, with equal weights {found.before / size:.4f}"
+        yield f"--weights {weights}: mean log-probability of {counted(size, 'gold tree')} {per}"
+        if self._without:
+            yield f"{counted(self._without, 'sentence')} without a whole gold tree: not fitted to"
+        if self._impossible:
+            yield f"{counted(self._impossible, 'gold tree')} impossible by the scores: not fitted to"
+
+
+class WithGold(NamedTuple):
+    """A sentence's distributions with its gold tree, for `Fit`."""
+
+    members: tuple[list[ArcFactored], Heads | None]
+
+
+def with_gold_tree(sentence: Combinable, _: None) -> WithGold:
+    """Return what a fit needs of a sentence."""
+    return WithGold((sentence.distributions, sentence.gold))

@@ -1,0 +1,181 @@
+"""``deptree combine``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from deptree_cli.cli.combining import (
+    TREES,
+    Distributions,
+    Fit,
+    LaidOutPath,
+    Mix,
+    Product,
+    members_of,
+    split_presets,
+    with_gold_tree,
+)
+from deptree_cli.cli.job import Job, signed
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.report import show
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import MATRIX_OPTIONS
+from deptree_cli.cli.sections import apply, command, option, reading_option
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.combination import checked_weights
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.files.streams import STDIN
+from deptree_cli.io.members import Member, read_members
+from deptree_cli.io.scores.containers import write_scores
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.meta import Meta, space_of
+from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.signature import signature
+
+PRODUCT, MIXTURE = "product", "mixture"
+
+# What a product is written in.
+WRITTEN = "synjax"
+
+
+def _numbers(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """The numbers between commas."""
+    try:
+        return tuple(map(float, text.split(","))) if text else ()
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list of numbers such as 0.7,0.3.") from None
+
+
+def matrix_options(function: Any) -> Any:
+    """Give the command the options of reading matrices."""
+    return apply(MATRIX_OPTIONS, function)
+
+
+@command(epilog="\b\nTry: deptree combine a.npz:natasha b.npz:supar --weights 0.7,0.3 -o combined.npz")
+@click.argument("scores", metavar="FILE[:PARSER]...", nargs=-1, required=True, type=INPUT, callback=split_presets)
+@option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
+@option("--weights", callback=_numbers, metavar="W,W,...", help="A weight for each file.  [default: equal ones]")
+@option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
+@reading_option("--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; _ is not fitted to.")
+@reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")
+@matrix_options
+@format_options("jsonl", "conllu", ARRAYS)
+@run_options
+def combine(
+    scores: tuple[LaidOutPath, ...],
+    method: str | None,
+    weights: tuple[float, ...],
+    fit: bool,
+    gold: str | None,
+    conllu: str | None,
+    writing: Writing,
+    run: RunOptions,
+    **how: Any,
+) -> int:
+    """Combine parsers, or votes: score files in any layouts, and anybody's trees, of the same sentences.
+
+    product: the weighted sums of log-scores, a score file for all other commands. mixture: the weighted means of arcs'
+    probabilities, exact, and the consensus tree, which has the highest expected attachment score. Trees (CoNLL-U, or
+    JSON Lines of sent_id and heads) are votes.
+
+    A mixture has no scores of arcs. It is written as JSON Lines (heads, support, marginals, and standard_errors over
+    voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
+    """
+    _check(scores, weights, fit, gold, conllu)
+    members = members_of(scores, _layout(how))
+    mixed = _is_mixture(method, members, fit)
+    if not mixed and writing.fmt is not None:
+        raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
+    space = _space(members, how)
+    interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
+
+    def source() -> Source[Any, Any]:
+        items = Counted(read_members(members, conllu, gold))
+        prepare = Distributions(interpretation, tuple(each.layout for each in members))
+        return Source(items, prepare, _fields(members, how, space), conllu is not None)
+
+    used = _fitted(source(), mixed, run) if fit else checked_weights(weights, len(members), mixed)
+    if fit:
+        members = members_of(scores, _layout(how))  # files are read once each time they are opened
+    last = {"weights": ",".join(f"{each:.6g}" for each in used), "fit": gold if fit else None}
+    if not mixed:
+        return _write_product(source(), used, run, last)
+    job = Job("combine", source(), run, writing.of_single_trees(), {"method": MIXTURE}, last)
+    return job.write(Mix(used))
+
+
+def _layout(how: dict[str, Any]) -> Layout | None:
+    """The layout that options ask for, None if they do not."""
+    asked = [how[name] for name in ("preset", "orient", "root", "scale")]
+    return layout(*asked) if any(asked) else None
+
+
+def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
+    """Raise for options that contradict each other."""
+    if fit and weights:
+        raise click.UsageError("--fit finds the weights: leave out --weights.")
+    if fit != (gold is not None):
+        raise click.UsageError("--fit needs gold trees: --gold FILE." if fit else "--gold is for --fit. Add it.")
+    if fit and STDIN in (*paths, gold, conllu):
+        raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
+    if conllu == STDIN and len(paths) > 1:
+        raise click.UsageError("--conllu is read beside each file, and standard input (-) can be read only once.")
+
+
+def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:
+    """Whether the files are mixed: if that is asked for, and if one of them is of trees."""
+    trees = next((each.path for each in members if each.scores is None), None)
+    if method == PRODUCT and trees is not None:
+        raise click.UsageError(f"{trees} has trees, which have no scores to add up. Use --method {MIXTURE}.")
+    if fit and trees is not None:
+        raise click.UsageError(f"--fit needs probabilities of gold trees, and {trees} has none: give --weights.")
+    return method == MIXTURE or trees is not None
+
+
+def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
+    """The tree space that options ask for, or any of the files."""
+    own = next((each.scores.meta.trees for each in members if each.scores and each.scores.meta.trees), "")
+    return space_of(own, how["space"], False if how["multi_root"] else None, how["projective"] or None)
+
+
+def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
+    """What of the options of reading a run must repeat to give the same result."""
+    presets = [each.layout.name or "own" if each.layout else TREES for each in members]
+    return {
+        "files": ",".join(each.path for each in members),
+        "from": ",".join(presets),
+        "root": "single" if space.single_root else "multi",
+        "trees": space.kind or None,
+        "nan": "forbids" if how["nan_forbids"] else None,
+    }
+
+
+def _fitted(source: Source[Any, Any], mixed: bool, run: RunOptions) -> Float:
+    """The weights that fit the gold trees; people hear of them."""
+    fit = Fit(mixed)
+    for each in Pipeline(source, run).map(with_gold_tree):
+        fit.add(each.members)
+    if not run.quiet:
+        for line in fit.lines():
+            show(line)
+    return fit.found.weights
+
+
+def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
+    """Write the scores of the product; the exit status."""
+    target, pipeline = layout(WRITTEN), Pipeline(source, run)
+    fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
+    meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
+    with write_scores(run.output, meta, True, True) as write:
+        for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
+            write(each.sent_id, each.scores, each.forms)
+    return pipeline.exit_code

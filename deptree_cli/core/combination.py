@@ -1,0 +1,188 @@
+"""Several distributions over the trees of one sentence made into one: logarithmic and linear opinion pools.
+
+The *product* (logarithmic pool) has the weighted sums of log-scores, and so is arc-factored itself. The *mixture*
+(linear pool) is not, but the probabilities of its arcs are weighted means, which is all that the tree with the highest
+expected attachment score needs. Genest and Zidek 1986; for parsers Sagae and Lavie 2006, Surdeanu and Manning 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.spaces import TreeSpace
+
+# Where a fit of the mixture ends: the largest change of a weight, and how many steps it may take.
+STEADY, MOST_STEPS = 1e-9, 10_000
+
+
+class Shares(NamedTuple):
+    """What one member of a mixture says of a sentence.
+
+    Attributes:
+        arcs: (n+1, n+1), the probability of each arc, or the share of trees that have it.
+        voters: how many trees these are shares of; None for probabilities.
+    """
+
+    arcs: Float
+    voters: int | None = None
+
+
+class Mixture(NamedTuple):
+    """The arcs of a mixture.
+
+    Attributes:
+        marginals: (n+1, n+1).
+        standard_errors: (n+1, n+1), of a mean over voters; None of a single one.
+    """
+
+    marginals: Float
+    standard_errors: Float | None
+
+
+def tree_shares(heads: Heads, times: Int) -> Shares:
+    """The shares of trees, (k, n) heads, given (k,) times each."""
+    n = heads.shape[1]
+    arcs = np.zeros((n + 1, n + 1))
+    np.add.at(arcs, (heads, np.arange(1, n + 1)), np.broadcast_to(times[:, None], heads.shape))
+    return Shares(arcs / times.sum(), int(times.sum()))
+
+
+def product(members: Sequence[ArcFactored], weights: Float) -> Float:
+    """The log-scores of the product of distributions raised to (m,) weights, (n+1, n+1); weight 0 leaves one out."""
+    used = [(weight, each.log_scores) for weight, each in zip(weights, members, strict=True) if weight]
+    return np.sum([weight * scores for weight, scores in used], axis=0)
+
+
+def mixture(members: Sequence[Shares], weights: Float) -> Mixture:
+    """The arcs of a mixture by (m,) weights that sum to 1.
+
+    Each tree, and each member that has probabilities, is a voter of weight v. If voters are drawn independently from
+    one population, sum v^2 (x - mean)^2 / (1 + sum v^2 - 2 sum v^3 / sum v^2) estimates the variance of the weighted
+    mean without bias; for k equal voters it is that of x over k.
+    """
+    marginals = np.sum([weight * each.arcs for weight, each in zip(weights, members, strict=True)], axis=0)
+    squares, cubes, spread = 0.0, 0.0, np.zeros_like(marginals)
+    for weight, each in zip(weights.tolist(), members, strict=True):
+        voters = each.voters or 1
+        apart = (each.arcs - marginals) ** 2
+        if each.voters is not None:  # they say yes or no
+            apart = each.arcs * (1 - marginals) ** 2 + (1 - each.arcs) * marginals**2
+        spread += weight**2 / voters * apart
+        squares, cubes = squares + weight**2 / voters, cubes + weight**3 / voters**2
+    freedom = 1 + squares - 2 * cubes / squares
+    return Mixture(marginals, np.sqrt(spread / freedom) if freedom > 1e-12 else None)
+
+
+def consensus(marginals: Float, space: TreeSpace) -> Heads:
+    """The tree of a space with the highest expected attachment score under some marginals of arcs, (n,).
+
+    Of votes there may be none of that space whose arcs all have votes: then as few as possible are without.
+    """
+    # An arc that nobody votes for costs more than all others can make up for: a tree without them comes first.
+    scores = np.where(marginals > 0, marginals, -float(len(marginals)))
+    scores[:, 0] = -np.inf
+    np.fill_diagonal(scores, -np.inf)
+    return space.maximum_tree(scores)[0]
+
+
+class Pooled(NamedTuple):
+    """Weights of members that fit gold trees.
+
+    Attributes:
+        weights: (m,).
+        log_likelihood: of the gold trees under these, in nats.
+        before: under equal weights.
+    """
+
+    weights: Float
+    log_likelihood: float
+    before: float
+
+
+def fit_product(sentences: Sequence[tuple[Sequence[ArcFactored], Heads]]) -> Pooled:
+    """The weights (m,), not negative, under which the product gives gold trees the highest probability.
+
+    The log-likelihood is concave; its derivative by a weight is the member's score of the gold tree less what is
+    expected of it under the product. L-BFGS-B; each evaluation takes the marginals of every sentence, O(n^3).
+
+    Args:
+        sentences: the members of each, and its gold tree, (n,) heads, which all members allow.
+    """
+    from scipy.optimize import minimize
+
+    size = len(sentences[0][0])
+    start = np.full(size, 1 / size)
+
+    def loss(weights: Float) -> tuple[float, Float]:
+        value, gradient = 0.0, np.zeros(size)
+        for members, heads in sentences:
+            log_prob, slope = product_gradient(members, weights, heads)
+            value, gradient = value - log_prob, gradient - slope
+        return value, gradient
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * size)
+    return Pooled(found.x, -float(found.fun), -loss(start)[0])
+
+
+def product_gradient(members: Sequence[ArcFactored], weights: Float, heads: Heads) -> tuple[float, Float]:
+    """The log-probability of a tree, (n,) heads, under the product, and its derivative by each weight, (m,).
+
+    Arcs that a member forbids are forbidden under any weights, so that both are continuous at 0.
+    """
+    possible = np.logical_and.reduce([np.isfinite(each.log_scores) for each in members])
+    scores = [np.where(possible, each.log_scores, 0.0) for each in members]
+    pooled = np.where(possible, np.tensordot(weights, scores, axes=1), -np.inf)
+    found = ArcFactored(pooled, space=members[0].space, id=members[0].id)
+    marginals, words = found.marginals(), np.arange(1, found.n + 1)
+    slopes = [own[heads, words].sum() - (own * marginals).sum() for own in scores]
+    return found.log_prob(heads), np.array(slopes)
+
+
+def fit_mixture(log_probs: Float) -> Pooled:
+    """The weights (m,) of a mixture under which gold trees are most probable, by expectation maximisation.
+
+    The log-likelihood is concave.
+
+    Args:
+        log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible.
+    """
+    size = log_probs.shape[1]
+    start = weights = np.full(size, 1 / size)
+    for _ in range(MOST_STEPS):
+        joint = _joint(log_probs, weights)
+        after = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)).mean(axis=0)
+        weights, change = after, np.abs(after - weights).max()
+        if change < STEADY:
+            break
+    return Pooled(weights, _total(log_probs, weights), _total(log_probs, start))
+
+
+def _joint(log_probs: Float, weights: Float) -> Float:
+    with np.errstate(divide="ignore"):
+        return log_probs + np.log(weights)
+
+
+def _total(log_probs: Float, weights: Float) -> float:
+    return float(np.logaddexp.reduce(_joint(log_probs, weights), axis=1).sum())
+
+
+def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
+    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none.
+
+    Raises:
+        DeptreeError: they are of another number, negative, or all 0.
+    """
+    found = np.array(weights or [1 / size] * size, dtype=np.float64)
+    if len(found) != size:
+        raise DeptreeError(
+            f"{counted(len(found), 'weight')} for {counted(size, 'file')}", "Give one for each file, in their order"
+        )
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+        raise DeptreeError("weights must be positive numbers, or 0 to leave a file out", "Give such weights")
+    return found / found.sum() if mixed else found

@@ -1,0 +1,121 @@
+"""``deptree combine``: products and mixtures of score files in any layouts, and of trees, beside the library's own."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from deptree_cli import read
+from tests.commands.conftest import DATA
+
+A = f"{DATA / 'scores.npz'}:natasha"
+GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+
+
+@pytest.fixture
+def hot(done, put) -> str:
+    """The scores at another temperature, in another layout and order."""
+    done(
+        "convert", DATA / "scores.npz", "--from", "natasha", "--temperature", 3, "--to", "torch-struct", "-o", "hot.npz"
+    )
+    return "hot.npz"
+
+
+def distributions(path, **how):
+    return {each.id: each.distribution for each in read(str(path), **how)}
+
+
+def test_a_product_is_read_by_other_commands(done, hot) -> None:
+    """Log-scores add up; the file says its layout; the sentences of a CoNLL-U file give names and words."""
+    done("combine", A, hot, "--weights", "0.5,2", *SENTENCES, "-o", "both.npz")
+    ours, theirs, both = (
+        distributions(DATA / "scores.npz", preset="natasha"),
+        distributions(hot),
+        distributions("both.npz"),
+    )
+    assert list(both) == list(ours)
+    for name, found in both.items():
+        expected = type(found)(0.5 * ours[name].log_scores + 2 * theirs[name].log_scores)
+        np.testing.assert_allclose(found.marginals(), expected.marginals(), atol=1e-9)
+    lines = done("combine", A, hot, *SENTENCES).out
+    assert json.loads(lines.splitlines()[1])["forms"][0] == "She"
+    assert done("decode", "-", stdin=lines).rows[0]["heads"] == [2, 0, 4, 2, 7, 7, 2, 2]
+
+
+def test_a_mixture_has_the_means_of_marginals_in_every_format(done, hot) -> None:
+    line = ("combine", A, hot, "--method", "mixture", "--weights", "3,1")
+    ours, theirs = distributions(DATA / "scores.npz", preset="natasha"), distributions(hot)
+    rows = done(*line).rows
+    assert [row["sent_id"] for row in rows] == list(ours)
+    done(*line, "-o", "m.npz")
+    arrays = np.load("m.npz")
+    for row in rows:
+        name = row["sent_id"]
+        expected = 0.75 * ours[name].marginals() + 0.25 * theirs[name].marginals()
+        np.testing.assert_allclose(row["marginals"], expected, atol=1e-12)
+        np.testing.assert_array_equal(arrays[name], row["marginals"])
+        np.testing.assert_array_equal(arrays[f"{name}.standard_errors"], row["standard_errors"])
+        assert row["support"] == [row["marginals"][head][word] for word, head in enumerate(row["heads"], 1)]
+        assert row["expected_attachment"] == pytest.approx(np.mean(row["support"]))
+    text = done(*line, *SENTENCES).out.decode()
+    assert text.startswith("# generator = deptree|combine|method:mixture|files:")
+    first = text.splitlines()[4].split("\t")
+    assert first[6:8] == ["2", "dep"]
+    assert float(first[9].partition("HeadProb=")[2]) == pytest.approx(rows[0]["support"][0], abs=1e-4)
+
+
+def test_trees_are_votes_with_labels(done, put) -> None:
+    """Samples of a sentence stand together; a single file of trees needs no scores at all."""
+    put(
+        "a.jsonl",
+        '{"sent_id":"x/sample_1","heads":[2,0],"deprels":["nsubj","root"]}\n'
+        '{"sent_id":"x/sample_2","heads":[2,0],"deprels":["obj","root"],"count":2}\n',
+    )
+    put("b.jsonl", '{"sent_id":"x","heads":[0,1],"deprels":["root","xcomp"]}\n')
+    (row,) = done("combine", "a.jsonl", "b.jsonl", "--weights", "0.75,0.25").rows
+    assert (row["heads"], row["deprels"], row["support"]) == ([2, 0], ["obj", "root"], [0.75, 0.75])
+    (alone,) = done("combine", "a.jsonl").rows
+    assert alone["support"] == [1.0, 1.0]
+    (more,) = done("combine", "b.jsonl", "a.jsonl", "--weights", "0.6,0.4").rows
+    assert (more["heads"], more["deprels"], more["support"]) == ([0, 1], ["root", "xcomp"], [0.6, 0.6])
+
+
+def test_trees_beside_scores(done) -> None:
+    rows = done("combine", A, GOLD, *SENTENCES, "--format", "jsonl").rows
+    ours = distributions(DATA / "scores.npz", preset="natasha")
+    gold = {each.id: each.record.known_heads for each in read(str(DATA / "scores.npz"), str(GOLD), preset="natasha")}
+    for row in rows:
+        expected = ours[row["sent_id"]].marginals() / 2
+        expected[gold[row["sent_id"]], np.arange(1, len(expected))] += 0.5
+        np.testing.assert_allclose(row["marginals"], expected, atol=1e-12)
+
+
+def test_a_fit_finds_weights_for_gold_trees(done, hot, put) -> None:
+    """Words without a gold head are not fitted to; --weights of the line gives the same scores."""
+    text = GOLD.read_text(encoding="utf-8").replace("\t0\troot\t", "\t_\t_\t", 1)
+    put("some.conllu", text)
+    fitted = done("combine", A, hot, "--fit", "--gold", "some.conllu", "-o", "fit.npz")
+    weights = fitted.said[0].split()[2].rstrip(":")
+    assert fitted.said[0].startswith("deptree: --weights ")
+    assert "of 7 gold trees" in fitted.said[0]
+    assert "1 sentence without a whole gold tree" in fitted.said[1]
+    done("combine", A, hot, "--weights", weights, "-o", "given.npz")
+    ours, theirs = distributions("fit.npz"), distributions("given.npz")
+    for name in ours:
+        np.testing.assert_allclose(ours[name].marginals(), theirs[name].marginals(), atol=1e-3)
+    mixed = done("combine", A, hot, "--fit", "--gold", "some.conllu", "--method", "mixture")
+    assert sum(map(float, mixed.said[0].split()[2].rstrip(":").split(","))) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["product", "mixture"])
+def test_the_same_bytes_for_any_jobs_and_shards(done, hot, method: str) -> None:
+    line = ("combine", A, hot, "--method", method)
+    whole = done(*line).out
+    assert done(*line, "--jobs", 2).out == whole
+    header = whole.splitlines(keepends=True)[: method == "product"]
+    halves = [done(*line, "--shard", f"{i}/2").out.splitlines(keepends=True)[len(header) :] for i in (1, 2)]
+    assert b"".join(each for pair in zip(*halves, strict=True) for each in pair) == b"".join(
+        whole.splitlines(keepends=True)[len(header) :]
+    )

@@ -1,0 +1,151 @@
+"""Products and mixtures of tree distributions, beside the enumeration of all trees; fits beside finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.combination import (
+    Shares,
+    checked_weights,
+    consensus,
+    fit_mixture,
+    fit_product,
+    mixture,
+    product,
+    product_gradient,
+    tree_shares,
+)
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import SPACES
+from tests.oracle import Oracle
+
+N = 4
+WEIGHTS = np.array([0.7, 0.4])
+
+
+def members(seed: int, space: str, size: int = 2) -> list[ArcFactored]:
+    rng = np.random.default_rng(seed)
+    return [ArcFactored(rng.normal(scale=2, size=(N + 1, N + 1)), space=space) for _ in range(size)]
+
+
+def probs(distribution: ArcFactored) -> Float:
+    """Of all trees."""
+    trees = all_trees(N, distribution.space)
+    return np.exp(distribution.log_probs(trees))
+
+
+@pytest.mark.parametrize("space", SPACES.names)
+def test_a_product_is_that_of_the_trees_probabilities(space: str) -> None:
+    ours = members(1, space)
+    pooled = ArcFactored(product(ours, WEIGHTS), space=space)
+    expected = np.prod([probs(each) ** weight for weight, each in zip(WEIGHTS, ours, strict=True)], axis=0)
+    np.testing.assert_allclose(probs(pooled), expected / expected.sum(), rtol=1e-12)
+
+
+def test_what_one_forbids_is_forbidden_unless_its_weight_is_0() -> None:
+    ours = members(2, "single-root")
+    scores = ours[1].log_scores.copy()
+    scores[0, 1] = -np.inf
+    ours[1] = ArcFactored(scores)
+    assert product(ours, WEIGHTS)[0, 1] == -np.inf
+    assert np.isfinite(product(ours, np.array([1.0, 0.0]))[0, 1])
+
+
+@pytest.mark.parametrize("space", SPACES.names)
+def test_a_mixtures_arcs_and_its_consensus_are_those_of_all_trees(space: str) -> None:
+    """The consensus has the highest expected number of right heads of all trees, under the mixture of their laws."""
+    for seed in range(10):
+        ours = members(seed, space)
+        found = mixture([Shares(each.marginals()) for each in ours], np.array([0.3, 0.7]))
+        law = 0.3 * probs(ours[0]) + 0.7 * probs(ours[1])
+        trees = all_trees(N, ours[0].space)
+        for word in range(1, N + 1):
+            for head in range(N + 1):
+                share = law[trees[:, word - 1] == head].sum()
+                assert found.marginals[head, word] == pytest.approx(share, abs=1e-12)
+        right = found.marginals[trees, np.arange(1, N + 1)].sum(axis=1)
+        tree = consensus(found.marginals, ours[0].space)
+        assert found.marginals[tree, np.arange(1, N + 1)].sum() == pytest.approx(right.max(), abs=1e-12)
+        assert (trees == tree).all(axis=1).any()
+
+
+def test_votes_are_shares_with_the_standard_errors_of_means() -> None:
+    """Of a set of k trees sqrt(p (1 - p) / (k - 1)); of k files of a tree each the same."""
+    trees = np.array([[2, 0], [2, 0], [0, 1], [2, 0]])
+    together = mixture([tree_shares(np.array([[2, 0], [0, 1]]), np.array([3, 1]))], np.ones(1))
+    one = np.array([1])
+    apart = mixture([tree_shares(tree[None], one) for tree in trees], np.full(4, 0.25))
+    for found in (together, apart):
+        assert found.marginals[2, 1] == found.marginals[0, 2] == 0.75
+        assert found.standard_errors is not None
+        assert found.standard_errors[2, 1] == pytest.approx(np.std([1, 1, 0, 1], ddof=1) / 2)
+    assert mixture([tree_shares(trees[:1], one)], np.ones(1)).standard_errors is None
+
+
+def test_weighted_errors_are_those_of_weighted_means_in_a_simulation() -> None:
+    """Voters say yes with probability 0.4; the variance of the weighted share of 5 is 0.24 sum v^2, which the squared
+    error estimates without bias: its mean over 4,000 files differs by less than 4 of its own standard errors."""
+    rng, weights = np.random.default_rng(5), np.array([0.4, 0.2, 0.2, 0.1, 0.1])
+    squares = []
+    for _ in range(4000):
+        said = [tree_shares(np.array([[2, 0] if yes else [0, 1]]), np.array([1])) for yes in rng.random(5) < 0.4]
+        errors = mixture(said, weights).standard_errors
+        assert errors is not None
+        squares.append(errors[2, 1] ** 2)
+    assert np.mean(squares) == pytest.approx(0.24 * (weights**2).sum(), abs=4 * np.std(squares) / np.sqrt(4000))
+
+
+def test_a_consensus_of_votes_is_a_tree_of_the_space() -> None:
+    """Two votes whose arcs cross: without crossing arcs one arc has no vote, and no more than one."""
+    votes = tree_shares(np.array([[3, 4, 0, 3]]), np.array([1]))
+    assert consensus(votes.arcs, SPACES.get("single-root")).tolist() == [3, 4, 0, 3]
+    tree = consensus(votes.arcs, SPACES.get("projective"))
+    assert SPACES.get("projective").contains(tree[None]).all()
+    assert (tree == [3, 4, 0, 3]).sum() == 3
+
+
+@pytest.mark.parametrize("space", ["single-root", "projective"])
+def test_the_gradient_of_a_product_is_its_difference(space: str) -> None:
+    ours = members(3, space)
+    heads = Oracle(ours[0]).trees[7].astype(np.int32)
+    _, gradient = product_gradient(ours, WEIGHTS, heads)
+    for at in range(2):
+        step = np.zeros(2)
+        step[at] = 1e-5
+        ahead, behind = (product_gradient(ours, WEIGHTS + sign * step, heads)[0] for sign in (1, -1))
+        assert gradient[at] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
+
+
+def test_fits_are_no_worse_than_a_grid() -> None:
+    """200 gold trees drawn from the first of two: no weights of a grid have a higher likelihood, of either pool."""
+    rng = np.random.default_rng(4)
+    sentences = []
+    for seed in range(200):
+        ours = members(seed + 50, "single-root")
+        oracle = Oracle(ours[0])
+        sentences.append((ours, oracle.trees[rng.choice(len(oracle.trees), p=np.exp(oracle.log_probs))]))
+    fitted = fit_product(sentences)
+    grid = [np.array([a, b]) for a in (0.5, 0.8, 0.9, 1.0, 1.1, 1.3) for b in (0.0, 0.05, 0.1, 0.2)]
+    values = [sum(product_gradient(ours, weights, heads)[0] for ours, heads in sentences) for weights in grid]
+    assert fitted.log_likelihood >= max(values) - 1e-6
+    assert fitted.weights == pytest.approx([1, 0], abs=0.2)
+    assert fitted.before < fitted.log_likelihood
+    log_probs = np.array([[each.log_prob(heads) for each in ours] for ours, heads in sentences])
+    mixed = fit_mixture(log_probs)
+    for share in np.linspace(0.01, 0.99, 99):
+        value = np.logaddexp.reduce(log_probs + np.log([share, 1 - share]), axis=1).sum()
+        assert mixed.log_likelihood >= value - 1e-6
+    assert mixed.weights.sum() == pytest.approx(1)
+
+
+def test_weights_that_are_refused() -> None:
+    assert checked_weights([], 2, mixed=False).tolist() == [0.5, 0.5]
+    assert checked_weights([3, 1], 2, mixed=True).tolist() == [0.75, 0.25]
+    assert checked_weights([3, 1], 2, mixed=False).tolist() == [3, 1]
+    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
+        with pytest.raises(DeptreeError, match="weights"):
+            checked_weights(weights, 2, mixed=True)
