@@ -74,16 +74,13 @@ class Parser:
         """Train a parser on trees by Gibbs sampling.
 
         Args:
-            treebank: paths of CoNLL-U files, or sentences with their trees; those in which a tag or a label is missing
-                (``_``) are left out, with a warning that counts them.
-            tags: the column that tags are read from.
-            lexicalised: whether words are generated; without them parsing goes by tags alone.
-            contexts: what actions, tags and words are conditioned on, in place of the defaults.
+            treebank: paths of CoNLL-U files, or sentences with trees; where a tag or label is ``_``, they are left out.
+            tags: the column of tags. lexicalised: whether words are generated; else parsing goes by tags alone.
+            contexts: what actions, tags and words are conditioned on.
             samples: states to keep and average over, the first after `iterations`, the others after 5 more each.
             oracle: whether derivations are fixed (every arc as soon as possible) or sampled too.
             unlabelled: paths or sentences, read `passes` times in the end to learn their words; tags are predicted.
-            seed: of all random numbers; a fresh one if None.
-            on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
+            seed: of all random numbers. on_iteration: called with the number of each, and its log-likelihood in nats.
 
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.

@@ -44,20 +44,19 @@ K_BEST = "k-best"
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
 @entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
-@size_option(
-    None, "The N best trees, the best first.", f"one; {MOST_RANKED:,} at most with --mass", formerly=["--k-best"]
-)
+@size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", formerly=["--k-best"])
 @option(
     "--mass",
     type=FloatRange(0, 1, min_open=True),
     metavar="P",
-    help="The fewest trees whose probabilities add up to P, but -k at most.",
+    help="The fewest trees with a probability of P together.",
 )
 @option(
     "--within",
     type=FloatRange(0),
     metavar="NATS",
-    help="All trees whose log-probability is at most NATS below the best, but -k at most.",
+    often=False,
+    help="All trees whose log-probability is at most NATS below the best one's, but -k at most.",
 )
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @option(
@@ -91,11 +90,11 @@ def decode(
     report: GoldReport,
     writing: Writing,
 ) -> int:
-    """Find the best tree of each sentence, the K best, or as many as have a probability together.
+    """Find the best tree of each sentence, the K best, or the fewest that have a probability together.
 
-    Writes CoNLL-U if --conllu is given, with HeadProb and LabelProb in MISC of words and the comments tree_logprob,
-    tree_prob and entropy (nats); else JSON Lines; arrays hold the heads, (n,) or (K, n). With --labels, arcs and labels
-    are decoded together. With --rules trees obey: certified says that none is better, gap by how many nats one may be.
+    Writes CoNLL-U with --conllu: HeadProb and LabelProb in MISC, comments tree_logprob, tree_prob and entropy (nats);
+    else JSON Lines, or arrays of heads. With --labels, arcs and labels together. With --rules trees obey:
+    certified: none is better; gap: by how many nats one may be.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.

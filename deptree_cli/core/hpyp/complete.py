@@ -70,8 +70,9 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
     Args:
         kept: after which iterations states of it are kept.
     """
-    if kept.start < 1:
-        raise DeptreeError(f"{kept.start} iterations train nothing", "Give 1 or more")
+    iterations = kept.start
+    if iterations < 1:
+        raise DeptreeError(f"{iterations} iterations train nothing", "Give 1 or more")
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Give a treebank with trees")
     if len(kept) > 1 and text:
