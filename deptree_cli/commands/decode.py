@@ -94,7 +94,7 @@ def decode(
 
     Writes CoNLL-U with --conllu: HeadProb and LabelProb in MISC, comments tree_logprob, tree_prob and entropy (nats);
     else JSON Lines, or arrays of heads. With --labels, arcs and labels together. With --rules trees obey:
-    certified: none is better; gap: by how many nats one may be.
+    certified if none is better, gap by how many nats one may be.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
