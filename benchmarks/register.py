@@ -43,9 +43,6 @@ BENCHMARKS = {
     "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
     "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
-    "states": Benchmark(
-        "hpyp.states", "the generative parser averaged over states of its sampler: accuracy, calibration"
-    ),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),
     "saturated": Benchmark("samplers.saturated", "sentences on which random walks take too long"),
