@@ -22,11 +22,11 @@ from warnings import warn
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import counted
 from deptree_cli.core.hpyp.annotated import Annotated
-from deptree_cli.core.hpyp.complete import Complete
+from deptree_cli.core.hpyp.complete import Complete, check_training
 from deptree_cli.core.hpyp.contexts import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES
+from deptree_cli.core.hpyp.defaults import FILTERS, LONGEST, PARTICLES, kept_iterations
 from deptree_cli.core.hpyp.given import Sentence, as_annotated
 from deptree_cli.core.streams import Randomness, stream_of
 from deptree_cli.io.hpyp.treebank import Tags, sound_sentences
@@ -64,6 +64,7 @@ class Parser:
         lexicalised: bool = True,
         contexts: Contexts | None = None,
         iterations: int = 10,
+        samples: int = 1,
         oracle: Literal["static", "sampled"] = "static",
         unlabelled: Treebank = (),
         passes: int = 1,
@@ -73,15 +74,13 @@ class Parser:
         """Train a parser on trees by Gibbs sampling.
 
         Args:
-            treebank: paths of CoNLL-U files, or sentences with their trees; those in which a tag or a label is missing
-                (``_``) are left out, with a warning that counts them.
-            tags: the column that tags are read from.
-            lexicalised: whether words are generated; without them parsing goes by tags alone.
-            contexts: what actions, tags and words are conditioned on, in place of the defaults.
+            treebank: paths of CoNLL-U files, or sentences with trees; where a tag or label is ``_``, they are left out.
+            tags: the column of tags. lexicalised: whether words are generated; else parsing goes by tags alone.
+            contexts: what actions, tags and words are conditioned on.
+            samples: states to keep and average over, the first after `iterations`, the others after 5 more each.
             oracle: whether derivations are fixed (every arc as soon as possible) or sampled too.
             unlabelled: paths or sentences, read `passes` times in the end to learn their words; tags are predicted.
-            seed: of all random numbers; a fresh one if None.
-            on_iteration: called with the number of each, from 1, and its log-likelihood in nats.
+            seed: of all random numbers. on_iteration: called with the number of each, and its log-likelihood in nats.
 
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
@@ -91,11 +90,12 @@ class Parser:
 
         found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
-        _check(found, text, contexts, iterations)
+        kept = kept_iterations(iterations, how_many(samples, "samples", least=1))
+        check_training(found, text, contexts, kept)
         settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
         trainee = Training(_complete(found, tags), contexts, settings, text)
-        _run(trainee, iterations, passes if text else 0, on_iteration)
-        return cls(trainee.trained(), _signature(trainee.progress))
+        _run(trainee, kept, passes if text else 0, on_iteration)
+        return cls(trainee.trained(), _signature(trainee.progress, kept))
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
@@ -258,37 +258,24 @@ class Parser:
         return [generated(self.trained, name, stream_of(rng, chosen, name), longest) for name in names]
 
 
-def _run(training: Training, iterations: int, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
-    for number in range(1, iterations + 1):
-        log_likelihood = training.iterate()
+def _run(training: Training, kept: range, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
+    for number in range(1, kept[-1] + 1):
+        log_likelihood = training.iterate(kept)
         if on_iteration is not None:
             on_iteration(number, log_likelihood)
     for _ in range(passes):
         training.read()
 
 
-def _signature(progress: Progress) -> str:
-    fields = {"tags": progress.tagset, "oracle": progress.oracle, "iterations": progress.iterations}
-    return signature("hpyp.Parser.train", fields | {"passes": progress.passes or None, "seed": progress.seed})
+def _signature(progress: Progress, kept: range) -> str:
+    fields = {"tags": progress.tagset, "oracle": progress.oracle, "iterations": kept.start}
+    fields |= {"samples": len(kept) if len(kept) > 1 else None, "passes": progress.passes or None}
+    return signature("hpyp.Parser.train", fields | {"seed": progress.seed})
 
 
 def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
         yield from [part] if isinstance(part, Annotated) else sound_sentences([str(part)], tags)
-
-
-def _check(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, iterations: int) -> None:
-    """Raise a DeptreeError if a parser cannot be trained on these."""
-    if iterations < 1:
-        raise DeptreeError(f"{iterations} iterations train nothing", "Give 1 or more")
-    if not treebank:
-        raise DeptreeError("there are no sentences to train on", "Give a treebank with trees")
-    if text and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
-    for sentence in treebank:
-        sentence.check_trainable()
-    for sentence in text:
-        sentence.check_forms()
 
 
 def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:

@@ -84,7 +84,7 @@ COSTS = {
 
 # Parameters that name files of matrices, and of sentences to be parsed; and options whose work nobody foresees.
 MATRICES, SENTENCES = ("scores", "other", "label_scores", "symmetric"), "sentences"
-UNFORESEEN = ("mass", "iterations", "seconds", "beam", "scheduler")
+UNFORESEEN = ("mass", "within", "iterations", "seconds", "beam", "scheduler")
 
 # By option, what takes a time that sizes tell: walks of other samplers may be as long as scores are peaked.
 FORESEEN = {"sampler": "auto", "method": "exact"}

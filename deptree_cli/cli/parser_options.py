@@ -62,7 +62,7 @@ def read_trained(path: str) -> Any:
     from deptree_cli.io.hpyp.model_file import read_model  # loads kernels: when there is work
 
     trained = read_model(path)[0]
-    _ = trained.model
+    _ = [state.model for state in trained.states]
     return trained
 
 

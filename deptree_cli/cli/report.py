@@ -14,8 +14,8 @@ from deptree_cli.core.errors import DeptreeError
 # Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
 ARGUMENTS = (
     *("nan_forbids", "scale", "space", "single_root", "projective", "labels"),
-    *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "passes", "lexicalised", "particles", "kind"),
-    *("engine", "scheduler", "jobs", "relax", "budget", "temperature", "criterion"),
+    *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "samples", "passes", "lexicalised", "particles"),
+    *("kind", "engine", "scheduler", "jobs", "relax", "budget", "temperature", "criterion"),
 )
 ARGUMENT = re.compile(f'`(?P<name>{"|".join(ARGUMENTS)})(=(?P<value>"[a-z-]*"|[a-zA-Z0-9]+))?`')
 

@@ -14,6 +14,7 @@ from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import talk
 from deptree_cli.core.errors import counted
+from deptree_cli.core.hpyp.defaults import kept_iterations
 from deptree_cli.core.undo import undone_at_once
 
 if TYPE_CHECKING:
@@ -23,10 +24,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Targets:
-    """How many iterations over the treebank there shall be in all, and passes over text."""
+    """How far training shall come.
 
-    iterations: int
+    Attributes:
+        burn_in: iterations over the treebank until the first state that is kept.
+        passes: over text.
+        samples: states that are kept, the others `SPACING` iterations after the one before.
+    """
+
+    burn_in: int
     passes: int
+    samples: int = 1
+
+    @property
+    def kept(self) -> range:
+        """After which iterations states are kept."""
+        return kept_iterations(self.burn_in, self.samples)
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations there shall be in all."""
+        return self.kept[-1]
 
 
 @dataclass(frozen=True)
@@ -78,7 +96,7 @@ def _steps(training: Training, targets: Targets) -> Iterator[str]:
     """Train; after every step what there is to tell of it."""
     for number in range(training.progress.iterations + 1, targets.iterations + 1):
         start = monotonic()
-        told = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate():.1f}"
+        told = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate(targets.kept):.1f}"
         yield f"{told}, {monotonic() - start:.1f} s"
     for number in range(training.progress.passes + 1, targets.passes + 1):
         start = monotonic()

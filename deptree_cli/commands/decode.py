@@ -15,17 +15,18 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, size_option
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
 from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.unfinished import Enough, Unfinished
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.constrained import MBR, MST
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.constraints.relaxing import GivenUp
-from deptree_cli.core.decoding import METHODS, best_trees
+from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, mass_of
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.io.conllu.misc import probability
@@ -43,7 +44,20 @@ K_BEST = "k-best"
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
 @entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
-@size_option(None, "The N best trees, the best first.", "one", formerly=["--k-best"])
+@size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", formerly=["--k-best"])
+@option(
+    "--mass",
+    type=FloatRange(0, 1, min_open=True),
+    metavar="P",
+    help="The fewest trees with a probability of P together.",
+)
+@option(
+    "--within",
+    type=FloatRange(0),
+    metavar="NATS",
+    often=False,
+    help="All trees whose log-probability is at most NATS below the best one's, but -k at most.",
+)
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @option(
     "--budget",
@@ -68,41 +82,65 @@ def decode(
     run: RunOptions,
     method: NamedFunction,
     size: int | None,
+    mass: float | None,
+    within: float | None,
     labels_after: bool,
     budget: int,
     relax: bool,
     report: GoldReport,
     writing: Writing,
 ) -> int:
-    """Find the best tree of each sentence, or the K best.
+    """Find the best tree of each sentence, the K best, or the fewest that have a probability together.
 
-    Writes CoNLL-U if --conllu is given, with HeadProb and LabelProb in MISC of words and the comments tree_logprob,
-    tree_prob and entropy (nats); else JSON Lines; arrays hold the heads, (n,) or (K, n). With --labels, arcs and labels
-    are decoded together. With --rules trees obey: certified says that none is better, gap by how many nats one may be.
+    Writes CoNLL-U with --conllu: HeadProb and LabelProb in MISC, comments tree_logprob, tree_prob and entropy (nats);
+    else JSON Lines, or arrays of heads. With --labels, arcs and labels together. With --rules trees obey:
+    certified if none is better, gap by how many nats one may be.
 
     With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
     """
     gold = bool(scores.gold)
+    enough = _enough(mass, within, scores, method, labels_after)
+    size = size or (MOST_RANKED if enough else None)
     _check(size, gold, report)
     _check_rules(scores.how.constraints is not None, method, size, labels_after, relax)
     scores = replace(scores, how=replace(scores.how, relax=relax, budget=budget))
     after = "after" if labels_after and scores.how.labels else None
     fields = {"budget": None if budget == BUDGET else budget, "relax": "yes" if relax else None}
-    last = {"size": size, "labelled": after, **fields, **writing.style_fields}
+    last = {"size": size, "mass": mass, "within": within, "labelled": after, **fields, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
     folds: list[Fold[Any]] = [HeadCalibration()] if gold else []
     folds += [RelaxedSentences(run.quiet)] if relax else []
+    folds += [Unfinished(enough, size)] if enough and size else []
     first = {"method": K_BEST if size and method.name == MST else method.name}
     job = Job("decode", scores.source(KEPT), run, writing, first, last)
-    return job.write(Decode(method, size, gold, labels_after, budget), folds=folds, report=report)
+    return job.write(Decode(method, size, gold, labels_after, budget, enough), folds=folds, report=report)
 
 
 def _check(size: int | None, gold: bool, report: GoldReport) -> None:
     """Raise for options that do not go together, and for a picture that cannot be drawn."""
     report.check(gold)
     if size and gold:
-        raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
+        raise click.UsageError("--gold is compared with one tree per sentence, not with several. Remove one.")
+
+
+def _enough(
+    mass: float | None, nats: float | None, scores: ScoreOptions, method: NamedFunction, labels_after: bool
+) -> Enough | None:
+    """How many trees are enough, None where nothing says; raises for options that do not go with it."""
+    if mass is None and nats is None:
+        return None
+    if mass is not None and nats is not None:
+        raise click.UsageError("--mass and --within are two ways to choose trees. Remove one.")
+    enough = Enough(mass, nats)
+    if method.name != MST:
+        raise click.UsageError(f"{enough.option} needs --method {MST}, but --method is {method.name}. Remove one.")
+    if scores.how.constraints is not None:
+        why = "under rules the probabilities of trees are not known"
+        raise click.UsageError(f"{enough.option} cannot be combined with rules: {why}. Remove one.")
+    if mass is not None and scores.how.labels and not labels_after:
+        raise click.UsageError("--mass covers trees, each with its best labels. Add --labels-after.")
+    return enough
 
 
 def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_after: bool, relax: bool) -> None:
@@ -118,7 +156,8 @@ def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_af
 @dataclass(frozen=True, eq=False)
 class Decoded(AsTrees):
     """A sentence's best trees, (k, n), with numbers of labels, if there are some; of a single one that is `compared`,
-    what it counts for; under rules by how much better ones may be better."""
+    what it counts for; under rules by how much better ones may be better; and, if asked, whether they are enough.
+    """
 
     sentence: ScoredSentence
     heads: Heads
@@ -126,6 +165,7 @@ class Decoded(AsTrees):
     ranked: bool
     compared: bool
     gaps: Sequence[float] | None = None
+    complete: bool | None = None
 
     @cached_property
     def probs(self) -> Float:
@@ -147,6 +187,11 @@ class Decoded(AsTrees):
         record, given_up = self.sentence.record, self.sentence.given_up
         return None if given_up is None else (record.place, record.sent_id, given_up)
 
+    @property
+    def unfinished(self) -> str | None:
+        """Its id, if its trees are not enough."""
+        return self.sentence.id if self.complete is False else None
+
     def arrays(self) -> list[tuple[str, Integers, str]]:
         """The heads, of a single tree (n,)."""
         return [(self.sentence.id, smallest(self.heads if self.ranked else self.heads[0]), "")]
@@ -159,8 +204,10 @@ class Decoded(AsTrees):
             others += [Note("certified", "certified", [gap == 0 for gap in self.gaps]), Note("gap", "gap", self.gaps)]
         if self.sentence.interpretation.relax:
             others += relaxed_notes(self.sentence.given_up, len(self.heads))
-        notes = _notes(scored.tree_log_probs(self.heads), entropies, others)
-        return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked)
+        log_probs = scored.tree_log_probs(self.heads)
+        notes = _notes(log_probs, entropies, others)
+        closing = [] if self.complete is None else _on_all(log_probs, self.complete)
+        return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
 
     def to_conllu(self, style: Style) -> bytes:
         """The same with the probabilities of each word's head, and of head and label, in MISC."""
@@ -181,6 +228,12 @@ def _notes(log_probs: Float, entropies: Sequence[float | None], others: Iterable
     ]
 
 
+def _on_all(log_probs: Float, complete: bool) -> list[Note]:
+    """What there is to tell about all trees that were taken: their probability, and whether they are enough."""
+    mass = Note("mass", "trees_mass", [mass_of(log_probs)], partial(probability, digits=6))
+    return [mass, Note("complete", "trees_complete", [complete])]
+
+
 @dataclass(frozen=True)
 class Decode:
     """One tree of a sentence by a method, or up to `size` of them; `compared` with known heads or not.
@@ -188,6 +241,7 @@ class Decode:
     Attributes:
         labels_after: whether labels are found when the tree is.
         budget: how many maximum trees a sentence may cost.
+        enough: how many of up to `size` trees are taken; None: all.
     """
 
     method: NamedFunction
@@ -195,6 +249,7 @@ class Decode:
     compared: bool
     labels_after: bool
     budget: int
+    enough: Enough | None = None
 
     @property
     def in_batches(self) -> bool:
@@ -219,18 +274,22 @@ class Decode:
         joint = labels is not None and not self.labels_after
         obey = sentence.interpretation.constraints is not None
         if not obey and not (joint and self.method.name == MBR):
-            heads = self._best(sentence, joint)
-            return Decoded(sentence, heads, labels.best(heads) if labels else None, *how)
+            heads, complete = self._best(sentence, joint)
+            return Decoded(sentence, heads, labels.best(heads) if labels else None, *how, complete=complete)
         found = sentence.constrained.best_trees(self.size or 1, self.method.name, self.budget)
         heads, of_words = (np.stack(rows) for rows in zip(*((each.heads, each.labels) for each in found), strict=True))
         return Decoded(
             sentence, heads, of_words if labels else None, *how, [each.gap for each in found] if obey else None
         )
 
-    def _best(self, sentence: ScoredSentence, joint: bool) -> Heads:
-        """Its best trees, (k, n), or those of arcs with their best labels."""
-        if self.size:
-            distribution = sentence.by_arcs("find the best tree alone, without -k")
-            return best_trees(distribution.with_best_labels() if joint else distribution, self.size)
-        tree: Heads = self.method.function(sentence.distribution.with_best_labels() if joint else sentence.scored)
-        return tree[None]
+    def _best(self, sentence: ScoredSentence, joint: bool) -> tuple[Heads, bool | None]:
+        """Its best trees, (k, n), or those of arcs with their best labels; and whether they are `enough`."""
+        if not self.size:
+            found: Heads = self.method.function(sentence.distribution.with_best_labels() if joint else sentence.scored)
+            return found[None], None
+        distribution = sentence.by_arcs("find the best tree alone, without -k, --mass and --within")
+        distribution = distribution.with_best_labels() if joint else distribution
+        if self.enough is None:
+            return best_trees(distribution, self.size), None
+        ranked = self.enough.of_trees(distribution, self.size)
+        return ranked.heads, ranked.complete

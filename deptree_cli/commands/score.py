@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 import numpy as np
 
@@ -11,12 +13,20 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.labels import Labels
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.beside import RecordTrees
 
+# A label that is not known, in CoNLL-U.
+MISSING = "_"
+
+# Of trees, and of trees with labels.
 COLUMNS = ("sent_id", "n", "prob", "log_prob", "gap")
+LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 
 
 @command(epilog="\b\nTry: deptree score scores.npz gold.conllu --from natasha")
@@ -29,12 +39,36 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
 
     Writes JSON Lines, on a terminal a table: prob and log_prob of each (0 and null for a tree that is impossible) and
     gap: by how many nats the best tree is ahead. X/sample_3 is a tree of X if there is no sentence of that name.
+
+    With --labels, label_log_prob is that of the tree's labels given the tree (null if they are impossible, or unknown
+    to the scores; a missing label may be any), and gap that to the best tree with labels.
     """
-    return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(COLUMNS))
+    columns = LABELLED if scores.how.labels else COLUMNS
+    return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(columns))
 
 
 def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:
-    scored, given = prepared[0].scored, prepared[1]
-    best, found = np.split(scored.log_probs(np.vstack([scored.argmax(), given.heads])), [1])
-    columns = given.names, [scored.n] * len(found), np.exp(found).tolist(), finite(found), finite(best - found)
-    return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+    sentence, given = prepared
+    found = sentence.scored.log_probs(given.heads)
+    columns: dict[str, Sequence[object]] = {
+        "sent_id": given.names,
+        "n": [sentence.scored.n] * len(found),
+        "prob": np.exp(found).tolist(),
+        "log_prob": finite(found),
+    }
+    if sentence.scored.labels:
+        columns |= _labelled(sentence.distribution, sentence.scored.labels, given, found)
+    else:
+        columns["gap"] = finite(sentence.scored.log_prob(sentence.scored.argmax()) - found)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _labelled(
+    distribution: TreeDistribution, labels: Labels, given: RecordTrees, found: Float
+) -> dict[str, Sequence[object]]:
+    """The columns of trees with labels that these trees have in place of the last one."""
+    rows = [[None if name == MISSING else name for name in row] or [None] * distribution.n for row in given.labels]
+    of_labels, at_best = (np.where(found > -np.inf, each, -np.inf) for each in labels.of_names(given.heads, rows))
+    best = distribution.with_best_labels().argmax()
+    highest = distribution.log_prob(best) + labels.of(best).max(axis=-1).sum()
+    return {"label_log_prob": finite(of_labels), "gap": finite(highest - (found + at_best))}

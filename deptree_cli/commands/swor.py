@@ -16,6 +16,7 @@ from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.unfinished import NamedSentences
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
@@ -89,20 +90,18 @@ class Short(Fold[tuple[str, int, float, bool]]):
 
     size: int
     mass: float | None
-    names: list[str] = field(default_factory=list)
+    sentences: NamedSentences = field(default_factory=NamedSentences)
 
     def add(self, counts: tuple[str, int, float, bool]) -> None:
         sent_id, trees, mass, exhausted = counts
         if trees < self.size if self.mass is None else mass < self.mass and not exhausted:
-            self.names.append(sent_id)
+            self.sentences.add(sent_id)
 
     def lines(self) -> Iterator[str]:
-        names = ", ".join(self.names[:3]) + ", ..." * (len(self.names) > 3)
-        sentences = f"{counted(len(self.names), 'sentence')} ({names})"
-        if self.names and self.mass is None:
-            yield f"{sentences} with fewer than {counted(self.size, 'tree')} of positive weight: all were drawn"
-        elif self.names:
-            yield f"{sentences} below --mass {self.mass:g} after {counted(self.size, 'tree')}: raise -k"
+        if self.sentences.count and self.mass is None:
+            yield f"{self.sentences} with fewer than {counted(self.size, 'tree')} of positive weight: all were drawn"
+        elif self.sentences.count:
+            yield f"{self.sentences} below --mass {self.mass:g} after {counted(self.size, 'tree')}: raise -k"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,27 @@
-"""Best trees of a tree space: the most probable one, and the k most probable."""
+"""Best trees of a tree space: the most probable one, the k most probable, and as many as cover a mass or are near."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice, takewhile
+from math import exp, fsum
 from operator import methodcaller
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import NamedFunction, Register
 from deptree_cli.core.shifted import is_large
+
+# Trees that are ranked at most, unless more are asked for: where scores are flat millions may be needed.
+MOST_RANKED = 1000
+
+# What sums of probabilities and differences of their logarithms may be off by: equal trees stay equal.
+ROUNDING = 1e-9
 
 
 def maximum_tree(distribution: ArcFactored) -> Heads:
@@ -24,16 +36,113 @@ def maximum_tree(distribution: ArcFactored) -> Heads:
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
     """The `size` most probable trees, (k, n), k <= size, the best first."""
-    space, size = distribution.space, distribution.room_for(size)
+    size = distribution.room_for(size)
     if not is_large(distribution.log_scores):
-        return space.best_trees(distribution.log_scores, size)
+        return distribution.space.best_trees(distribution.log_scores, size)
+    return _stacked(islice(trees_in_order(distribution), size), distribution.n)
+
+
+def trees_in_order(distribution: ArcFactored) -> Iterator[Heads]:
+    """All trees of positive weight, the most probable first, (n,) each, found as they are asked for."""
+    space = distribution.space
+    if not is_large(distribution.log_scores):
+        yield from space.trees_in_order(distribution.log_scores)
+        return
     from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
 
     high, low, _ = distribution.factorisation.shifted
-    trees = space.best_trees(high, size)
-    if not _uses_masks(trees, high):
-        return trees
-    return lawler.best_trees_by_search(space.maximum_tree_of_pairs, high, low, size)
+    given = set()
+    for tree in space.trees_in_order(high):
+        if _uses_masks(tree[None], high):
+            break
+        given.add(tree.tobytes())
+        yield tree
+    else:
+        return
+    by_pairs = lawler.trees_by_search(space.maximum_tree_of_pairs, high, low)
+    yield from (tree for tree in by_pairs if tree.tobytes() not in given)
+
+
+class Ranked(NamedTuple):
+    """The best trees of a distribution, as many as something takes.
+
+    Attributes:
+        heads: (m, n), the best first.
+        log_probs: (m,), their log-probabilities.
+        complete: whether these are all that it takes; False: they are as many as were allowed.
+    """
+
+    heads: Heads
+    log_probs: Float
+    complete: bool
+
+    @property
+    def mass(self) -> float:
+        """The sum of their probabilities."""
+        return mass_of(self.log_probs)
+
+
+def mass_of(log_probs: Float) -> float:
+    """The sum of the probabilities of distinct trees."""
+    return min(1.0, fsum(np.exp(log_probs)))
+
+
+def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) -> Ranked:
+    """The fewest trees whose probabilities add up to `mass`, to within 1e-9 because sums are rounded.
+
+    No m trees have a larger sum than the first m in order, so the first m whose sum reaches the mass are the fewest.
+
+    Args:
+        most: the number of trees at which it ends in any case.
+
+    Raises:
+        DeptreeError: the mass is not above 0 and at most 1, or `most` is no number of trees.
+    """
+    if not 0 < mass <= 1:
+        raise DeptreeError(f"a mass of {mass} is no probability that trees can have", "Give one above 0 and at most 1")
+    size, total, lost = how_many(most, least=1), 0.0, 0.0
+    trees: list[Heads] = []
+    log_probs: list[float] = []
+    for tree, log_prob in islice(_with_log_probs(distribution), size):
+        trees.append(tree)
+        log_probs.append(log_prob)
+        before, prob = total, exp(log_prob)
+        total += prob
+        lost += before - total + prob  # exact: no tree is more probable than those before it together
+        if total + lost >= mass - ROUNDING:
+            break
+    complete = total + lost >= mass - ROUNDING or len(trees) < size
+    return Ranked(_stacked(trees, distribution.n), np.array(log_probs), complete)
+
+
+def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> Ranked:
+    """All trees whose log-probability is at most so many nats below the best one's, to within 1e-9.
+
+    Args:
+        nats: 0 for all trees that are as probable as the best one.
+        most: the number of trees at which it ends in any case.
+
+    Raises:
+        DeptreeError: `nats` is not 0 or more, or `most` is no number of trees.
+    """
+    if not nats >= 0:
+        raise DeptreeError(f"no tree is within {nats} nats of the best one", "Give 0 or more")
+    size, ordered = how_many(most, least=1), _with_log_probs(distribution)
+    best = next(ordered)
+    near = takewhile(lambda each: best[1] - each[1] <= nats + ROUNDING, chain([best], ordered))
+    found = list(islice(near, size))
+    trees, log_probs = zip(*found, strict=True)
+    return Ranked(_stacked(trees, distribution.n), np.array(log_probs), next(near, None) is None)
+
+
+def _with_log_probs(distribution: ArcFactored) -> Iterator[tuple[Heads, float]]:
+    """`trees_in_order` with their log-probabilities."""
+    for tree in trees_in_order(distribution):
+        yield tree, float(distribution.tree_log_probs(tree[None])[0])
+
+
+def _stacked(trees: Iterable[Heads], n: int) -> Heads:
+    return np.array(list(trees), dtype=np.int32).reshape(-1, n)
 
 
 def _uses_masks(trees: Heads, scores: Float) -> bool:

@@ -79,6 +79,14 @@ class TreeDistribution(ArcFactored):
         with room_for_trees(how_many(k)) as size:
             return decoding.best_trees(self, size)
 
+    def top_mass(self, mass: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
+        """The fewest trees whose probabilities add up to a mass, the best first: see `decoding.covering`."""
+        return decoding.covering(self, mass, most)
+
+    def within(self, nats: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
+        """All trees that are at most so many nats less probable than the best one: see `decoding.within`."""
+        return decoding.within(self, nats, most)
+
     def entropy(self) -> float:
         """Shannon's entropy, in nats."""
         return expectations.entropy(self)

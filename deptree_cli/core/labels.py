@@ -92,6 +92,22 @@ class Labels:
         """log P(labels | tree) of k trees: (k, n) and (k, n) -> (k,)."""
         return np.take_along_axis(self.of(heads), labels[..., None], axis=-1)[..., 0].sum(axis=-1)
 
+    def of_names(self, heads: Integers, names: Sequence[Sequence[str | None]]) -> tuple[Float, Float]:
+        """log P(labels | tree) of k trees: heads (k, n) and n names each, None for a label that is not known.
+
+        Returns:
+            what is known of them, (k,), other labels summed out; and the same where these are the most probable.
+            -inf for a label that an arc cannot have, or that is none of these.
+        """
+        numbers = {name: number for number, name in enumerate(self.names)}
+        given = self.of(heads)
+        beyond = np.concatenate([given, np.full((*given.shape[:-1], 1), -np.inf)], axis=-1)
+        index = np.array([[numbers.get(name or "", len(self.names)) for name in row] for row in names])
+        own = np.take_along_axis(beyond, index[..., None], axis=-1)[..., 0]
+        known = np.array([[name is not None for name in row] for row in names])
+        best = given.max(axis=-1)
+        return np.where(known, own, 0.0).sum(axis=-1), np.where(known, own, best).sum(axis=-1)
+
     def with_names(self, names: Iterable[str]) -> Labels:
         """The same labels, and behind them those of the names that are not among them, which no arc has."""
         new = [name for name in dict.fromkeys(names) if name not in self.names]

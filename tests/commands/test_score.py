@@ -10,6 +10,7 @@ import pytest
 
 from deptree_cli import read
 from tests.commands.conftest import DATA
+from tests.oracle import Oracle
 
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 
@@ -54,3 +55,34 @@ def test_rows_as_elsewhere(done) -> None:
     assert done(*line, "--jobs", 2).out == whole
     halves = [done(*line, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)]
     assert [line for pair in zip(*halves, strict=True) for line in pair] == whole.splitlines()
+
+
+def test_labels_count_where_there_are_scores_of_them(done, put) -> None:
+    """Against all labelled trees of the 3 words of en-4: its gold tree, one label unknown, one missing, none."""
+    given = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+    sentence = next(
+        each
+        for each in read(str(SCORES[0]), preset="natasha", labels=given[1], label_scores=str(given[3]))
+        if each.id == "en-4"
+    )
+    labels, trees = sentence.distribution.labels, Oracle(sentence.distribution)
+    of_all = [labels.of(tree) for tree in trees.trees]
+    best = max(log_prob + of.max(axis=1).sum() for log_prob, of in zip(trees.log_probs, of_all, strict=True))
+    names = [labels.names[number] for number in labels.best(np.array([[2, 0, 1]]))[0]]
+    cases = [names, ["no-such", *names[1:]], [names[0], names[1], None], None]
+    lines = [{"sent_id": "en-4", "heads": [2, 0, 1]} | ({"deprels": each} if each else {}) for each in cases]
+    put("t.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    rows = done("score", SCORES[0], "t.jsonl", *SCORES[1:], *given).rows
+    at = trees.trees.tolist().index([2, 0, 1])
+    own = of_all[at].max(axis=1)
+    assert [row["label_log_prob"] for row in rows] == pytest.approx([own.sum(), None, own[:2].sum(), 0.0], abs=1e-12)
+    gap = best - trees.log_probs[at] - own.sum()
+    assert [row["gap"] for row in rows] == pytest.approx([gap, None, gap, gap], abs=1e-12)
+    assert gap > 0.1
+
+
+def test_labels_that_are_too_few(deptree, put) -> None:
+    put("t.jsonl", json.dumps({"sent_id": "en-4", "heads": [2, 0, 1], "deprels": ["root"]}) + "\n")
+    ran = deptree("score", SCORES[0], "t.jsonl", *SCORES[1:])
+    assert ran.code == 2
+    assert "t.jsonl:1 (en-4): there are 3 heads and 1 label" in ran.err

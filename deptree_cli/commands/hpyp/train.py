@@ -23,6 +23,7 @@ from deptree_cli.cli.training_run import Talk, Targets, run_training
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
+from deptree_cli.core.hpyp.defaults import SPACING
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.hpyp.treebank import Tags, read_treebank
 from deptree_cli.io.signature import signature
@@ -54,6 +55,13 @@ if TYPE_CHECKING:
 @reading_option("--contexts", type=INPUT, help="TOML with lists `action`, `tag`, `word`; see the manual.")
 @option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
 @option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@option(
+    "--samples",
+    type=IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help=f"States to keep and average over, {SPACING} more iterations for each but the first.  [default: 1]",
+)
 @option(
     "--passes",
     type=IntRange(1),
@@ -90,7 +98,8 @@ def train(**options: Any) -> int:
     Sentences in which a word lacks its tag or its label (_) are left out and counted; if these are most of them, that
     is an error.
 
-    Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn. Arcs
+    Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn; with
+    --samples N, trees and surprisals are averages over N of them, in N times the time. Arcs
     that cross others are lifted first. The model is saved after every iteration: after an interruption, repeat the
     command with --resume, and the result has the same bytes as that of an uninterrupted run.
 
@@ -112,6 +121,7 @@ class TrainOptions:
     contexts: str | None
     lexicalised: bool
     iterations: int
+    samples: int
     passes: int
     oracle: str
     resume: bool
@@ -137,15 +147,16 @@ def _train(options: TrainOptions) -> int:
     from deptree_cli.kernels.flags import start_quickly
 
     start_quickly()
-    from deptree_cli.core.hpyp.resuming import check_targets
+    from deptree_cli.core.hpyp.resuming import check_kept, check_targets
     from deptree_cli.core.hpyp.trained import Settings  # these load kernels: when there is work
     from deptree_cli.core.hpyp.training import Training
 
     before = model_to_resume(options.model, options.quiet) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training(treebank, contexts, settings, text, before)
-    targets = Targets(options.iterations, options.passes if text else 0)
+    targets = Targets(options.iterations, options.passes if text else 0, options.samples)
     check_targets(training.progress, targets.iterations, targets.passes)
+    check_kept(before, targets.kept)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
     if complete.line and not options.quiet:
@@ -174,6 +185,8 @@ def _check(options: TrainOptions) -> None:
     source = click.get_current_context().get_parameter_source("passes")
     if source is ParameterSource.COMMANDLINE and not options.unlabelled:
         raise click.UsageError("--passes is for --unlabelled.")
+    if options.samples > 1 and options.unlabelled:
+        raise click.UsageError("--samples cannot be combined with --unlabelled, which only the last state reads.")
     if options.resume and options.force:
         raise click.UsageError("--resume goes on with the model of -m, --force overwrites it. Remove one.")
 
@@ -226,7 +239,8 @@ def _signature(contexts: Contexts, options: TrainOptions, progress: Progress) ->
             "tags": progress.tagset,
             "words": "yes" if contexts.word else "no",
             "contexts": " ".join(contexts.to_toml().replace(" ", "").split()) if options.contexts else None,
-            "iterations": progress.iterations,
+            "iterations": min(progress.iterations, options.iterations),
+            "samples": options.samples if options.samples > 1 else None,
             "oracle": progress.oracle,
             "passes": progress.passes or None,
             "seed": progress.seed,

@@ -1,11 +1,12 @@
-"""Which sentences of a treebank a parser is trained on: those of which every word has a tag and a label."""
+"""What a parser is trained on: the sentences of a treebank of which every word has a tag and a label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
+from deptree_cli.core.hpyp.contexts import Contexts
 
 # The largest share of sentences that may be left out.
 MOST = 0.5
@@ -61,3 +62,24 @@ class Complete:
             return "Fill in DEPREL; trees without labels may have one for all words, such as dep"
         other = "xpos" if self._column == "upos" else "upos"
         return f'Tag the words, or take tags from {other.upper()} with `tags="{other}"`'
+
+
+def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, kept: range) -> None:
+    """Raise a DeptreeError if a parser cannot be trained on these.
+
+    Args:
+        kept: after which iterations states of it are kept.
+    """
+    iterations = kept.start
+    if iterations < 1:
+        raise DeptreeError(f"{iterations} iterations train nothing", "Give 1 or more")
+    if not treebank:
+        raise DeptreeError("there are no sentences to train on", "Give a treebank with trees")
+    if len(kept) > 1 and text:
+        raise DeptreeError("only the last of several `samples` would read the text", "Leave out `unlabelled`")
+    if text and not contexts.word:
+        raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
+    for sentence in treebank:
+        sentence.check_trainable()
+    for sentence in text:
+        sentence.check_forms()

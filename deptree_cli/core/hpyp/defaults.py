@@ -13,3 +13,11 @@ LONGEST = 200
 
 # Words of the longest sentences that are read: more are a missing blank line rather than a sentence.
 MOST_WORDS = 1000
+
+# Iterations from one state of the sampler that is kept to the next.
+SPACING = 5
+
+
+def kept_iterations(burn_in: int, samples: int) -> range:
+    """After which iterations so many states are kept: the first after the burn-in, the last when training ends."""
+    return range(burn_in, burn_in + SPACING * (samples - 1) + 1, SPACING)

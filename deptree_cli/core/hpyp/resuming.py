@@ -63,6 +63,20 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
         raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
 
 
+def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
+    """Make sure that a parser to go on from, if there is one, has kept the states after these iterations so far.
+
+    Raises:
+        DeptreeError: it has kept others, or not all.
+    """
+    if trained is None:
+        return
+    had = [state.iterations for state in trained.earlier]
+    if had != [each for each in kept if each < trained.progress.iterations]:
+        problem = f"the model has kept its states after iterations {had or 'none'}, not those asked for"
+        raise DeptreeError(problem, f"Ask for the `iterations` and `samples` of before, {_ANEW}")
+
+
 def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:
     numbered = symbols.lexicon.vocabulary, symbols.tags, symbols.labels
     return progress.tagset, progress.digest, progress.text_digest, numbered

@@ -75,6 +75,14 @@ class Readings:
 
 
 @dataclass(frozen=True, eq=False)
+class State:
+    """What the sampler had drawn after so many iterations: the processes that it had then."""
+
+    iterations: int
+    processes: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Trained:
     """A trained parser.
 
@@ -84,6 +92,7 @@ class Trained:
         progress: how it was trained.
         derivations: (2 words,) int32, the actions of all trees of the treebank, where they are sampled.
         readings: by which the words of text without trees are seated, where there is any.
+        earlier: states of the sampler before the last one, over which parses and surprisals are averaged too.
     """
 
     symbols: Symbols
@@ -91,6 +100,15 @@ class Trained:
     progress: Progress
     derivations: Heads | None = None
     readings: Readings | None = None
+    earlier: tuple[State, ...] = ()
+
+    @cached_property
+    def states(self) -> tuple[Trained, ...]:
+        """A parser of every state that was kept, the last one being last: itself, where there are no others."""
+        if not self.earlier:
+            return (self,)
+        processes = [*(state.processes for state in self.earlier), self.processes]
+        return tuple(Trained(self.symbols, each, self.progress) for each in processes)
 
     @cached_property
     def model(self) -> Model:
@@ -101,4 +119,4 @@ class Trained:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the tables, which are made in less time than they travel."""
-        return {name: value for name, value in vars(self).items() if name != "model"}
+        return {name: value for name, value in vars(self).items() if name not in ("model", "states")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +14,9 @@ from deptree_cli.core.hpyp.corpus import Corpus, Text
 from deptree_cli.core.hpyp.derivations import Derivations
 from deptree_cli.core.hpyp.process import Paths, Process
 from deptree_cli.core.hpyp.resuming import check_resumable, check_seated
+from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Settings, Trained
+from deptree_cli.core.hpyp.trained import SAMPLED, STATIC, Progress, Settings, State, Trained
 from deptree_cli.core.hpyp.unlabelled import Reader
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.kernels.hpyp.hyperparameters import resample_levels
@@ -68,6 +69,7 @@ class Training:
             check_resumable(trained, symbols, self.progress)
             self.progress = trained.progress
             self._processes = [Process.restored(snapshot) for snapshot in trained.processes]
+        self._earlier = trained.earlier if trained else ()
         try:
             self._index(trained)
         except ValueError as error:
@@ -99,12 +101,16 @@ class Training:
         """How many words the treebank has."""
         return len(self._corpus.words)
 
-    def iterate(self) -> float:
+    def iterate(self, kept: Container[int] = ()) -> float:
         """Seat every event anew, once; return the sum of their log-probabilities as they were seated, in nats.
+
+        The state that it is in is kept beside those to come, if it has done one of these numbers of iterations.
 
         With sampled derivations these are drawn first, after the first iteration.
         """
         done = self.progress.iterations
+        if done in kept:
+            self._earlier = (*self._earlier, State(done, self._at_rest()))
         if done > 0 and self.progress.oracle == SAMPLED:
             self._draw_derivations(done)
         log_likelihood = self._sweep(done)
@@ -130,6 +136,9 @@ class Training:
                 resample_levels(process.restaurants, kernel_state(rng))
         return log_likelihood
 
+    def _at_rest(self) -> tuple[Snapshot, ...]:
+        return tuple(process.at_rest() for process in self._processes)
+
     def read(self) -> float:
         """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities, in nats.
 
@@ -151,7 +160,6 @@ class Training:
 
     def trained(self) -> Trained:
         """The parser as it is now."""
-        at_rest = tuple(process.at_rest() for process in self._processes)
         derivations = self._derivations.actions.copy() if self.progress.oracle == SAMPLED else None
         readings = self._reader.readings if self._reader else None
-        return Trained(self.symbols, at_rest, self.progress, derivations, readings)
+        return Trained(self.symbols, self._at_rest(), self.progress, derivations, readings, self._earlier)

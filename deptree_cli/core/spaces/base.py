@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 
 import numpy as np
 
@@ -60,8 +60,12 @@ class TreeSpace(Rules, ABC):
         """The tree of the largest sum of scores (n+1, n+1), (n,), and that sum; -inf forbids."""
 
     @abstractmethod
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """All trees by sums of scores (n+1, n+1), the best first, (n,) each, found as they are asked for."""
+
     def best_trees(self, scores: Float, size: int) -> Heads:
         """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n), k <= size; -inf forbids."""
+        return np.array(list(islice(self.trees_in_order(scores), size)), dtype=np.int32).reshape(-1, len(scores) - 1)
 
     @abstractmethod
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:

@@ -7,7 +7,7 @@ space with an algorithm of its own for each question.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +53,7 @@ class GeneralSpace(TreeSpace):
             raise DeptreeError("no tree has a positive weight", "Allow more arcs")
         return Conditioned(self.single_root, shifted, (log_z, 0.0), self)
 
-    def best_trees(self, scores: Float, size: int) -> Heads:
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; n searches for a best tree each."""
         from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
 
@@ -61,7 +61,7 @@ class GeneralSpace(TreeSpace):
             tree, total = self.maximum_tree(high)
             return tree, (total,)
 
-        return lawler.best_trees_by_search(best, scores, np.zeros_like(scores), size)
+        return lawler.trees_by_search(best, scores, np.zeros_like(scores))
 
     def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
         """See `TreeSpace`: refused, for nothing compares sums of masks with twice the digits here."""

@@ -19,7 +19,7 @@ from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
 Best = tuple[Heads, tuple[float, ...]]
 
 
-def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
+def trees_in_order(scores: Float, single_root: bool) -> Iterator[Heads]:
     """See `TreeSpace`."""
     scores, n = read_only(scores.view()), len(scores) - 1
     best = np.empty(n, dtype=np.int32)
@@ -29,10 +29,10 @@ def best_trees(scores: Float, single_root: bool, size: int) -> Heads:
         best_trees_below(scores, single_root, tree, first, banned, heads, totals)
         return zip(heads[first - 1 :], totals[first - 1 :, None].tolist(), strict=True)
 
-    return _in_order((best, (best_tree(scores, single_root, best),)), below, size)
+    return _in_order((best, (best_tree(scores, single_root, best),)), below)
 
 
-def best_trees_by_search(find: Callable[[Float, Float], Best], high: Float, low: Float, size: int) -> Heads:
+def trees_by_search(find: Callable[[Float, Float], Best], high: Float, low: Float) -> Iterator[Heads]:
     """The same of any space's trees, by scores that are pairs (or whose second parts are 0): n searches each.
 
     find: scores -> their best tree and its sum, as `TreeSpace.maximum_tree_of_pairs`.
@@ -49,11 +49,11 @@ def best_trees_by_search(find: Callable[[Float, Float], Best], high: Float, low:
             given[:, word] = -np.inf
             given[head, word] = own[head]
 
-    return _in_order(find(high, low), below, size)
+    return _in_order(find(high, low), below)
 
 
-def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]], size: int) -> Heads:
-    """The best tree, and those behind it.
+def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]]) -> Iterator[Heads]:
+    """The best tree, and those behind it; a cell is divided when the tree behind its best one is asked for.
 
     below: a tree, the first word that may have another head, and heads that this must not have, (n+1,) -> the best
         trees of the parts of its cell, as `best_trees_below` has them; a sum of -inf is no tree.
@@ -61,15 +61,13 @@ def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]], s
     tree, total = best
     n = len(tree)
     cells = [(tuple(-part for part in total), 0, tree, 1, np.zeros(n + 1, dtype=np.bool_))]
-    trees: list[Heads] = []
     found = 0
-    while cells and len(trees) < size:
+    while cells:
         _, _, tree, first, banned = heapq.heappop(cells)
-        trees.append(tree)
+        yield tree
         for word, (other, total) in enumerate(below(tree, first, banned), first):
             if total[0] > -np.inf:
                 found += 1
                 others = banned.copy() if word == first else np.zeros(n + 1, dtype=np.bool_)
                 others[tree[word - 1]] = True
                 heapq.heappush(cells, (tuple(-part for part in total), found, other, word, others))
-    return np.array(trees, dtype=np.int32).reshape(-1, n)

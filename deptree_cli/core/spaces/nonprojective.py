@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
@@ -43,8 +45,8 @@ class NonProjective(TreeSpace):
         heads = np.empty(len(high) - 1, dtype=np.int32)
         return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
 
-    def best_trees(self, scores: Float, size: int) -> Heads:
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; O(n^3) each."""
         from deptree_cli.core.spaces import lawler
 
-        return lawler.best_trees(scores, self.single_root, size)
+        return lawler.trees_in_order(scores, self.single_root)

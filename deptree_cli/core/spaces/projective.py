@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
@@ -83,6 +85,16 @@ class Projective(TreeSpace):
 
         heads = np.zeros(len(high) - 1, dtype=np.int32)
         return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
+
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """See `TreeSpace`; the best 16, then four times as many as before, anew."""
+        size, known = 16, 0
+        while True:
+            trees = self.best_trees(scores, size)
+            yield from trees[known:]
+            if len(trees) < size:
+                return
+            known, size = size, 4 * size
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 COMMENTS = frozenset(
     {
         *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
+        *(b"trees_mass", b"trees_complete"),
         *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance"),
         *(b"expected_errors", b"least_margin", b"disagreement"),
         *(b"derivation_logprob", b"effective_size", b"particles"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from deptree_cli.core.hpyp.annotated import UNKNOWN
 from deptree_cli.core.hpyp.contexts import NAMES, Contexts
 from deptree_cli.core.hpyp.snapshot import Snapshot
 from deptree_cli.core.hpyp.symbols import Symbols
-from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, Trained
+from deptree_cli.core.hpyp.trained import ORACLES, SAMPLED, Progress, Readings, State, Trained
 from deptree_cli.core.hpyp.vocabulary import Lexicon, Vocabulary
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
@@ -53,15 +54,27 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
         "labels": trained.symbols.labels,
         "contexts": asdict(trained.symbols.contexts),
         "progress": asdict(trained.progress),
+        **({"states": [state.iterations for state in trained.earlier]} if trained.earlier else {}),
     }
     with NpzOutput(path, signature, compressed) as out:
         out.write(ABOUT, np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8))
-        for name, process in zip(trained.symbols.names, trained.processes, strict=True):
-            for key, array in process.arrays().items():
-                steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
-                out.write(f"{name}.{key}", _small(steps))
+        _write_processes(out, trained.symbols.names, trained.processes)
+        for number, state in enumerate(trained.earlier):
+            _write_processes(out, _names_of_state(trained.symbols, number), state.processes)
         for key, array in _drawn(trained).items():
             out.write(key, _small(array))
+
+
+def _names_of_state(symbols: Symbols, number: int) -> list[str]:
+    """What the processes of an earlier state are called."""
+    return [f"state{number}.{name}" for name in symbols.names]
+
+
+def _write_processes(out: NpzOutput, names: Sequence[str], processes: Sequence[Snapshot]) -> None:
+    for name, process in zip(names, processes, strict=True):
+        for key, array in process.arrays().items():
+            steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
+            out.write(f"{name}.{key}", _small(steps))
 
 
 def _drawn(trained: Trained) -> dict[str, Array]:
@@ -131,12 +144,7 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
     words, tags, labels = (_symbols(about, name) for name in ("words", "tags", "labels"))
     contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
     symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
-    processes = [
-        _process(archive, name, len(codes) + 1, dishes, choices)
-        for name, codes, dishes, choices in zip(
-            symbols.names, symbols.codes, symbols.dishes, symbols.choices, strict=False
-        )
-    ]
+    processes = _processes(archive, symbols, symbols.names)
     progress, derivations, readings = _progress(about["progress"]), None, None
     if progress.oracle == SAMPLED:
         derivations = _integers(archive, "derivations")
@@ -144,7 +152,29 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
         readings = Readings(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
         if readings.tags.size and not 0 <= readings.tags.min() <= readings.tags.max() < symbols.tags.size:
             raise ValueError("the tags of the text are out of range")
-    return Trained(symbols, tuple(processes), progress, derivations, readings)
+    earlier = tuple(
+        State(iterations, _processes(archive, symbols, _names_of_state(symbols, number)))
+        for number, iterations in enumerate(_iterations(about.get("states", []), progress))
+    )
+    return Trained(symbols, processes, progress, derivations, readings, earlier)
+
+
+def _iterations(found: Any, progress: Progress) -> list[int]:
+    """After which iterations earlier states were kept.
+
+    Raises:
+        ValueError: these are no numbers in order, below that of all iterations.
+    """
+    if not isinstance(found, list) or not all(type(each) is int for each in found):
+        raise ValueError("states are not a list of numbers")
+    if any(a >= b for a, b in pairwise([0, *found, progress.iterations])):
+        raise ValueError("states are out of order")
+    return found
+
+
+def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tuple[Snapshot, ...]:
+    sizes = zip(names, symbols.codes, symbols.dishes, symbols.choices, strict=False)
+    return tuple(_process(archive, name, len(codes) + 1, dishes, choices) for name, codes, dishes, choices in sizes)
 
 
 def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:

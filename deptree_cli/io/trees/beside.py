@@ -29,12 +29,14 @@ class RecordTrees:
         heads: (k, n).
         times: (k,), how often each is given.
         names: what the file calls each, where trees lead.
+        labels: n names of each, or none, where trees lead.
     """
 
     record: Record
     heads: Integers
     times: Integers
     names: tuple[str, ...] = ()
+    labels: tuple[tuple[str, ...], ...] = ()
 
     @property
     def sent_id(self) -> str:
@@ -154,4 +156,5 @@ def records_of_trees(
         else:
             given = [each[1] for each in group if not isinstance(each, DeptreeError)]
             heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in given), strict=True))
-            yield RecordTrees(record, heads, times, tuple(tree.sent_id or record.sent_id for tree in given))
+            names = tuple(tree.sent_id or record.sent_id for tree in given)
+            yield RecordTrees(record, heads, times, names, tuple(tree.labels for tree in given))

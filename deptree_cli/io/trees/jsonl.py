@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.files.streams import lines_of
 from deptree_cli.io.json_lines import objects, sent_id_of
 from deptree_cli.io.trees.base import GivenTree, TreeFormat, checked_count, swor_notes
@@ -27,9 +27,11 @@ def _tree(value: dict[str, Any], here: str) -> GivenTree:
     sent_id = sent_id_of(value, here) or ""
     times = checked_count(value.get("count", 1), here, sent_id)
     heads = _heads(value.get("heads"), here, sent_id)
-    notes, deprels = swor_notes({**value, "rank": value.get("sample")}), value.get("deprels")
+    notes, labels = (
+        swor_notes({**value, "rank": value.get("sample")}),
+        _labels(value.get("deprels"), heads, here, sent_id),
+    )
     distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
-    labels = tuple(map(str, deprels)) if isinstance(deprels, list) else ()
     tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
     tree.check_acyclic()
     return tree
@@ -44,6 +46,16 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
             problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
             raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
     return tuple(heads)
+
+
+def _labels(deprels: Any, heads: tuple[int, ...], place: str, sent_id: str) -> tuple[str, ...]:
+    """The labels, `_` for one that is null; none if there is no list of them."""
+    if not isinstance(deprels, list):
+        return ()
+    if len(deprels) != len(heads):
+        problem = f"there are {counted(len(heads), 'head')} and {counted(len(deprels), 'label')}"
+        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
+    return tuple("_" if name is None else str(name) for name in deprels)
 
 
 def _matches(head: bytes) -> bool:
