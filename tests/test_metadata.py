@@ -45,3 +45,14 @@ def test_descriptions_agree() -> None:
 def test_the_scripts_are_one_program() -> None:
     """`uvx deptree-cli` and `pipx run deptree-cli` look for a script of the distribution's name."""
     assert PROJECT["scripts"][PROJECT["name"]] == PROJECT["scripts"]["deptree"]
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
+    recipe = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    needed = {line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()}
+    assert needed == {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
+    assert f'version: "{__version__}"' in recipe
+    assert {f"{name} = {target}" for name, target in PROJECT["scripts"].items()} == set(
+        re.findall(r"- (.* = .*:main)", recipe)
+    )
