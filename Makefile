@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters wheel lint types bench tables man clean
+.PHONY: help install demo test interpreted laws oldest adapters wheel release-check image lint types bench tables man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -11,7 +11,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | expand -t 13
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' Makefile | expand -t 15
 
 install: $(RUN_STAMP)  ## the command deptree in .venv/bin
 
@@ -101,6 +101,16 @@ wheel: $(DEV_STAMP)  ## in dist/ a wheel, and one that brings machine code along
 	mv build/platform/*.whl dist
 	rm -rf build
 	tests/wheel.sh $(VENV)/bin/python dist/*-cp*.whl
+
+# Both are built anew, and the wheel is run far from this folder.
+release-check: $(DEV_STAMP)  ## sdist and wheel, checked, and the demo from the wheel in an empty environment
+	rm -rf build dist
+	python -m build --outdir dist .
+	twine check --strict dist/*
+	tests/release.sh $(VENV)/bin/python dist/*.whl
+
+image: Dockerfile  ## a container image with warmed kernels (ENGINE=podman: by another engine)
+	$(or $(ENGINE),docker) build --tag deptree-cli .
 
 lint: $(DEV_STAMP)  ## ruff: rules and format
 	ruff check .

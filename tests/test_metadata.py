@@ -1,0 +1,58 @@
+"""What the project says of itself in several files agrees."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from deptree_cli.version import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CODEMETA = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
+CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+LICENSE = (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+def cited(field: str) -> str:
+    """A field of CITATION.cff that stands on one line."""
+    (value,) = re.findall(rf"^(?:  - )?{field}: (.*)$", CITATION, re.MULTILINE)
+    return value
+
+
+def test_versions_agree() -> None:
+    assert cited("version") == CODEMETA["version"] == __version__
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_licences_and_authors_agree() -> None:
+    assert LICENSE.startswith(f"{PROJECT['license']} License")
+    assert cited("license") == PROJECT["license"]
+    assert CODEMETA["license"].endswith(f"/{PROJECT['license']}")
+    (author,) = PROJECT["authors"]
+    assert cited("name") == CODEMETA["author"][0]["name"] == author["name"]
+    assert author["name"] in LICENSE
+
+
+def test_descriptions_agree() -> None:
+    assert CODEMETA["description"] == PROJECT["description"]
+    assert CODEMETA["keywords"] == PROJECT["keywords"]
+    assert CODEMETA["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
+
+
+def test_the_scripts_are_one_program() -> None:
+    """`uvx deptree-cli` and `pipx run deptree-cli` look for a script of the distribution's name."""
+    assert PROJECT["scripts"][PROJECT["name"]] == PROJECT["scripts"]["deptree"]
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
+    recipe = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    needed = {line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()}
+    assert needed == {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
+    assert f'version: "{__version__}"' in recipe
+    assert {f"{name} = {target}" for name, target in PROJECT["scripts"].items()} == set(
+        re.findall(r"- (.* = .*:main)", recipe)
+    )
