@@ -54,6 +54,6 @@ def test_links_to_files_outside_lead_to_their_places() -> None:
     pytest.importorskip("mkdocs")
     from docs.hooks.site import relinked
 
-    assert relinked("[a](docs/scores.md#labels)", "README.md", "index.md") == "[a](scores.md#labels)"
-    assert relinked("[a](../docs/speed.md)", "benchmarks/README.md", "benchmarks/README.md") == "[a](../speed.md)"
-    assert relinked("[a](../README.md) [b](#c)", "docs/bitext.md", "bitext.md") == "[a](index.md) [b](#c)"
+    assert relinked("[a](docs/scores.md#labels)", "README.md") == "[a](scores.md#labels)"
+    assert relinked("[a](../docs/speed.md)", "benchmarks/README.md") == "[a](../speed.md)"
+    assert relinked("[a](../README.md) [b](#c)", "docs/bitext.md") == "[a](index.md) [b](#c)"

@@ -19,16 +19,6 @@ sys.path.insert(0, str(ROOT))
 
 from docs.hooks import commands, python  # noqa: E402
 
-# Where files outside docs/ stand in the site.
-OUTSIDE = {
-    "README.md": "index.md",
-    "CHANGELOG.md": "CHANGELOG.md",
-    "benchmarks/README.md": "benchmarks/README.md",
-    "benchmarks/beam.svg": "benchmarks/beam.svg",
-    "benchmarks/pruning.svg": "benchmarks/pruning.svg",
-    "benchmarks/swor.svg": "benchmarks/swor.svg",
-    "sample_data/cosines.py": "sample_data/cosines.py",
-}
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="?(?:https?:)?//[^">]*')
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
 
@@ -48,7 +38,7 @@ def generated() -> dict[str, Pages]:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the generated pages into the navigation."""
-    config.nav = list(_filled(config.nav, {section: list(pages) for section, pages in generated().items()}))
+    config.nav = list(_filled(config.nav or [], {section: list(pages) for section, pages in generated().items()}))
     return config
 
 
@@ -65,17 +55,37 @@ def _filled(entries: list[Any], sections: dict[str, list[str]]) -> Iterator[Any]
             yield entry
 
 
+@cache
+def outside() -> dict[str, str]:
+    """Return the files outside docs/ to which pages lead, and their places in the site, whose first page is README."""
+    found = {"README.md": "index.md", "CHANGELOG.md": "CHANGELOG.md"}
+    waiting = [*found, *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+    for source in waiting:
+        for link in LINK.findall((ROOT / source).read_text(encoding="utf-8")):
+            target = _target(source, link)
+            if target not in found and not target.startswith("docs/") and (ROOT / target).is_file():
+                found[target] = target
+                waiting += [target] if target.endswith(".md") else []
+    return found
+
+
+def _target(source: str, link: str) -> str:
+    """The file to which a link of a file leads, both by their places in the project."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages, and the files that stand outside docs/."""
     for pages in generated().values():
         for place, text in pages.items():
             files.append(File.generated(config, place, content=text))
-    for source, place in OUTSIDE.items():
-        if source.endswith(".md"):
-            text = relinked((ROOT / source).read_text(encoding="utf-8"), source, place)
-            files.append(File.generated(config, place, content=text))
+    for source, place in outside().items():
+        path, what = ROOT / source, {}
+        if path.suffix == ".md":
+            what["content"] = relinked(path.read_text(encoding="utf-8"), source)
         else:
-            files.append(File.generated(config, place, abs_src_path=str(ROOT / source)))
+            what["abs_src_path"] = str(path)
+        files.append(File.generated(config, place, **what))
     return files
 
 
@@ -84,24 +94,22 @@ def on_page_read_source(page: Any, config: MkDocsConfig) -> str | None:
     path = page.file.abs_src_path
     if page.file.generated_by or not path:
         return None
-    return relinked(Path(path).read_text(encoding="utf-8"), f"docs/{page.file.src_uri}", page.file.src_uri)
+    return relinked(Path(path).read_text(encoding="utf-8"), f"docs/{page.file.src_uri}")
 
 
-def relinked(text: str, source: str, place: str) -> str:
-    """Return the text of a file with its links to other files as they must be at its place in the site.
-
-    Args:
-        source: where the file stands in the project.
-        place: where it stands in the site.
-    """
-    folder = posixpath.dirname(source)
+def relinked(text: str, source: str) -> str:
+    """Return the text of a file, given by its place in the project, with its links as they must be in the site."""
+    folder = posixpath.dirname(_place(source))
 
     def link(match: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(folder, match[1]))
-        target = OUTSIDE.get(target, target.removeprefix("docs/"))
-        return posixpath.relpath(target, posixpath.dirname(place) or ".")
+        return posixpath.relpath(_place(_target(source, match[1])), folder or ".")
 
     return LINK.sub(link, text)
+
+
+def _place(source: str) -> str:
+    """Where a file of the project stands in the site."""
+    return outside().get(source, source.removeprefix("docs/"))
 
 
 def on_post_page(output: str, page: Any, config: MkDocsConfig) -> str:
