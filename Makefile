@@ -116,7 +116,7 @@ tables: $(DEV_STAMP)  ## results in the tables of the manual
 	python -m benchmarks tables
 
 docs: $(DEV_STAMP)  ## the manual as a site, in site/
-	NO_MKDOCS_2_WARNING=1 python -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 python -m mkdocs build
 
 # click-man takes the commands that a group has loaded; ours loads them when they are asked for.
 man: $(DEV_STAMP)  ## man pages in man/, by click-man
