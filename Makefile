@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters wheel release-check image lint types bench tables man clean
+.PHONY: help install demo test interpreted laws oldest adapters wheel release-check image lint types bench tables docs man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -125,6 +125,9 @@ bench: $(DEV_STAMP)  ## benchmarks, their results kept (NAME=inference: of one)
 tables: $(DEV_STAMP)  ## results in the tables of the manual
 	python -m benchmarks tables
 
+docs: $(DEV_STAMP)  ## the manual as a site, in site/
+	NO_MKDOCS_2_WARNING=1 python -m mkdocs build
+
 # click-man takes the commands that a group has loaded; ours loads them when they are asked for.
 man: $(DEV_STAMP)  ## man pages in man/, by click-man
 	mkdir -p man
@@ -133,5 +136,5 @@ man: $(DEV_STAMP)  ## man pages in man/, by click-man
 	  write_man_pages("deptree", deptree, version=__version__, target_dir="man")'
 
 clean:  ## remove what make made, .venv too
-	rm -rf $(VENV) .adapters .oldest build dist *.egg-info demo_output man .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .adapters .oldest build dist *.egg-info demo_output man site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -168,7 +168,7 @@ def test_no_folder_imports_itself_by_way_of_others() -> None:
     assert circles(graph) == []
 
 
-FOLDERS = ("deptree_cli", "tests", "benchmarks")
+FOLDERS = ("deptree_cli", "tests", "benchmarks", "docs")
 PYTHON = [path for folder in FOLDERS for path in sorted((PROJECT / folder).rglob("*.py"))]
 
 

@@ -1,0 +1,114 @@
+"""Reference pages of the commands and of what they share, from the texts of `--help-all` and `deptree help TOPIC`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from inspect import cleandoc
+
+import click
+from click.testing import CliRunner
+
+from deptree_cli.cli.app import deptree
+from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.help import SECTIONS, TOPICS
+
+FOLDER = "reference/commands"
+
+
+def pages() -> dict[str, str]:
+    """Return the page of the program, of every command and of every group, by its place in the site."""
+    contexts = _within(click.Context(deptree, info_name="deptree", **deptree.context_settings))
+    return {_place(context): _page(context) for context in contexts}
+
+
+def topics() -> dict[str, str]:
+    """Return the page of every topic, by its place in the site."""
+    return {f"reference/topics/{name}.md": f"# {name}\n\n{_block(_topic(name))}\n" for name in TOPICS}
+
+
+def _topic(name: str) -> str:
+    """What `deptree help TOPIC` prints."""
+    return CliRunner().invoke(deptree, ["help", name], terminal_width=98).output.rstrip()
+
+
+def _within(context: click.Context) -> Iterator[click.Context]:
+    """A command and, of a group, all commands in it."""
+    yield context
+    group = context.command
+    if isinstance(group, LazyGroup):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from _within(click.Context(command, info_name=name, parent=context, **command.context_settings))
+
+
+def _words(context: click.Context) -> list[str]:
+    return context.command_path.split()[1:]
+
+
+def _place(context: click.Context) -> str:
+    return f"{FOLDER}/{'-'.join(_words(context)) or 'index'}.md"
+
+
+def _page(context: click.Context) -> str:
+    """The usage, the text, the entries of a register or the commands of a group, the options and the line to paste."""
+    command = context.command
+    *text, last = cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
+    ending = (command.epilog or "").replace("\b\n", "").strip()
+    parts = [
+        f"# {context.command_path}",
+        _block(" ".join(command.get_usage(context).removeprefix("Usage: ").split())),
+        *map(_prose, [*text, last]),
+        _listing(context),
+        *_options(context),
+        _block(ending.removeprefix("Try: ")) if ending else "",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _prose(paragraph: str) -> str:
+    """A paragraph of help; lines that are indented stay as they are."""
+    return _block(paragraph) if paragraph.startswith("  ") else escape(paragraph, quote=False).replace("*", r"\*")
+
+
+def _listing(context: click.Context) -> str:
+    """The commands of a group in a table, or the entries that a command's help explains."""
+    command = context.command
+    if isinstance(command, LazyGroup):
+        rows = [f"| [`{name}`]({_link(context, name)}) | {line} |" for name, line in command.table.items()]
+        return "\n".join(["| command | |", "|---|---|", *rows])
+    listing = getattr(command, "listing", None)
+    return _block(cleandoc(listing().replace("\b\n", ""))) if listing else ""
+
+
+def _link(context: click.Context, name: str) -> str:
+    return f"{'-'.join([*_words(context), name])}.md"
+
+
+def _options(context: click.Context) -> Iterator[str]:
+    """A table of options for each section of the help."""
+    options = [each for each in context.command.get_params(context) if isinstance(each, click.Option)]
+    for section in ("", *SECTIONS):
+        here = [each for each in options if getattr(each, "section", "Running") == section]
+        rows = [_row(*record) for each in here if (record := each.get_help_record(context))]
+        if rows:
+            yield "\n".join([f"## {section or 'Options'}\n", "| option | |", "|---|---|", *rows])
+
+
+def _row(names: str, text: str) -> str:
+    return f"| {_code(names)} | {_cell(text)} |"
+
+
+def _code(text: str) -> str:
+    return f"<code>{_cell(text)}</code>"
+
+
+def _cell(text: str) -> str:
+    """Text that is safe in a cell of a table."""
+    return re.sub(r"([|*_`])", r"\\\1", escape(" ".join(text.split()), quote=False))
+
+
+def _block(text: str) -> str:
+    return f"```text\n{text}\n```"

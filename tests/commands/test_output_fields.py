@@ -1,0 +1,164 @@
+"""Every JSON field, comment and entry of MISC that commands write is in the table of docs/output_fields.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.conllu import notes
+from tests.every_command import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "sample_data"
+PAGE = (ROOT / "docs" / "output_fields.md").read_text(encoding="utf-8")
+
+# What a table explains: the first cell of a row, several names with commas between them.
+CELLS = re.findall(r"^\| (`[^|]*) \|", PAGE, re.MULTILINE)
+EXPLAINED = {name for cell in CELLS for name in re.findall(r"`([\w-]+)`", cell)}
+
+SCORES = "scores.npz --from natasha"
+LABELS = "--labels labels.json --label-scores label_scores.npz"
+CONLLU = "--conllu sentences.conllu"
+FORBIDDEN = "--constraints forbidden.tsv"
+
+# Lines that run in a folder with the sample data, for all that each command can write. They may read earlier files.
+LINES = f"""
+sample {SCORES} {LABELS} --unique -k 3 --seed 7
+sample {SCORES} {LABELS} --unique -k 3 --seed 7 {CONLLU}
+sample {SCORES} {LABELS} --rules ud -k 3 --seed 7 {CONLLU}
+sample {SCORES} {LABELS} --rules ud -k 3 --seed 7 {CONLLU} --format jsonl --header
+swor {SCORES} {LABELS} --mass 0.9 --seed 7
+swor {SCORES} {LABELS} --mass 0.9 --seed 7 {CONLLU} -o swor.conllu
+swor {SCORES} {LABELS} -k 5 --seed 7 -o swor.jsonl
+estimate swor.jsonl
+estimate swor.jsonl --quantity arcs
+decode {SCORES} {LABELS} --rules ud {CONLLU}
+decode {SCORES} {LABELS} --rules ud {CONLLU} --format jsonl
+decode {SCORES} {LABELS} -k 2
+decode {SCORES} {LABELS} {FORBIDDEN} --relax {CONLLU}
+decode {SCORES} {LABELS} {FORBIDDEN} --relax
+decode {SCORES} --gold gold.conllu --report - -o trees.jsonl
+marginals {SCORES} {LABELS}
+marginals {SCORES} --conllu gold.conllu
+marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
+marginals second_order.npz --scale log --projective --method randomized --iterations 50 --seed 7
+score {SCORES} gold.conllu
+check swor.conllu
+partition {SCORES}
+partition {SCORES} --summary
+expect entropy {SCORES} --grad
+expect renyi --order 2 {SCORES}
+expect kl {SCORES} --other scores.npz --grad
+expect cross-entropy {SCORES} --other scores.npz
+expect risk --gold gold.conllu {SCORES}
+expect attachment --gold gold.conllu {SCORES}
+expect features --features features.npz {SCORES}
+expect covariance --features features.npz {SCORES}
+expect ge --features features.npz --target target.txt {SCORES}
+diff {SCORES} warmer.npz --seed 7 -k 50
+check-bias {SCORES} -k 50 --seed 7
+check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
+inspect {SCORES} --gold gold.conllu
+inspect scores.npy --scale log --orient head-dep --conllu gold.conllu
+convert {SCORES} --header
+convert {SCORES} --header {LABELS}
+dump natasha paragraphs.txt
+hpyp train treebank.conllu -m model.npz --iterations 2 --seed 1
+hpyp parse model.npz raw.conllu --seed 1
+hpyp parse model.npz raw.conllu --seed 1 --format jsonl --tags predict
+hpyp parse model.npz raw.conllu -k 2 --seed 1
+hpyp parse model.npz raw.conllu -k 2 --seed 1 --format jsonl
+hpyp parse model.npz raw.conllu --gold raw_gold.conllu --scores s.npz --seed 1 --tags predict --json -o parsed.conllu
+hpyp surprisal model.npz raw.conllu --seed 1
+hpyp surprisal model.npz raw.conllu --seed 1 --format jsonl
+hpyp surprisal model.npz raw.conllu --seed 1 --tsv
+hpyp perplexity model.npz raw_gold.conllu --seed 1
+hpyp generate model.npz -k 2 --seed 7
+hpyp generate model.npz -k 2 --seed 7 --format jsonl
+hpyp describe model.npz
+bitext expectations bitext.npz
+bitext expectations bitext.npz --method randomized --iterations 50 --seed 7
+bitext expectations bitext.npz --method rdp --iterations 5 --seed 7
+bitext align bitext.npz --threshold 0.1 --format jsonl
+bitext align bitext.npz --gold bitext_gold.align --json -o links.align
+"""
+
+
+def commands_of(lines: str) -> set[str]:
+    """The commands that lines call."""
+    return {name for line in lines.split("\n") for name in COMMANDS if line.startswith(f"{name} ")}
+
+
+def test_every_command_that_writes_fields_is_tried() -> None:
+    """The others draw pictures or compile."""
+    assert commands_of(LINES) == {*COMMANDS} - {"show", "bitext show", "warm"}
+
+
+def keys(value: Any) -> Iterator[str]:
+    """The names of all fields, those within fields too."""
+    for key, below in value.items() if isinstance(value, dict) else ():
+        yield key
+        yield from keys(below)
+    for each in value if isinstance(value, list) else ():
+        yield from keys(each)
+
+
+def names_in(text: str) -> Iterator[str]:
+    """The names that an output has: of JSON Lines, of TSV, or of CoNLL-U, there with those of the sentences read."""
+    lines = text.splitlines()
+    if lines and "\t" in lines[0] and not lines[0].startswith(("#", "1")):
+        yield from lines[0].split("\t")
+    for line in lines:
+        if line.startswith("{"):
+            yield from keys(json.loads(line))
+        elif comment := re.match(r"# (\w+) =", line):
+            yield comment[1]
+        elif re.match(r"\d+\t", line):
+            yield from (entry.partition("=")[0] for entry in line.split("\t")[-1].split("|") if "=" in entry)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample data, and what some lines need besides."""
+    folder = tmp_path_factory.mktemp("fields")
+    for path in DATA.iterdir():
+        (folder / path.name).symlink_to(path)
+    with np.load(DATA / "scores.npz") as scores:
+        np.savez(folder / "features.npz", **{key: np.ones((*scores[key].shape, 2)) for key in scores})
+        np.savez(folder / "warmer.npz", **{key: scores[key] / 2 for key in scores})
+    (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
+    (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
+    return folder
+
+
+# In the data itself, or written under conditions that no line here meets.
+READ = {"text", "text_en", "SpaceAfter", "Also"}
+RARE = {"interrupted"}
+# The names of the processes are keys of `contexts`.
+PROCESSES = {"action", "tag"}
+
+
+def test_every_field_is_in_the_table_and_every_name_there_is_written(folder: Path, warm: Path) -> None:
+    environment = {**os.environ, "PATH": f"{warm}:{os.environ['PATH']}"}
+    written: set[str] = set()
+    for line in LINES.strip().split("\n"):
+        command = ["deptree", *line.split()]
+        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode in (0, 1, 3), ran.stderr
+        files = [folder / name for name in re.findall(r"-o (\S+)", line)]
+        found = {*names_in(ran.stdout), *(name for file in files for name in names_in(file.read_text("utf-8")))}
+        assert found <= EXPLAINED | READ | PROCESSES, f"{line}: not in the table: {found - EXPLAINED - READ}"
+        written |= found
+    assert written >= EXPLAINED - RARE, f"never written: {EXPLAINED - RARE - written}"
+
+
+def test_notes_of_an_earlier_run_are_in_the_table() -> None:
+    assert {key.decode() for key in notes.COMMENTS | notes.MISC} <= EXPLAINED
