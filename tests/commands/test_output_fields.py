@@ -46,11 +46,28 @@ decode {SCORES} {LABELS} -k 2
 decode {SCORES} {LABELS} {FORBIDDEN} --relax {CONLLU}
 decode {SCORES} {LABELS} {FORBIDDEN} --relax
 decode {SCORES} --gold gold.conllu --report - -o trees.jsonl
+decode {SCORES} --mass 0.9
+decode {SCORES} --mass 0.9 {CONLLU}
 marginals {SCORES} {LABELS}
+calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
+calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
+marginals {SCORES} --calibrated calibrated.json --head-sets
+marginals {SCORES} --calibrated calibrated.json --head-sets {CONLLU}
 marginals {SCORES} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 marginals second_order.npz --scale log --projective --method randomized --iterations 50 --seed 7
 score {SCORES} gold.conllu
+score {SCORES} {LABELS} gold.conllu
+doubt {SCORES} {LABELS} --conllu gold.conllu
+doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
+doubt {SCORES} --conllu gold.conllu --format conllu --by margin
+doubt {SCORES} --conllu gold.conllu --format conllu --by disagreement
+eval gold.conllu swor.conllu --seed 7 --on-error skip
+eval gold.conllu gold.conllu gold.conllu --seed 7
+eval gold.conllu gold.conllu --seed 7 --by label
+combine scores.npz:natasha gold.conllu
+combine scores.npz:natasha gold.conllu {CONLLU}
+combine scores.npz:natasha scores.npz:natasha {CONLLU}
 check swor.conllu
 partition {SCORES}
 partition {SCORES} --summary
