@@ -19,7 +19,7 @@ GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
 # Entries `Key=value` of MISC.
-MISC = frozenset({b"HeadProb", b"LabelProb"})
+MISC = frozenset({b"HeadProb", b"LabelProb", b"Doubt", b"DoubtNote"})
 
 
 def key_of(comment: bytes) -> bytes:
