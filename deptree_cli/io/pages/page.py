@@ -82,7 +82,9 @@ def to_html(report: Report) -> bytes:
     }
     page = _text("report.html")
     head, *pieces = page.split("{{")
-    return "".join([head, *(fields[name] + rest for name, _, rest in (each.partition("}}") for each in pieces))]).encode()
+    return "".join(
+        [head, *(fields[name] + rest for name, _, rest in (each.partition("}}") for each in pieces))]
+    ).encode()
 
 
 def _text(name: str) -> str:

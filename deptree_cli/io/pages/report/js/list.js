@@ -86,7 +86,7 @@ class SentenceList {
     const mark = this.marks.gravest(sentence), value = this.sort.of(sentence);
     const share = this.most > 0 && this.sort.name !== "file" ? Math.max(0, Math.min(1, value / this.most)) : 0;
     return element("li", { role: "option", id: `row-${sentence.index}`, "aria-selected": String(sentence === this.current), onclick: () => this.select(sentence) },
-      element("span", { class: "id" }, sentence.id, mark && element("span", { class: `mark ${mark}` }, mark)),
+      element("span", { class: "id" }, element("bdi", { title: sentence.id }, sentence.id), mark && element("span", { class: `mark ${mark}` }, mark)),
       element("span", { class: "value" }, this.sort.shown(sentence), element("span", { class: "meter", "--share": share })),
       element("span", { class: "text", dir: "auto" }, sentence.text));
   }

@@ -1,6 +1,6 @@
 /* The whole file in a few charts. */
 
-const BINS = 20, MOST_LABELS = 8;
+const BINS = 20, MOST_LABELS = 6;
 
 function filePanel(data, sentences, list) {
   const charts = [];
@@ -31,8 +31,14 @@ function summary(data, sentences) {
 }
 
 function entropies(sentences) {
-  const sorted = sentences.map((s) => s.entropy).sort((a, b) => a - b), top = Math.max(0.5, Math.ceil(sorted[Math.floor(0.98 * (sorted.length - 1))] * 2) / 2);
-  return { title: "Entropy", note: "nats, of sentences", upright: true, bars: histogram(sentences, (s) => s.entropy, top, BINS, top > 20 ? 0 : 2), axis: ["0", (top / 2).toFixed(1), `${top.toFixed(0)}+`] };
+  const sorted = sentences.map((s) => s.entropy).sort((a, b) => a - b), top = roundTop(sorted[Math.floor(0.98 * (sorted.length - 1))]);
+  return { title: "Entropy", note: "nats, of sentences", upright: true, bars: histogram(sentences, (s) => s.entropy, top, BINS, top >= BINS ? 0 : 2), axis: ["0", `${top / 2}`, `${top}+`] };
+}
+
+/* The next larger of 1, 2, 5, 10, ... */
+function roundTop(value) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 0.1)));
+  return [1, 2, 4, 5, 10].map((factor) => factor * power).find((top) => top >= value) || 1;
 }
 
 function projectiveMass(sentences) {
@@ -52,7 +58,7 @@ function doubtByLabel(sentences) {
   const found = [...sums].sort((a, b) => b[1][0] - a[1][0]).slice(0, MOST_LABELS), most = Math.max(1e-9, ...found.map(([, [errors]]) => errors));
   const bars = found.map(([label, [errors, words]]) => ({ name: label, value: errors.toFixed(errors < 10 ? 1 : 0), share: errors / most,
     told: `${label}: ${errors.toFixed(1)} errors expected of ${counted(words, "word")}`, test: (s) => s.deprels.some((each, i) => each === label && s.treeProbs[i] < 0.5 * 0xffff) }));
-  return { title: "Doubt by label", note: "expected errors; a bar lists heads below .5", upright: false, bars };
+  return { title: "Doubt by label", note: "expected errors; bars list heads below .5", upright: false, bars };
 }
 
 /* Of the most probable tree's heads, by tenths of their probability: how many are right, and how many should be. */
@@ -67,8 +73,8 @@ function calibration(data, sentences) {
       right[bin(p)] += s.best[i] === s.gold[i] ? 1 : 0;
     });
   }
-  const bars = words.map((count, i) => ({ name: `.${i}`, value: count, share: count ? right[i] / count : 0, tick: count ? sure[i] / count : 0,
+  const bars = words.map((count, i) => ({ name: `.${i}`, value: count, share: count ? right[i] / count : 0, tick: count ? sure[i] / count : undefined,
     told: `${counted(count, "head")} of probability .${i} to ${i < 9 ? `.${i + 1}` : "1"}: ${count ? ((100 * right[i]) / count).toFixed(0) : 0} % right, ${count ? ((100 * sure[i]) / count).toFixed(0) : 0} % expected`,
     test: count ? (s) => s.bestProbs.some((p, j) => isGold(s, j) && bin(p) === i && s.best[j] !== s.gold[j]) : null }));
-  return { title: "Calibration", note: "heads right; line: expected; a bar lists errors", upright: true, bars, axis: ["0", ".5", "1"] };
+  return { title: "Calibration", note: "heads right, line: expected; bars list errors", upright: true, bars, axis: ["0", ".5", "1"] };
 }
