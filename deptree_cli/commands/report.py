@@ -20,7 +20,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -69,7 +69,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
             raise DeptreeError("there are no sentences to show", "Check the file", place=scores.name)
         out.write(_page(kept, total, scores, made_by, rules is not None))
     if total > len(kept) and not run.quiet:
-        talk(f"the page has the {len(kept):,} most doubtful of {total:,} sentences: --top N for more or fewer")
+        talk(f"the page has the {len(kept):,} most doubtful of {counted(total, 'sentence')}: --top N for more or fewer")
     return pipeline.exit_code
 
 
@@ -81,7 +81,7 @@ def _check_suffix(output: str | None) -> None:
 
 def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
     """The sentences, each with its samples, if there are some."""
-    source = scores.source()
+    source: Source[Any, Any] = scores.source()
     if samples is None:
         return source
     from deptree_cli.io.trees import read_trees  # few reports have samples

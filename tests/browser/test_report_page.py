@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.io.pages.marks import read_marks
-
 from tests.browser.conftest import AXE, DATA, EVIL
 
 
@@ -29,7 +28,8 @@ def look_at(page, word: int) -> None:
 def test_sorts_and_filters(opened):
     page = opened("sample")
     by_doubt = ids(page)
-    assert by_doubt[0] == "en-4" and len(by_doubt) == 8
+    assert by_doubt[0] == "en-4"
+    assert len(by_doubt) == 8
     page.get_by_label("Sort by").select_option("order of the file")
     assert ids(page)[0] == "en-1"
     page.get_by_label("Reverse the order").click()
@@ -40,7 +40,8 @@ def test_sorts_and_filters(opened):
     page.get_by_role("combobox", name="Label", exact=True).select_option("acl:relcl")
     assert ids(page) == ["en-3"]
     page.get_by_label("UPOS").select_option("PUNCT")  # no clause is a full stop
-    assert ids(page) == [] and page.get_by_text("No sentence fits").is_visible()
+    assert ids(page) == []
+    assert page.get_by_text("No sentence fits").is_visible()
     page.get_by_label("UPOS").select_option("VERB")
     assert ids(page) == ["en-3"]
 
@@ -64,7 +65,8 @@ def test_a_fixed_head_changes_other_probabilities(opened):
     assert "Given 2 flower ← ROOT (probability .731)" in page.locator(".given").inner_text()
     look_at(page, 1)
     given = heads(page)
-    assert given["ROOT"] == "0" != before["ROOT"] and given["2 flower"] != before["2 flower"]
+    assert given["ROOT"] == "0" != before["ROOT"]
+    assert given["2 flower"] != before["2 flower"]
     page.get_by_role("button", name="Release all").click()
     assert heads(page) == before
 
@@ -135,7 +137,8 @@ def test_markup_in_a_treebank_is_text(opened):
     assert page.locator("h2").first.inner_text() == EVIL
     assert EVIL in page.locator(".picture .form").all_text_contents()
     assert any(EVIL in tag for tag in page.locator(".picture .tag").all_text_contents())
-    assert page.title() == "evil.jsonl · evil.conllu" and page.locator("img").count() == 0
+    assert page.title() == "evil.jsonl · evil.conllu"
+    assert page.locator("img").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -55,10 +55,12 @@ def test_rules_are_counted_and_change_no_probability(deptree, done, put):
         data_of(done("report", *SCORES, "--conllu", "broken.conllu", *more).out) for more in ((), ("--rules", "ud"))
     )
     assert plain["arrays"] == ruled["arrays"]
-    assert not plain["hasRules"] and not plain["broken"]
+    assert not plain["hasRules"]
+    assert not plain["broken"]
     places = [(name, *place) for name, places in zip(ruled["ids"], ruled["broken"], strict=True) for place in places]
     rows = [(row["sent_id"], row["rule"], row["word"]) for row in deptree("check", "broken.conllu").rows]
-    assert places == rows and rows
+    assert places == rows
+    assert rows
 
 
 def test_samples_and_labels_and_gold(done):
@@ -68,7 +70,8 @@ def test_samples_and_labels_and_gold(done):
     data = data_of(ran.out)
     assert array(data, "sampleCounts", "<u4").tolist() == [3] * 8
     assert len(array(data, "samples", "<u2")) == 3 * array(data, "lengths", "<u2").sum()
-    assert len(array(data, "labels", "<u2")) and data["labels"]
+    assert len(array(data, "labels", "<u2"))
+    assert data["labels"]
     assert (array(data, "gold", "<u2") == array(data, "trees", "<u2")).all()
 
 
@@ -87,4 +90,6 @@ def test_workers_change_nothing(done):
 )
 def test_what_cannot_be_reported(args, problem, deptree):
     ran = deptree("report", *SCORES, *args)
-    assert ran.code == 2 and problem in ran.err and len(ran.said) == 1
+    assert ran.code == 2
+    assert problem in ran.err
+    assert len(ran.said) == 1

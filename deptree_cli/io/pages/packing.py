@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -111,7 +110,7 @@ def packed(
         _labels(distribution, marginals),
         _facts(distribution, marginals, tree, best),
         _broken(sentence.id, block, tree, constraints),
-        np.empty((0, n)) if samples is None else samples[:MOST_SAMPLES],
+        np.empty((0, n), dtype=np.int32) if samples is None else samples[:MOST_SAMPLES],
     )
 
 
@@ -128,13 +127,13 @@ def _mask(distribution: TreeDistribution, marginals: Float, computes: bool, tree
     words = np.arange(distribution.n)
     for heads in trees:
         mask[heads, words] = True
-    return cast(Bool, mask & np.isfinite(distribution.log_scores[:, 1:]))
+    return mask & np.isfinite(distribution.log_scores[:, 1:])
 
 
 def _relative(distribution: TreeDistribution, best: Heads) -> Float:
     """Log-scores (n+1, n) less those of a tree's arcs."""
     log_scores = distribution.log_scores[:, 1:]
-    return cast(Float, log_scores - log_scores[best, np.arange(distribution.n)])
+    return log_scores - log_scores[best, np.arange(distribution.n)]
 
 
 def _facts(
@@ -143,9 +142,9 @@ def _facts(
     words = np.arange(1, distribution.n + 1)
     is_tree = distribution.space.contains(tree[None])[0]
     log_prob = float(distribution.tree_log_probs(tree[None])[0]) if is_tree else -np.inf
-    errors = (float(np.clip(1 - marginals[heads, words], 0, 1).sum()) for heads in (tree, best))
+    errors, best_errors = (float(np.clip(1 - marginals[heads, words], 0, 1).sum()) for heads in (tree, best))
     projective = 1.0 if distribution.space.projective else min(1.0, float(np.exp(log_projective_mass(distribution))))
-    return (distribution.entropy(), log_prob, projective, *errors)
+    return (distribution.entropy(), log_prob, projective, errors, best_errors)
 
 
 def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:

@@ -10,14 +10,14 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from deptree_cli.io.pages.packing import NEGLIGIBLE, packed
-from deptree_cli.io.pages.page import Report, to_html
-from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.records import Interpretation
-from deptree_cli.io.scores.record import Record
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk
+from deptree_cli.io.pages.packing import NEGLIGIBLE, packed
+from deptree_cli.io.pages.page import Report, to_html
+from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import Interpretation
 from tests.io.pages.scripts import needs_node, run
 
 EVIL = "</script><script>alert(1)</script><!--"
@@ -49,7 +49,9 @@ def page() -> bytes:
 def test_text_is_data_whatever_it_is(page):
     assert data_of(page)["conllu"] == [rows(EVIL, "&amp;\u2028{{script}}")]
     assert page.count(b"<script") == page.count(b"</script") == 2
-    assert b"<!--" not in page and b"alert(1)</script" not in page and "\u2028" not in page.decode()
+    assert b"<!--" not in page
+    assert b"alert(1)</script" not in page
+    assert "\u2028" not in page.decode()
 
 
 def test_the_policy_admits_the_pages_own_script_and_style_alone(page):
@@ -80,7 +82,8 @@ def test_numbers_come_out_as_they_went_in():
     numbers = np.array([np.nan if x is None else x for x in numbers]).reshape(7, 7).T
     marginals = given.distribution.marginals()
     kept = ~np.isnan(numbers)
-    assert (marginals[~kept] < NEGLIGIBLE).all() and not kept[2, 3]
+    assert (marginals[~kept] < NEGLIGIBLE).all()
+    assert not kept[2, 3]
     best = found.best
     expected = scores[:, 1:] - scores[best, np.arange(1, 7)]
     np.testing.assert_allclose(numbers[:, 1:][kept[:, 1:]], expected[kept[:, 1:]], rtol=1e-6, atol=1e-9)
@@ -102,7 +105,8 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     found = packed(sentence(text, scores), None, True)
     assert found.gold.tolist() == [0, 0xFFFF]
     impossible = packed(sentence(rows("a", "b"), scores), None, False)
-    assert impossible.facts[1] == -np.inf and impossible.doubt == pytest.approx(2)
+    assert impossible.facts[1] == -np.inf
+    assert impossible.doubt == pytest.approx(2)
     json.loads(json.dumps(data_of(to_html(Report("t", "s", [impossible], 1, True)))))
     assert np.isneginf(
         np.frombuffer(b64decode(data_of(to_html(Report("t", "s", [impossible], 1, True)))["arrays"]["facts"]), "<f8")[1]
