@@ -42,7 +42,7 @@ function roundTop(value) {
 }
 
 function projectiveMass(sentences) {
-  return { title: "Projective mass", note: "probability of no crossing arcs", upright: true, bars: histogram(sentences, (s) => s.projective, 1, 10, 1), axis: ["0", ".5", "1"] };
+  return { title: "Projective mass", note: "no crossing arcs", upright: true, bars: histogram(sentences, (s) => s.projective, 1, 10, 1), axis: ["0", ".5", "1"] };
 }
 
 /* Mean doubt of the heads of each label, those first that most errors are expected of. */
@@ -57,8 +57,8 @@ function doubtByLabel(sentences) {
   }
   const found = [...sums].sort((a, b) => b[1][0] - a[1][0]).slice(0, MOST_LABELS), most = Math.max(1e-9, ...found.map(([, [errors]]) => errors));
   const bars = found.map(([label, [errors, words]]) => ({ name: label, value: errors.toFixed(errors < 10 ? 1 : 0), share: errors / most,
-    told: `${label}: ${errors.toFixed(1)} errors expected of ${counted(words, "word")}`, test: (s) => s.deprels.some((each, i) => each === label && s.treeProbs[i] < 0.5 * 0xffff) }));
-  return { title: "Doubt by label", note: "expected errors; bars list heads below .5", upright: false, bars };
+    told: `${label}: ${errors.toFixed(1)} errors expected of ${counted(words, "word")}; lists sentences where the head of one is below .5`, test: (s) => s.deprels.some((each, i) => each === label && s.treeProbs[i] < 0.5 * 0xffff) }));
+  return { title: "Doubt by label", note: "expected errors", upright: false, bars };
 }
 
 /* Of the most probable tree's heads, by tenths of their probability: how many are right, and how many should be. */
@@ -74,7 +74,7 @@ function calibration(data, sentences) {
     });
   }
   const bars = words.map((count, i) => ({ name: `.${i}`, value: count, share: count ? right[i] / count : 0, tick: count ? sure[i] / count : undefined,
-    told: `${counted(count, "head")} of probability .${i} to ${i < 9 ? `.${i + 1}` : "1"}: ${count ? ((100 * right[i]) / count).toFixed(0) : 0} % right, ${count ? ((100 * sure[i]) / count).toFixed(0) : 0} % expected`,
+    told: `${counted(count, "head")} of probability .${i} to ${i < 9 ? `.${i + 1}` : "1"}: ${count ? ((100 * right[i]) / count).toFixed(0) : 0} % right, ${count ? ((100 * sure[i]) / count).toFixed(0) : 0} % expected; lists sentences where one is wrong`,
     test: count ? (s) => s.bestProbs.some((p, j) => isGold(s, j) && bin(p) === i && s.best[j] !== s.gold[j]) : null }));
-  return { title: "Calibration", note: "heads right, line: expected; bars list errors", upright: true, bars, axis: ["0", ".5", "1"] };
+  return { title: "Calibration", note: "heads right; lines: expected", upright: true, bars, axis: ["0", ".5", "1"] };
 }
