@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters browser wheel lint types bench tables man clean
+.PHONY: help install demo test interpreted laws oldest adapters browser browser-tools wheel lint types bench tables man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -94,10 +94,13 @@ adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where th
 
 # Chromium is the system's; playwright, which leads it, and axe-core, which checks accessibility, go into a folder of their
 # own. Where one of them is not to be had the tests skip.
-browser: $(DEV_STAMP)  ## tests of the report in a browser
-	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
-	python -m pip install --quiet --upgrade --target .browser playwright axe-playwright-python
+browser: $(DEV_STAMP) browser-tools  ## tests of the report in a browser
 	pytest tests/browser
+
+browser-tools: $(VENV)/bin/python
+	command -v chromium || command -v chromium-browser || command -v google-chrome \
+	  || { apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null; }
+	test -d .browser || python -m pip install --quiet --target .browser playwright axe-playwright-python
 
 # The second is for the minor versions of Python and numba that it was made with, on processors like x86-64-v3.
 wheel: $(DEV_STAMP)  ## in dist/ a wheel, and one that brings machine code along; the demo is run with that

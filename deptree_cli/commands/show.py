@@ -34,6 +34,7 @@ from deptree_cli.io.pictures.notebook import labels_of
 from deptree_cli.io.pictures.plots import check_plot
 from deptree_cli.io.pictures.svg import to_svg
 from deptree_cli.io.pictures.text import to_text
+from deptree_cli.io.pictures.tikz import to_tikz
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -66,14 +67,14 @@ def show(
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).
 
-    Writes SVG, long sentences in several rows. The tree of --conllu, or else the most probable one, stands above the
-    words, others of the arcs that matter below; a note says how many are hidden. With -k the arcs are those of samples,
-    as dark as they are frequent. --heat-map alone draws nothing else.
+    Writes SVG, long sentences in several rows, or TikZ for papers (-o FILE.tex). The tree of --conllu, or else the most
+    probable one, stands above the words, others of the arcs that matter below; a note says how many are hidden. With -k
+    the arcs are those of samples, as dark as they are frequent. --heat-map alone draws nothing else.
     """
     if heat_map:
         check_plot(heat_map)
     drawn = text or run.output or not heat_map
-    text = _is_text(text, run.output)
+    form = _form(text, run.output)
     choose = ChosenSentence(wanted, scores.place, run.shard)
     pipeline = Pipeline(scores.source(), run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
@@ -84,22 +85,31 @@ def show(
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:
             with Output(run.output) as out:
-                picture = to_text(seen.picture, *screen_of(run.output)) if text else to_svg(seen.picture, made_by)
-                out.write(picture.encode())
+                out.write(_drawn(seen.picture, form, made_by, run.output).encode())
     return pipeline.exit_code
 
 
-def _is_text(asked: bool, output: str | None) -> bool:
-    """Whether to write text: when asked for, by the suffix too, and to a terminal, which cannot show a picture.
+SVG, TEXT, TIKZ = ".svg", ".txt", ".tex"
+
+
+def _form(text: bool, output: str | None) -> str:
+    """The form of the arcs: text when asked for, by the suffix too, and to a terminal, which cannot show a picture.
 
     Raises:
         DeptreeError: the suffix promises something else.
     """
     suffix = PurePath(output or "").suffix.lower()
-    if suffix not in ("", ".svg", ".txt") or (asked and suffix == ".svg"):
-        remedy = "Name a .svg for a picture, a .txt for text; --heat-map also draws .png and .pdf"
-        raise DeptreeError(f"arcs are not drawn as {'text in ' * asked}{suffix}", remedy, place=output or "")
-    return asked or suffix == ".txt" or (output is None and sys.stdout.isatty())
+    if suffix not in ("", SVG, TEXT, TIKZ) or (text and suffix in (SVG, TIKZ)):
+        remedy = "Name a .svg for a picture, a .tex for TikZ, a .txt for text; --heat-map also draws .png and .pdf"
+        raise DeptreeError(f"arcs are not drawn as {'text in ' * text}{suffix}", remedy, place=output or "")
+    on_terminal = output is None and sys.stdout.isatty()
+    return TEXT if text or on_terminal else suffix or SVG
+
+
+def _drawn(picture: Picture, form: str, made_by: str, output: str | None) -> str:
+    if form == TEXT:
+        return to_text(picture, *screen_of(output))
+    return to_tikz(picture, made_by) if form == TIKZ else to_svg(picture, made_by)
 
 
 class Seen(NamedTuple):
