@@ -9,6 +9,7 @@ function start() {
   const list = new SentenceList(sentences, data, marks, (sentence) => { view.show(sentence); remember(sentence); });
   const showMarks = () => (document.getElementById("marks-note").textContent = marks.kept ? "" : "This browser keeps no marks for this page: export them before you close it.");
   document.body.append(header(data, sentences, marks, list), element("main", {}, filePanel(data, sentences, list), list.box, view.box), help(), footer(data));
+  document.body.classList.toggle("single", data.total === 1);
   showMarks();
   document.addEventListener("keydown", (event) => key(event, list, view));
   const named = decodeURIComponent(location.hash.slice(1));
