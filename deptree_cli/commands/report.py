@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -21,7 +22,7 @@ from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_optio
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.output import Output, suffix_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -56,7 +57,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
     Rules are counted where the trees of --conllu break them; they do not change probabilities.
     """
-    _check_suffix(run.output)
+    _check_output(run.output)
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
     fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
@@ -73,10 +74,12 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     return pipeline.exit_code
 
 
-def _check_suffix(output: str | None) -> None:
-    """Raise for a suffix that promises something else."""
-    if PurePath(output or "").suffix.lower() not in ("", ".html", ".htm"):
+def _check_output(output: str | None) -> None:
+    """Raise for a suffix that promises something else, and for a terminal, which cannot show a page."""
+    if suffix_of(output) not in ("", ".html", ".htm"):
         raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
+    if output is None and sys.stdout is not None and sys.stdout.isatty():
+        raise DeptreeError("a terminal cannot show a page", "Name a file: -o report.html")
 
 
 def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:

@@ -123,8 +123,13 @@ def _drawn(seen: Seen, form: str, made_by: str, scores: ScoreOptions, output: st
 
 
 class Seen(NamedTuple):
-    """What there is to draw of a sentence: the picture, its marginals (n+1, n+1) and its tree's n heads, and the sentence
-    as a page needs it, if one is written.
+    """What there is to draw of a sentence.
+
+    Attributes:
+        picture: its arcs.
+        marginals: (n+1, n+1).
+        tree: n heads.
+        page: the sentence as a page needs it, where one is written.
     """
 
     picture: Picture

@@ -75,6 +75,12 @@ def test_samples_and_labels_and_gold(done):
     assert (array(data, "gold", "<u2") == array(data, "trees", "<u2")).all()
 
 
+def test_a_terminal_gets_no_page(terminal):
+    code, shown = terminal("report", *SCORES, *GOLD)
+    assert code == 2
+    assert "a terminal cannot show a page. Name a file: -o report.html." in shown
+
+
 def test_workers_change_nothing(done):
     assert done("report", *SCORES, *GOLD, "-j", 2).out == done("report", *SCORES, *GOLD).out
 
