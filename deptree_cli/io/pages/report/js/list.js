@@ -63,7 +63,7 @@ class SentenceList {
     const tests = [...this.filters.values()], { of } = this.sort, sign = this.reversed ? -1 : 1;
     this.found = this.sentences.filter((sentence) => tests.every((test) => test(sentence)));
     this.found.sort((a, b) => sign * (of(b) - of(a) || a.index - b.index));
-    this.most = Math.max(1e-9, ...this.found.map(of).filter(Number.isFinite));
+    this.most = this.found.map(of).filter(Number.isFinite).reduce((most, value) => Math.max(most, value), 1e-9);
     this.count.textContent = `${this.found.length.toLocaleString("en")} of ${counted(this.sentences.length, "sentence")} · ${this.sort.help}`;
     this.rows.replaceChildren();
     this.shown = 0;

@@ -117,7 +117,7 @@ class SentenceView {
       if (each.dataset.word) {
         each.setAttribute("tabindex", word === this.word ? 0 : -1);
         each.setAttribute("aria-pressed", String(this.pinned && word === this.word));
-        each.classList.toggle("marked", Boolean(this.marks.of(this.sentence, word).verdict));
+        each.classList.toggle("marked", ["wrong", "ambiguous"].includes(this.marks.of(this.sentence, word).verdict));
       }
     }
   }

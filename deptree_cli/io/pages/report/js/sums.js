@@ -55,7 +55,7 @@ function eliminate(state, word, left) {
     const log = logs[from * m + word], by = orders[from * m + word];
     if (log === -Infinity) continue;
     for (let i = 0; i < step.targets.length; i++) {
-      if (step.targets[i] !== from) addTo(logs, orders, from * m + step.targets[i], by + step.orders[i], log + step.logs[i]);
+      addTo(logs, orders, from * m + step.targets[i], by + step.orders[i], log + step.logs[i]); // of loops nobody asks
     }
   }
   return step;
