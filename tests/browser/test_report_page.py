@@ -11,14 +11,14 @@ from tests.browser.conftest import AXE, DATA, EVIL
 
 
 def ids(page) -> list[str]:
-    return page.locator(".rows .id bdi").all_inner_texts()
+    return page.locator(".rows .id bdi").all_text_contents()
 
 
 def heads(page) -> dict[str, str]:
     """The bars: name of the head -> probability."""
     bars = page.locator(".heads .head")
-    names = bars.locator(".name bdi").all_inner_texts()
-    return dict(zip(names, bars.locator(".p").all_inner_texts(), strict=True))
+    names = bars.locator(".name bdi").all_text_contents()
+    return dict(zip(names, bars.locator(".p").all_text_contents(), strict=True))
 
 
 def look_at(page, word: int) -> None:
