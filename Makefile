@@ -100,7 +100,8 @@ browser: $(DEV_STAMP) browser-tools  ## tests of the report in a browser
 browser-tools: $(VENV)/bin/python
 	command -v chromium || command -v chromium-browser || command -v google-chrome \
 	  || { apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null; }
-	test -d .browser || python -m pip install --quiet --target .browser playwright axe-playwright-python
+	test -d .browser || python -m pip install --quiet --target .browser playwright axe-playwright-python \
+	  || { rm -rf .browser; exit 1; }
 
 # The second is for the minor versions of Python and numba that it was made with, on processors like x86-64-v3.
 wheel: $(DEV_STAMP)  ## in dist/ a wheel, and one that brings machine code along; the demo is run with that
