@@ -35,6 +35,8 @@ SCRIPTS = (
     "marks.js",
     "list.js",
     "words.js",
+    "caption.js",
+    "playing.js",
     "sentence.js",
     "charts.js",
     "panel.js",

@@ -1,9 +1,16 @@
 /* What Python packed, read: sentences with their words, and the numbers of each when they are asked for. */
 
-const ID = 0, FORM = 1, UPOS = 3, HEAD = 6, DEPREL = 7, DEPS = 8, MISC = 9;
+const ID = 0,
+  FORM = 1,
+  UPOS = 3,
+  HEAD = 6,
+  DEPREL = 7,
+  DEPS = 8,
+  MISC = 9;
 
 function bytesOf(base64) {
-  const text = atob(base64), bytes = new Uint8Array(text.length);
+  const text = atob(base64),
+    bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
@@ -19,7 +26,10 @@ function parts(array) {
 
 /* The rows of words with an integer id, each with its columns. */
 function wordRows(conllu) {
-  return conllu.split("\n").filter((line) => /^\d+\t/.test(line)).map((line) => line.replace(/\r$/, "").split("\t"));
+  return conllu
+    .split("\n")
+    .filter((line) => /^\d+\t/.test(line))
+    .map((line) => line.replace(/\r$/, "").split("\t"));
 }
 
 /* A form without what cannot be shown, `_` where nothing is left; embeddings would never be closed. */
@@ -32,29 +42,51 @@ const isRightToLeft = (text) => RIGHT_TO_LEFT.test(text);
 
 /* All sentences. Heads are arrays of n numbers, 0 for ROOT; words count from 1. */
 function readSentences(data) {
-  const arrays = data.arrays, lengths = unpacked(Uint16Array, arrays.lengths);
-  const bits = parts(bytesOf(arrays.masks)), floats = parts(unpacked(Float32Array, arrays.numbers));
-  const trees = parts(unpacked(Uint16Array, arrays.trees)), best = parts(unpacked(Uint16Array, arrays.best));
+  const arrays = data.arrays,
+    lengths = unpacked(Uint16Array, arrays.lengths);
+  const bits = parts(bytesOf(arrays.masks)),
+    floats = parts(unpacked(Float32Array, arrays.numbers));
+  const trees = parts(unpacked(Uint16Array, arrays.trees)),
+    best = parts(unpacked(Uint16Array, arrays.best));
   const gold = arrays.gold && parts(unpacked(Uint16Array, arrays.gold));
-  const treeProbs = parts(unpacked(Uint16Array, arrays.treeProbs)), bestProbs = parts(unpacked(Uint16Array, arrays.bestProbs));
-  const computes = bytesOf(arrays.computes), facts = parts(unpacked(Float64Array, arrays.facts));
-  const labelCounts = unpacked(Uint32Array, arrays.labelCounts), labels = parts(unpacked(Uint16Array, arrays.labels));
-  const sampleCounts = unpacked(Uint32Array, arrays.sampleCounts), samples = parts(unpacked(Uint16Array, arrays.samples));
+  const treeProbs = parts(unpacked(Uint16Array, arrays.treeProbs)),
+    bestProbs = parts(unpacked(Uint16Array, arrays.bestProbs));
+  const computes = bytesOf(arrays.computes),
+    facts = parts(unpacked(Float64Array, arrays.facts));
+  const labelCounts = unpacked(Uint32Array, arrays.labelCounts),
+    labels = parts(unpacked(Uint16Array, arrays.labels));
+  const sampleCounts = unpacked(Uint32Array, arrays.sampleCounts),
+    samples = parts(unpacked(Uint16Array, arrays.samples));
   return data.ids.map((id, index) => {
-    const n = lengths[index], rows = wordRows(data.conllu[index]);
-    const mask = bits(Math.ceil(((n + 1) * n) / 8)), set = countBits(mask);
+    const n = lengths[index],
+      rows = wordRows(data.conllu[index]);
+    const mask = bits(Math.ceil(((n + 1) * n) / 8)),
+      set = countBits(mask);
     const [entropy, logProb, projective, doubt, bestErrors] = facts(5);
     return {
-      index, id, n, conllu: data.conllu[index], computes: computes[index] === 1,
+      index,
+      id,
+      n,
+      conllu: data.conllu[index],
+      computes: computes[index] === 1,
       forms: rows.map((row) => shownForm(row[FORM])),
       upos: rows.map((row) => row[UPOS]),
       deprels: rows.map((row) => row[DEPREL]),
       annotated: rows.map((row) => row[HEAD] !== "_"),
-      tree: trees(n), best: best(n), gold: gold ? gold(n) : null,
-      treeProbs: treeProbs(n), bestProbs: bestProbs(n),
-      mask, floats: floats(set), labels: labels(4 * labelCounts[index]),
+      tree: trees(n),
+      best: best(n),
+      gold: gold ? gold(n) : null,
+      treeProbs: treeProbs(n),
+      bestProbs: bestProbs(n),
+      mask,
+      floats: floats(set),
+      labels: labels(4 * labelCounts[index]),
       samples: samples(n * (sampleCounts[index] || 0)),
-      entropy, logProb, projective, doubt, bestErrors,
+      entropy,
+      logProb,
+      projective,
+      doubt,
+      bestErrors,
       broken: data.broken[index] || [],
       text: textOf(data.conllu[index], rows),
     };
@@ -76,7 +108,8 @@ function countBits(bytes) {
 /* The numbers of arcs as (n+1) x (n+1), the row of word w beginning at w (n+1): log-scores (-Infinity: none) where the
    page computes, else probabilities. */
 function numbersOf(sentence) {
-  const { n, mask, floats, computes } = sentence, m = n + 1;
+  const { n, mask, floats, computes } = sentence,
+    m = n + 1;
   const found = new Float64Array(m * m).fill(computes ? -Infinity : 0);
   let at = 0;
   for (let arc = 0; arc < m * n; arc++) {
@@ -89,7 +122,8 @@ function numbersOf(sentence) {
 function labelsOf(sentence, names) {
   const found = new Map();
   for (let i = 0; i < sentence.labels.length; i += 4) {
-    const [head, word, label, share] = sentence.labels.subarray(i, i + 4), arc = `${head} ${word}`;
+    const [head, word, label, share] = sentence.labels.subarray(i, i + 4),
+      arc = `${head} ${word}`;
     if (!found.has(arc)) found.set(arc, []);
     found.get(arc).push([names[label], share / 0xffff]);
   }

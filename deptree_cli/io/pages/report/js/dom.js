@@ -29,7 +29,11 @@ function option(value, text) {
 
 /* A select of [value, text] pairs with its name in front. */
 function labelledSelect(name, entries, onchange) {
-  const select = element("select", { onchange: () => onchange(select.value) }, entries.map(([value, text]) => option(value, text)));
+  const select = element(
+    "select",
+    { onchange: () => onchange(select.value) },
+    entries.map(([value, text]) => option(value, text)),
+  );
   return element("label", { class: "field" }, element("span", {}, name), select);
 }
 

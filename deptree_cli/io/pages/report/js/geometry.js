@@ -4,11 +4,19 @@
    most an end in common. */
 
 function levelsOf(arcs) {
-  const found = new Array(arcs.length).fill(0), placed = [];
-  const order = arcs.map((_, i) => i).sort((a, b) => rightOf(arcs[a]) - leftOf(arcs[a]) - rightOf(arcs[b]) + leftOf(arcs[b]) || leftOf(arcs[a]) - leftOf(arcs[b]));
+  const found = new Array(arcs.length).fill(0),
+    placed = [];
+  const order = arcs
+    .map((_, i) => i)
+    .sort(
+      (a, b) =>
+        rightOf(arcs[a]) - leftOf(arcs[a]) - rightOf(arcs[b]) + leftOf(arcs[b]) || leftOf(arcs[a]) - leftOf(arcs[b]),
+    );
   for (const arc of order) {
     if (!arcs[arc].head) continue;
-    const left = leftOf(arcs[arc]), right = rightOf(arcs[arc]), taken = new Set();
+    const left = leftOf(arcs[arc]),
+      right = rightOf(arcs[arc]),
+      taken = new Set();
     let level = 1;
     for (const other of placed) {
       const [from, to] = [leftOf(arcs[other]), rightOf(arcs[other])];
@@ -25,7 +33,9 @@ function levelsOf(arcs) {
 
 /* Offsets of the ends of arcs from the middle of their words, in slots: "arc word" -> offset; and how many each has. */
 function slotsOf(arcs, levels) {
-  const ends = new Map(), offsets = new Map(), totals = new Map();
+  const ends = new Map(),
+    offsets = new Map(),
+    totals = new Map();
   const add = (word, end) => ends.set(word, [...(ends.get(word) || []), end]);
   arcs.forEach((arc, number) => {
     if (!arc.head) return add(arc.dependent, [0, 0, number]);

@@ -22,7 +22,11 @@ class Marks {
 
   /* Changes fields of a mark; one without any goes. */
   set(sentence, word, fields) {
-    const mark = Object.fromEntries(Object.entries({ ...this.of(sentence, word), ...fields }).filter(([, value]) => value !== undefined && value !== ""));
+    const mark = Object.fromEntries(
+      Object.entries({ ...this.of(sentence, word), ...fields }).filter(
+        ([, value]) => value !== undefined && value !== "",
+      ),
+    );
     if (Object.keys(mark).length) this.all[`${sentence.index} ${word}`] = mark;
     else delete this.all[`${sentence.index} ${word}`];
     try {
@@ -35,7 +39,8 @@ class Marks {
   /* [word, mark] pairs of a sentence, in order. */
   in(sentence) {
     const found = [];
-    for (let word = 1; word <= sentence.n; word++) if (this.all[`${sentence.index} ${word}`]) found.push([word, this.of(sentence, word)]);
+    for (let word = 1; word <= sentence.n; word++)
+      if (this.all[`${sentence.index} ${word}`]) found.push([word, this.of(sentence, word)]);
     return found;
   }
 
@@ -53,7 +58,15 @@ function marksAsTsv(sentences, marks) {
   const rows = [["sent_id", "word", "form", "head", "mark", "chosen", "note"]];
   for (const sentence of sentences) {
     for (const [word, mark] of marks.in(sentence)) {
-      rows.push([sentence.id, word, sentence.forms[word - 1], sentence.tree[word - 1], mark.verdict || "_", mark.head ?? "_", mark.note || "_"]);
+      rows.push([
+        sentence.id,
+        word,
+        sentence.forms[word - 1],
+        sentence.tree[word - 1],
+        mark.verdict || "_",
+        mark.head ?? "_",
+        mark.note || "_",
+      ]);
     }
   }
   return rows.map((row) => row.map(oneLine).join("\t") + "\n").join("");
@@ -61,23 +74,30 @@ function marksAsTsv(sentences, marks) {
 
 /* All sentences as they were read, but for the heads that were chosen and `Doubt=` in MISC of marked words. */
 function marksAsConllu(sentences, marks, stale) {
-  return sentences.map((sentence) => {
-    const of = new Map(marks.in(sentence));
-    return of.size ? withMarks(sentence, of, stale) : sentence.conllu;
-  }).join("");
+  return sentences
+    .map((sentence) => {
+      const of = new Map(marks.in(sentence));
+      return of.size ? withMarks(sentence, of, stale) : sentence.conllu;
+    })
+    .join("");
 }
 
 function withMarks(sentence, marks, stale) {
   const changed = [...marks].some(([word, mark]) => mark.head !== undefined && mark.head !== sentence.tree[word - 1]);
-  const lines = sentence.conllu.split("\n").filter((line) => !changed || !(/^\d+\.\d+\t/.test(line) || isStale(line, stale)));
-  return lines.map((line) => {
-    const end = line.endsWith("\r") ? "\r" : "", columns = line.slice(0, line.length - end.length).split("\t");
-    if (columns.length !== 10 || !/^\d+$/.test(columns[ID])) return line;
-    const mark = marks.get(Number(columns[ID]));
-    if (changed) withoutOldTree(columns, stale);
-    if (mark) withMark(columns, mark, sentence.tree[columns[ID] - 1]);
-    return columns.join("\t") + end;
-  }).join("\n");
+  const lines = sentence.conllu
+    .split("\n")
+    .filter((line) => !changed || !(/^\d+\.\d+\t/.test(line) || isStale(line, stale)));
+  return lines
+    .map((line) => {
+      const end = line.endsWith("\r") ? "\r" : "",
+        columns = line.slice(0, line.length - end.length).split("\t");
+      if (columns.length !== 10 || !/^\d+$/.test(columns[ID])) return line;
+      const mark = marks.get(Number(columns[ID]));
+      if (changed) withoutOldTree(columns, stale);
+      if (mark) withMark(columns, mark, sentence.tree[columns[ID] - 1]);
+      return columns.join("\t") + end;
+    })
+    .join("\n");
 }
 
 /* Comments that say something of the tree as it was. */
@@ -89,7 +109,10 @@ function isStale(line, stale) {
 /* Enhanced dependencies, and probabilities of heads, do not outlive another tree. */
 function withoutOldTree(columns, stale) {
   columns[DEPS] = "_";
-  columns[MISC] = columns[MISC].split("|").filter((entry) => !stale.misc.includes(entry.split("=")[0])).join("|") || "_";
+  columns[MISC] =
+    columns[MISC].split("|")
+      .filter((entry) => !stale.misc.includes(entry.split("=")[0]))
+      .join("|") || "_";
 }
 
 function withMark(columns, mark, old) {
@@ -98,7 +121,8 @@ function withMark(columns, mark, old) {
     if (mark.label) columns[DEPREL] = mark.label;
     else if (!mark.head || !old) columns[DEPREL] = mark.head ? "dep" : "root";
   }
-  const entries = columns[MISC] === "_" ? [] : columns[MISC].split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
+  const entries =
+    columns[MISC] === "_" ? [] : columns[MISC].split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
   if (mark.verdict) entries.push(`Doubt=${mark.verdict}`);
   if (mark.note) entries.push(`DoubtNote=${oneLine(mark.note).replace(/\|/g, "/")}`);
   columns[MISC] = entries.join("|") || "_";

@@ -1,6 +1,7 @@
 /* Numbers as people read them. */
 
-const SURE = 0.99, LEAST = 0.01;
+const SURE = 0.99,
+  LEAST = 0.01;
 
 /* On an arc: nothing where it is nearly certain, else two digits. */
 function arcNumber(weight) {

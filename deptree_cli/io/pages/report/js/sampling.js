@@ -9,7 +9,8 @@ function sampleTree(weights, n, singleRoot, given, random = Math.random) {
 }
 
 function drawFrom(probs, uniform) {
-  let left = uniform, last = 0;
+  let left = uniform,
+    last = 0;
   for (let head = 0; head < probs.length; head++) {
     if (probs[head] <= 0) continue;
     last = head;

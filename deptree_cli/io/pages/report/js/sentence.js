@@ -1,51 +1,126 @@
 /* The sentence that is shown: its picture, the word that is looked at, heads that are fixed, samples that flicker. */
 
-const PACE = 900; // milliseconds a sample stays
-
-class SentenceView {
+class SentenceView extends Player {
   constructor(data, marks, marked) {
-    Object.assign(this, { data, marks, marked, threshold: null, shows: "tree", word: 1, pinned: false, given: new Map(), timer: null, sample: null, drawnSamples: 0 });
+    super();
+    Object.assign(this, {
+      data,
+      marks,
+      marked,
+      threshold: null,
+      shows: "tree",
+      word: 1,
+      pinned: false,
+      given: new Map(),
+      timer: null,
+      sample: null,
+      drawnSamples: 0,
+    });
     this.title = element("h2", { tabindex: -1 });
     this.text = element("p", { class: "sentence-text", dir: "auto" });
     this.caption = element("p", { class: "caption" });
-    this.given_ = element("p", { class: "given", hidden: true });
-    this.scroller = element("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Picture of the sentence", onkeydown: (event) => this.press(event) });
+    this.givenNote = element("p", { class: "given", hidden: true });
+    this.scroller = element("div", {
+      class: "scroller",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Picture of the sentence",
+      onkeydown: (event) => this.press(event),
+    });
     this.panel = element("div", { class: "word-panel" });
     this.broken = element("ul", { class: "broken" });
-    this.box = element("section", { class: "sentence", "aria-label": "Sentence" }, element("div", { class: "heading" }, this.title, this.text), this.tools(), this.caption, this.given_, this.scroller, this.broken, this.panel);
+    this.box = element(
+      "section",
+      { class: "sentence", "aria-label": "Sentence" },
+      element("div", { class: "heading" }, this.title, this.text),
+      this.tools(),
+      this.caption,
+      this.givenNote,
+      this.scroller,
+      this.broken,
+      this.panel,
+    );
   }
 
   tools() {
     const out = element("output", {}, "auto");
-    this.slider = element("input", { type: "range", min: 0, max: 50, value: 0, "aria-label": "Show other arcs from this probability on", oninput: () => {
-      const value = Number(this.slider.value);
-      this.threshold = value ? value / 100 : null;
-      out.textContent = value ? `≥ ${arcNumber(value / 100)}` : "auto";
-      this.draw();
-    } });
+    this.slider = element("input", {
+      type: "range",
+      min: 0,
+      max: 50,
+      value: 0,
+      "aria-label": "Show other arcs from this probability on",
+      oninput: () => {
+        const value = Number(this.slider.value);
+        this.threshold = value ? value / 100 : null;
+        out.textContent = value ? `≥ ${arcNumber(value / 100)}` : "auto";
+        this.draw();
+      },
+    });
     this.play = element("button", { onclick: () => this.toggle(), "aria-pressed": "false" }, "Play samples");
     this.next = element("button", { onclick: () => this.step() }, "Next sample");
-    return element("div", { class: "tools" },
-      labelledSelect("Tree", [["tree", "of the CoNLL-U"], ["best", "most probable"]], (shows) => { this.shows = shows; this.rest(); this.refresh(); }),
-      element("label", { class: "field" }, element("span", {}, "Other arcs"), element("span", { class: "with-output" }, this.slider, out)),
-      element("span", { class: "buttons" }, this.play, this.next));
+    return element(
+      "div",
+      { class: "tools" },
+      labelledSelect(
+        "Tree",
+        [
+          ["tree", "of the CoNLL-U"],
+          ["best", "most probable"],
+        ],
+        (shows) => {
+          this.shows = shows;
+          this.rest();
+          this.refresh();
+        },
+      ),
+      element(
+        "label",
+        { class: "field" },
+        element("span", {}, "Other arcs"),
+        element("span", { class: "with-output" }, this.slider, out),
+      ),
+      element("span", { class: "buttons" }, this.play, this.next),
+    );
   }
 
   show(sentence) {
     this.rest();
-    Object.assign(this, { sentence, numbers: numbersOf(sentence), labels: labelsOf(sentence, this.data.labels), given: new Map(), pinned: false, drawnSamples: 0, canFix: sentence.computes });
+    Object.assign(this, {
+      sentence,
+      numbers: numbersOf(sentence),
+      labels: labelsOf(sentence, this.data.labels),
+      given: new Map(),
+      pinned: false,
+      drawnSamples: 0,
+      canFix: sentence.computes,
+    });
     const sums = sentence.computes ? sumsOf(this.numbers, sentence.n, this.data.singleRoot) : null;
-    this.base = this.probs = sums ? sums.probs : sentence.computes ? new Float64Array((sentence.n + 1) ** 2) : this.numbers;
+    this.base = this.probs = sums
+      ? sums.probs
+      : sentence.computes
+        ? new Float64Array((sentence.n + 1) ** 2)
+        : this.numbers;
     this.baseSums = this.sums = sums;
     this.word = this.mostDoubtful();
     this.title.textContent = sentence.id;
     this.text.textContent = sentence.text;
-    this.broken.replaceChildren(...sentence.broken.map(([rule, word]) => element("li", {}, element("button", { class: "link", onclick: () => this.look(word, true) }, rule), ` at ${headName(sentence, word)}`)));
+    this.broken.replaceChildren(
+      ...sentence.broken.map(([rule, word]) =>
+        element(
+          "li",
+          {},
+          element("button", { class: "link", onclick: () => this.look(word, true) }, rule),
+          ` at ${headName(sentence, word)}`,
+        ),
+      ),
+    );
     const canDraw = sentence.computes || sentence.samples.length > 0;
     this.play.disabled = this.next.disabled = !canDraw;
     this.scroller.scrollLeft = 0;
     this.refresh();
-    if (2 * sentence.forms.filter(isRightToLeft).length > sentence.n) this.scroller.scrollLeft = this.scroller.scrollWidth;
+    if (2 * sentence.forms.filter(isRightToLeft).length > sentence.n)
+      this.scroller.scrollLeft = this.scroller.scrollWidth;
   }
 
   mostDoubtful() {
@@ -67,43 +142,41 @@ class SentenceView {
   }
 
   draw() {
-    const { sentence } = this, tree = this.tree;
-    const arcs = (this.sample ? Array.from(tree, (head, i) => ({ head, dependent: i + 1, weight: this.probs[(i + 1) * (sentence.n + 1) + head], kind: "tree" }))
-      : arcsOf(this.probs, sentence.n, tree, this.threshold)).map((arc) => ({ ...arc, label: this.label(arc) }));
-    const on = { arc: (arc) => { this.pinned = true; this.word = arc.dependent; this.fix(arc.dependent, arc.head); },
-      word: (word) => this.look(word, true), focus: (word) => this.look(word, false), enter: (word) => !this.pinned && this.look(word, false) };
-    const picture = pictureOf({ forms: sentence.forms, upos: sentence.upos, arcs, fixed: this.given, on, described: (word) => this.described(word) });
+    const { sentence } = this,
+      tree = this.tree;
+    const arcs = (
+      this.sample
+        ? Array.from(tree, (head, i) => ({
+            head,
+            dependent: i + 1,
+            weight: this.probs[(i + 1) * (sentence.n + 1) + head],
+            kind: "tree",
+          }))
+        : arcsOf(this.probs, sentence.n, tree, this.threshold)
+    ).map((arc) => ({ ...arc, label: arcLabel(this, arc) }));
+    const on = {
+      arc: (arc) => {
+        this.pinned = true;
+        this.word = arc.dependent;
+        this.fix(arc.dependent, arc.head);
+      },
+      word: (word) => this.look(word, true),
+      focus: (word) => this.look(word, false),
+      enter: (word) => !this.pinned && this.look(word, false),
+    };
+    const picture = pictureOf({
+      forms: sentence.forms,
+      upos: sentence.upos,
+      arcs,
+      fixed: this.given,
+      on,
+      described: (word) => described(this, word),
+    });
     const focused = this.scroller.contains(document.activeElement) && document.activeElement !== this.scroller;
     this.scroller.replaceChildren(picture);
     this.highlight();
     if (focused) this.wordElement(this.word).focus({ preventScroll: true });
-    this.caption.textContent = this.captionOf(arcs);
-  }
-
-  described(word) {
-    const { sentence } = this, head = this.tree[word - 1], p = this.probs[word * (sentence.n + 1) + head];
-    return `${word} ${sentence.forms[word - 1]}, head ${headName(sentence, head)}, probability ${probability(p)}`;
-  }
-
-  label(arc) {
-    const labels = this.labels.get(`${arc.head} ${arc.dependent}`), { sentence } = this, word = arc.dependent - 1;
-    if (sentence.annotated[word] && sentence.tree[word] === arc.head && sentence.deprels[word] !== "_") return shownForm(sentence.deprels[word]);
-    return labels ? shownForm(labels[0][0]) : "";
-  }
-
-  captionOf(arcs) {
-    const { sentence } = this, drawn = new Set(arcs.map((arc) => arc.dependent * (sentence.n + 1) + arc.head));
-    let hidden = 0, heaviest = 0;
-    this.probs.forEach((p, i) => { if (p >= LEAST / 10 && !drawn.has(i)) { hidden++; heaviest = Math.max(heaviest, p); } });
-    const more = hidden ? `; ${counted(hidden, "arc")} hidden (at most ${probability(heaviest)})` : "";
-    if (this.sample) return `Sample ${this.drawnSamples}${sentence.samples.length && !this.given.size ? ` of ${sentence.samples.length / sentence.n}` : ""}`;
-    const whose = this.shows === "best" ? "Most probable tree" : sentence.annotated.every(Boolean) ? "Tree of the CoNLL-U" : "Heads of the CoNLL-U and, without one, of the most probable tree";
-    const known = this.given.size ? "" : this.shows === "best" ? "" : `, ${treeProbability(sentence.logProb)}`;
-    return `${whose}${known}; ${counted(sentence.n, "word")}; entropy ${(this.given.size && this.sums ? entropyOf(this.weights(), sentence.n, this.sums) : sentence.entropy).toFixed(2)} nats${more}`;
-  }
-
-  weights() {
-    return withHeads(this.numbers, this.sentence.n, this.given);
+    this.caption.textContent = captionOf(this, arcs);
   }
 
   wordElement(word) {
@@ -133,10 +206,23 @@ class SentenceView {
   }
 
   fill() {
-    const focused = this.panel.contains(document.activeElement) ? [...this.panel.querySelectorAll("button, select, input")].indexOf(document.activeElement) : -1;
-    this.panel.replaceChildren(...wordPanel(this, this.word, this.marks, (word, head) => this.fix(word, head), (word, fields) => this.mark(word, fields)));
+    const focused = this.panel.contains(document.activeElement)
+      ? [...this.panel.querySelectorAll("button, select, input")].indexOf(document.activeElement)
+      : -1;
+    this.panel.replaceChildren(
+      ...wordPanel(
+        this,
+        this.word,
+        this.marks,
+        (word, head) => this.fix(word, head),
+        (word, fields) => this.mark(word, fields),
+      ),
+    );
     if (focused >= 0) this.panel.querySelectorAll("button, select, input")[focused]?.focus({ preventScroll: true });
-    if (!this.canFix) this.panel.append(element("p", { class: "faint" }, "Heads are fixed in sentences of up to 60 words, and where arcs may cross."));
+    if (!this.canFix)
+      this.panel.append(
+        element("p", { class: "faint" }, "Heads are fixed in sentences of up to 60 words, and where arcs may cross."),
+      );
   }
 
   /* Fixes a head, or releases it if it is fixed. */
@@ -146,7 +232,10 @@ class SentenceView {
     if (given.get(word) === head) given.delete(word);
     else given.set(word, head);
     const sums = given.size ? sumsOf(this.numbers, this.sentence.n, this.data.singleRoot, given) : this.baseSums;
-    if (!sums) return this.tellGiven(`No tree has ${headName(this.sentence, head)} as the head of ${headName(this.sentence, word)} together with the heads that are fixed.`);
+    if (!sums)
+      return this.tellGiven(
+        `No tree has ${headName(this.sentence, head)} as the head of ${headName(this.sentence, word)} together with the heads that are fixed.`,
+      );
     this.rest();
     Object.assign(this, { given, sums, probs: sums.probs });
     this.tellGiven("");
@@ -162,11 +251,17 @@ class SentenceView {
   }
 
   tellGiven(problem) {
-    const fixed = [...this.given].map(([word, head]) => `${headName(this.sentence, word)} ← ${headName(this.sentence, head)}`);
+    const fixed = [...this.given].map(
+      ([word, head]) => `${headName(this.sentence, word)} ← ${headName(this.sentence, head)}`,
+    );
     const p = fixed.length ? Math.exp(this.sums.logZ - this.baseSums.logZ) : 1;
     const text = problem || (fixed.length ? `Given ${fixed.join(", ")} (probability ${probability(p)})` : "");
-    this.given_.hidden = !text;
-    this.given_.replaceChildren(text, " ", fixed.length ? element("button", { onclick: () => this.release() }, "Release all") : "");
+    this.givenNote.hidden = !text;
+    this.givenNote.replaceChildren(
+      text,
+      " ",
+      fixed.length ? element("button", { onclick: () => this.release() }, "Release all") : "",
+    );
     say(text || "No head is fixed.");
   }
 
@@ -175,39 +270,6 @@ class SentenceView {
     this.highlight();
     this.fill();
     this.marked(this.sentence);
-  }
-
-  /* The next sample: of the file, or drawn now, given the heads that are fixed. */
-  step() {
-    const { sentence } = this, { n, samples } = sentence;
-    if (samples.length && !this.given.size) {
-      const at = (this.drawnSamples % (samples.length / n)) * n;
-      this.drawnSamples = at / n + 1;
-      this.sample = Array.from(samples.subarray(at, at + n));
-    } else if (sentence.computes) {
-      this.drawnSamples++;
-      this.sample = sampleTree(this.numbers, n, this.data.singleRoot, this.given);
-    }
-    this.refresh();
-  }
-
-  toggle() {
-    if (this.timer) {
-      this.rest();
-      return this.refresh();
-    }
-    if (this.play.disabled) return;
-    this.step();
-    this.timer = setInterval(() => this.step(), PACE);
-    this.play.textContent = "Stop samples";
-    this.play.setAttribute("aria-pressed", "true");
-  }
-
-  rest() {
-    clearInterval(this.timer);
-    Object.assign(this, { timer: null, sample: null, drawnSamples: 0 });
-    this.play.textContent = "Play samples";
-    this.play.setAttribute("aria-pressed", "false");
   }
 
   /* Keys while the picture has the focus. */

@@ -10,7 +10,8 @@
    column for each head. O(n^3). */
 
 function withHeads(weights, n, given) {
-  const m = n + 1, found = Float64Array.from(weights);
+  const m = n + 1,
+    found = Float64Array.from(weights);
   for (const [word, head] of given) {
     const kept = found[word * m + head];
     found.fill(-Infinity, word * m, word * m + m);
@@ -20,7 +21,8 @@ function withHeads(weights, n, given) {
 }
 
 function startOf(weights, n, singleRoot) {
-  const m = n + 1, orders = new Int32Array(m * m);
+  const m = n + 1,
+    orders = new Int32Array(m * m);
   if (singleRoot) for (let word = 1; word <= n; word++) orders[word * m] = 1;
   return { m, logs: Float64Array.from(weights), orders };
 }
@@ -41,8 +43,11 @@ function addTo(logs, orders, at, order, log) {
 
 /* Takes a word out of the graph of the words left: what led to it leads to its heads. Returns what a walk at it does. */
 function eliminate(state, word, left) {
-  const { m, logs, orders } = state, row = word * m, targets = [0, ...left];
-  const total = new Float64Array(1).fill(-Infinity), order = new Int32Array(1);
+  const { m, logs, orders } = state,
+    row = word * m,
+    targets = [0, ...left];
+  const total = new Float64Array(1).fill(-Infinity),
+    order = new Int32Array(1);
   for (const target of targets) addTo(total, order, 0, orders[row + target], logs[row + target]);
   const step = { word, targets: [], logs: [], orders: [], total: total[0], order: order[0] };
   for (const target of targets) {
@@ -52,7 +57,8 @@ function eliminate(state, word, left) {
     step.orders.push(orders[row + target] - order[0]);
   }
   for (const from of left) {
-    const log = logs[from * m + word], by = orders[from * m + word];
+    const log = logs[from * m + word],
+      by = orders[from * m + word];
     if (log === -Infinity) continue;
     for (let i = 0; i < step.targets.length; i++) {
       addTo(logs, orders, from * m + step.targets[i], by + step.orders[i], log + step.logs[i]); // of loops nobody asks
@@ -64,7 +70,9 @@ function eliminate(state, word, left) {
 /* The weights of a word's heads when all others are eliminated: P(head) up to a factor, as orders and logs, and their
    sum. Steps: of the others, in the order in which they were eliminated. */
 function headWeights(start, word, steps) {
-  const { m } = start, logs = new Float64Array(m).fill(-Infinity), orders = new Int32Array(m);
+  const { m } = start,
+    logs = new Float64Array(m).fill(-Infinity),
+    orders = new Int32Array(m);
   logs[0] = 0;
   for (let s = steps.length - 1; s >= 0; s--) {
     const step = steps[s];
@@ -73,7 +81,8 @@ function headWeights(start, word, steps) {
       addTo(logs, orders, step.word, step.orders[i] + orders[target], step.logs[i] + logs[target]);
     }
   }
-  const total = new Float64Array(1).fill(-Infinity), order = new Int32Array(1);
+  const total = new Float64Array(1).fill(-Infinity),
+    order = new Int32Array(1);
   for (let head = 0; head < m; head++) {
     orders[head] += start.orders[word * m + head];
     logs[head] += start.logs[word * m + head];
@@ -92,14 +101,19 @@ function writeProbabilities(found, word, m, probs) {
 /* All probabilities of heads, P(head of word w is h) at w (n+1) + h, and the logarithm of the partition function; or
    null where no tree has the given heads ([word, head] pairs). */
 function sumsOf(weights, n, singleRoot, given = []) {
-  const start = startOf(withHeads(weights, n, given), n, singleRoot), m = n + 1;
+  const start = startOf(withHeads(weights, n, given), n, singleRoot),
+    m = n + 1;
   const probs = new Float64Array(m * m);
   let logZ = null;
   const walk = (state, words, steps) => {
     if (words.length > 1) {
       const half = words.length >> 1;
-      for (const [out, kept] of [[words.slice(half), words.slice(0, half)], [words.slice(0, half), words.slice(half)]]) {
-        const inner = { m, logs: state.logs.slice(), orders: state.orders.slice() }, more = [...steps];
+      for (const [out, kept] of [
+        [words.slice(half), words.slice(0, half)],
+        [words.slice(0, half), words.slice(half)],
+      ]) {
+        const inner = { m, logs: state.logs.slice(), orders: state.orders.slice() },
+          more = [...steps];
         out.forEach((word, i) => more.push(eliminate(inner, word, [...out.slice(i + 1), ...kept])));
         if (!walk(inner, kept, more)) return false;
       }
@@ -114,14 +128,22 @@ function sumsOf(weights, n, singleRoot, given = []) {
     writeProbabilities(found, words[0], m, probs.subarray(words[0] * m, words[0] * m + m));
     return true;
   };
-  return walk(start, Array.from({ length: n }, (_, i) => i + 1), []) ? { probs, logZ } : null;
+  return walk(
+    start,
+    Array.from({ length: n }, (_, i) => i + 1),
+    [],
+  )
+    ? { probs, logZ }
+    : null;
 }
 
 /* The probabilities of one word's heads, n+1 numbers. */
 function headProbabilities(weights, n, singleRoot, given, word) {
-  const start = startOf(withHeads(weights, n, given), n, singleRoot), m = n + 1;
+  const start = startOf(withHeads(weights, n, given), n, singleRoot),
+    m = n + 1;
   const state = { m, logs: start.logs.slice(), orders: start.orders.slice() };
-  const left = new Set(Array.from({ length: n }, (_, i) => i + 1)), steps = [];
+  const left = new Set(Array.from({ length: n }, (_, i) => i + 1)),
+    steps = [];
   for (let other = 1; other <= n; other++) {
     if (other === word) continue;
     left.delete(other);
