@@ -3,7 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters wheel release-check image lint types bench tables docs man clean
+.PHONY: help install demo test interpreted laws oldest adapters browser browser-tools wheel release-check image lint types \
+  bench tables docs man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
@@ -61,7 +62,10 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 	@echo '# Bias found, as it should be. The default sampler on the same graph has none (status 0):'
 	deptree check-bias sample_data/figure1.npy --sampler auto -k 2000 --seed 7
 	@echo
-	@echo '# Done. The marginals are in demo_output/marginals.npz.'
+	deptree report sample_data/scores.npz --from natasha --conllu sample_data/gold.conllu --gold sample_data/gold.conllu \
+	  --labels sample_data/labels.json --label-scores sample_data/label_scores.npz --rules ud -o demo_output/report.html
+	@echo
+	@echo '# Done. The marginals are in demo_output/marginals.npz, and demo_output/report.html is a page to open in a browser.'
 
 test: $(DEV_STAMP)  ## all tests
 	pytest -n auto
@@ -88,6 +92,17 @@ oldest:  ## tests of the command line with the oldest versions that pyproject.to
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
 	tests/io/parsers/adapters.sh $(VENV)/bin/python .adapters
+
+# Chromium is the system's; playwright, which leads it, and axe-core, which checks accessibility, go into a folder of their
+# own. Where one of them is not to be had the tests skip.
+browser: $(DEV_STAMP) browser-tools  ## tests of the report in a browser
+	pytest tests/browser
+
+browser-tools: $(VENV)/bin/python
+	command -v chromium || command -v chromium-browser || command -v google-chrome \
+	  || { apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null; }
+	test -d .browser || python -m pip install --quiet --target .browser playwright axe-playwright-python \
+	  || { rm -rf .browser; exit 1; }
 
 # The second is for the minor versions of Python and numba that it was made with, on processors like x86-64-v3.
 wheel: $(DEV_STAMP)  ## in dist/ a wheel, and one that brings machine code along; the demo is run with that
@@ -136,5 +151,5 @@ man: $(DEV_STAMP)  ## man pages in man/, by click-man
 	  write_man_pages("deptree", deptree, version=__version__, target_dir="man")'
 
 clean:  ## remove what make made, .venv too
-	rm -rf $(VENV) .adapters .oldest build dist *.egg-info demo_output man site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .adapters .browser .oldest build dist *.egg-info demo_output man site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

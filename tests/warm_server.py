@@ -44,6 +44,7 @@ BEFORE = {
     "check-bias": [f"check-bias {SCORES} -k 100 --seed 1"],
     "inspect": [f"inspect {SCORES} {CONLLU}"],
     "show": [f"show {SCORES} {CONLLU}"],
+    "report": [f"report {SCORES} {CONLLU}"],
     "convert": [f"convert {SCORES} {CONLLU}"],
     "hpyp train": [TRAIN],
     "hpyp parse": [TRAIN, f"hpyp parse model.npz {DATA}/raw.conllu --particles 10 --seed 1 --scores scores.npz"],

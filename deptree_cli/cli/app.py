@@ -35,6 +35,7 @@ COMMANDS = {
     "check-bias": "Test a sampler, or anybody's samples, against the exact distribution.",
     "inspect": "Report how a score file is interpreted.",
     "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
+    "report": "Write a page to look through a treebank.",
     "convert": "Write scores in another container or layout.",
     "dump": "Run a parser and write its scores.",
     "warm": "Compile what commands need before their first runs.",

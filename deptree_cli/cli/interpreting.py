@@ -71,6 +71,7 @@ COSTS = {
     "check-bias": Cost(500, tree=200, by=("size",)),
     "inspect": _SUMS,
     "show": Cost(30, tree=150, by=("size",)),
+    "report": Cost(60),
     "convert": Cost(0),
     "hpyp parse": Cost(1000, tree=2, by=("particles", "size")),
     "hpyp surprisal": Cost(1000, tree=4, by=("particles", "filters")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,12 @@ from deptree_cli.io.pictures.notebook import labels_of
 from deptree_cli.io.pictures.plots import check_plot
 from deptree_cli.io.pictures.svg import to_svg
 from deptree_cli.io.pictures.text import to_text
+from deptree_cli.io.pictures.tikz import to_tikz
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
+
+if TYPE_CHECKING:
+    from deptree_cli.io.pages.packing import PackedSentence
 
 
 @command(epilog="\b\nTry: deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg")
@@ -66,48 +70,72 @@ def show(
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).
 
-    Writes SVG, long sentences in several rows. The tree of --conllu, or else the most probable one, stands above the
-    words, others of the arcs that matter below; a note says how many are hidden. With -k the arcs are those of samples,
-    as dark as they are frequent. --heat-map alone draws nothing else.
+    Writes SVG, long sentences in several rows, TikZ for papers (-o FILE.tex), or a page that computes (-o FILE.html).
+    The tree of --conllu, or else the most probable one, stands above the words, others of the arcs that matter below; a
+    note says how many are hidden. With -k the arcs are those of samples, as dark as they are frequent. --heat-map alone
+    draws nothing else.
     """
     if heat_map:
         check_plot(heat_map)
     drawn = text or run.output or not heat_map
-    text = _is_text(text, run.output)
+    form = _form(text, run.output)
     choose = ChosenSentence(wanted, scores.place, run.shard)
     pipeline = Pipeline(scores.source(), run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.
-    for seen in signed(list(pipeline.map(DrawArcs(size, threshold), seed)), made_by, run):
+    work = DrawArcs(size, threshold, form == HTML)
+    for seen in signed(list(pipeline.map(work, seed)), made_by, run):
         if heat_map:
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:
             with Output(run.output) as out:
-                picture = to_text(seen.picture, *screen_of(run.output)) if text else to_svg(seen.picture, made_by)
-                out.write(picture.encode())
+                out.write(_drawn(seen, form, made_by, scores, run.output))
     return pipeline.exit_code
 
 
-def _is_text(asked: bool, output: str | None) -> bool:
-    """Whether to write text: when asked for, by the suffix too, and to a terminal, which cannot show a picture.
+SVG, TEXT, TIKZ, HTML = ".svg", ".txt", ".tex", ".html"
+
+
+def _form(text: bool, output: str | None) -> str:
+    """The form of the arcs: text when asked for, by the suffix too, and to a terminal, which cannot show a picture.
 
     Raises:
         DeptreeError: the suffix promises something else.
     """
     suffix = PurePath(output or "").suffix.lower()
-    if suffix not in ("", ".svg", ".txt") or (asked and suffix == ".svg"):
-        remedy = "Name a .svg for a picture, a .txt for text; --heat-map also draws .png and .pdf"
-        raise DeptreeError(f"arcs are not drawn as {'text in ' * asked}{suffix}", remedy, place=output or "")
-    return asked or suffix == ".txt" or (output is None and sys.stdout.isatty())
+    if suffix not in ("", SVG, TEXT, TIKZ, HTML) or (text and suffix not in ("", TEXT)):
+        remedy = "Name a .svg for a picture, or a .tex, .html or .txt; --heat-map also draws .png and .pdf"
+        raise DeptreeError(f"arcs are not drawn as {'text in ' * text}{suffix}", remedy, place=output or "")
+    on_terminal = output is None and sys.stdout.isatty()
+    return TEXT if text or on_terminal else suffix or SVG
+
+
+def _drawn(seen: Seen, form: str, made_by: str, scores: ScoreOptions, output: str | None) -> bytes:
+    if seen.page is not None:
+        from deptree_cli.io.pages.page import Report, to_html  # for few pictures
+
+        single_root, labels = scores.how.space.single_root, scores.how.labels or ()
+        return to_html(Report(seen.picture.name, made_by, [seen.page], 1, single_root, labels))
+    if form == TEXT:
+        return to_text(seen.picture, *screen_of(output)).encode()
+    return (to_tikz if form == TIKZ else to_svg)(seen.picture, made_by).encode()
 
 
 class Seen(NamedTuple):
-    """What there is to draw of a sentence: the picture, its marginals (n+1, n+1) and its tree's n heads."""
+    """What there is to draw of a sentence.
+
+    Attributes:
+        picture: its arcs.
+        marginals: (n+1, n+1).
+        tree: n heads.
+        page: the sentence as a page needs it, where one is written.
+    """
 
     picture: Picture
     marginals: Float
     tree: list[int]
+    page: PackedSentence | None
 
 
 @dataclass(frozen=True)
@@ -116,6 +144,7 @@ class DrawArcs:
 
     size: int | None
     threshold: float | None
+    for_page: bool
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Seen:
         """The work on one sentence."""
@@ -130,7 +159,12 @@ class DrawArcs:
         labels = _labels(sentence, distribution)
         name = shown_form(sentence.id)
         picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)
-        return Seen(picture, marginals, tree)
+        page = None
+        if self.for_page:
+            from deptree_cli.io.pages.packing import packed  # for few pictures
+
+            page = packed(sentence, None, False, samples)
+        return Seen(picture, marginals, tree, page)
 
 
 def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:

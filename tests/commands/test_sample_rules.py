@@ -207,8 +207,9 @@ def test_options_of_marginals_that_do_not_go_together(deptree, options, problem)
     assert problem in ran.err
 
 
-# What keeps rules that only a whole tree decides; all other commands say that they do not.
-KEEPING = {"decode", "sample", "marginals"}
+# What keeps rules that only a whole tree decides, or counts where they are broken; all other commands say that they do
+# not.
+KEEPING = {"decode", "sample", "marginals", "report"}
 
 # Commands that read scores, and rules beside them.
 READING_RULES = [
@@ -224,6 +225,7 @@ BESIDE = {
     "check-bias": ("--sampler", "auto", "-k", 200),
     "convert": ("-o", "out.npz"),
     "show": ("--sentence", "en-1", "--text"),
+    "report": ("-o", "out.html"),
 }
 
 

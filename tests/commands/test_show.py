@@ -188,6 +188,10 @@ def test_files(done, tmp_path, monkeypatch):
     assert not done("show", *SCORES, "-o", "tree.svg").out
     done("show", *SCORES, "-o", "tree.txt")
     assert (tmp_path / "tree.svg").read_bytes() == done("show", *SCORES).out
+    done("show", *SCORES, "-o", "tree.tex")
+    assert r"\depedge[" in (tmp_path / "tree.tex").read_text(encoding="utf-8")
+    done("show", *SCORES, "-k", 5, "--seed", 1, "-o", "tree.html")
+    assert '"ids":["en-1"]' in (tmp_path / "tree.html").read_text(encoding="utf-8")
     assert (tmp_path / "tree.txt").read_bytes() == done("show", *SCORES, "--text").out
 
 

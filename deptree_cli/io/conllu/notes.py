@@ -21,7 +21,7 @@ GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
 # Entries `Key=value` of MISC.
-MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt"})
+MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote"})
 
 
 def key_of(comment: bytes) -> bytes:

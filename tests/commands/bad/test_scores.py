@@ -152,7 +152,7 @@ def test_scores(meet, refused, args, says, files):
     refused(meet(args, files), *says)
 
 
-COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "convert"]
+COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "report", "convert"]
 OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
     "calibrate": ("calibrate", "bad.npz", "--gold", "gold.conllu"),

@@ -1,0 +1,141 @@
+"""``deptree report``."""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptree_cli.cli.job import signed
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.source import Source
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.io.files.output import Output, suffix_of
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.signature import signature
+
+if TYPE_CHECKING:
+    from deptree_cli.io.pages.packing import PackedSentence
+    from deptree_cli.io.rules.constraints import Constraints
+    from deptree_cli.io.trees.beside import RecordTrees
+
+# How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
+MOST = 2000
+
+
+@command(epilog="\b\nTry: deptree report scores.npz --from natasha --conllu gold.conllu -o report.html")
+@score_options
+@gold_option("The page shows how often heads of each tenth of probability are right.")
+@option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
+@option(
+    "--top",
+    type=IntRange(1),
+    default=MOST,
+    metavar="N",
+    help=f"The N most doubtful sentences alone.  [default: {MOST}]",
+)
+@run_options
+def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions) -> int:
+    """Write one self-contained HTML page to look through a treebank.
+
+    The page lists sentences, to be sorted by doubt (the expected errors of their heads), entropy or broken rules and
+    filtered by text, label and UPOS. Arcs are drawn as opaque as they are probable, with rivals below. Click an arc to
+    fix it: all other probabilities change. Marks and chosen heads are exported as CoNLL-U or TSV. The page needs no
+    network. Keys: press ? in the page.
+
+    Rules are counted where the trees of --conllu break them; they do not change probabilities.
+    """
+    _check_output(run.output)
+    rules = scores.how.constraints
+    scores = replace(scores, how=replace(scores.how, constraints=None))
+    fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
+    made_by = signature("report", fields)
+    pipeline = Pipeline(_source(scores, samples), run)
+    results = pipeline.map(Pack(rules, bool(scores.gold)))
+    with Output(run.output) as out:  # before the work: whether it can be written
+        kept, total = _most_doubtful(signed(results, made_by, run), top)
+        if not kept:
+            raise DeptreeError("there are no sentences to show", "Check the file", place=scores.name)
+        out.write(_page(kept, total, scores, made_by, rules is not None))
+    if total > len(kept) and not run.quiet:
+        talk(f"the page has the {len(kept):,} most doubtful of {counted(total, 'sentence')}: --top N for more or fewer")
+    return pipeline.exit_code
+
+
+def _check_output(output: str | None) -> None:
+    """Raise for a suffix that promises something else, and for a terminal, which cannot show a page."""
+    if suffix_of(output) not in ("", ".html", ".htm"):
+        raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
+    if output is None and sys.stdout is not None and sys.stdout.isatty():
+        raise DeptreeError("a terminal cannot show a page", "Name a file: -o report.html")
+
+
+def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
+    """The sentences, each with its samples, if there are some."""
+    source: Source[Any, Any] = scores.source()
+    if samples is None:
+        return source
+    from deptree_cli.io.trees import read_trees  # few reports have samples
+    from deptree_cli.io.trees.beside import WithTrees, records_with_trees
+
+    def fail(error: DeptreeError) -> None:
+        raise error
+
+    found = records_with_trees(source.items, read_trees(samples), scores.how.layout, fail)
+    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The work on a sentence; it travels to worker processes.
+
+    Attributes:
+        rules: which breaks are counted.
+        has_gold: whether heads are known to be right.
+    """
+
+    rules: Constraints | None
+    has_gold: bool
+
+    def __call__(self, prepared: ScoredSentence | tuple[ScoredSentence, RecordTrees], _: None) -> PackedSentence:
+        """The sentence as the page needs it, with its samples."""
+        from deptree_cli.io.pages.packing import packed  # when there is work
+
+        if isinstance(prepared, tuple):
+            sentence, given = prepared
+            return packed(sentence, self.rules, self.has_gold, np.repeat(given.heads, given.times, axis=0))
+        return packed(prepared, self.rules, self.has_gold)
+
+
+def _most_doubtful(sentences: Iterable[PackedSentence], top: int) -> tuple[list[PackedSentence], int]:
+    """The sentences of the highest expected errors, in the order of the file, and how many there are of all."""
+    kept: list[tuple[float, int, PackedSentence]] = []
+    total = 0
+    for total, sentence in enumerate(sentences, 1):
+        ranked = (sentence.doubt, -total, sentence)
+        if len(kept) < top:
+            heapq.heappush(kept, ranked)
+        else:
+            heapq.heappushpop(kept, ranked)
+    return [sentence for _, _, sentence in sorted(kept, key=lambda each: -each[1])], total
+
+
+def _page(kept: Sequence[PackedSentence], total: int, scores: ScoreOptions, made_by: str, has_rules: bool) -> bytes:
+    from deptree_cli.io.pages.page import Report, to_html  # when there is something to write
+
+    names = [PurePath(each).name for each in (scores.name, scores.conllu) if each]
+    single_root = scores.how.space.single_root
+    labels = scores.how.labels or ()
+    return to_html(Report(" · ".join(names), made_by, kept, total, single_root, labels, bool(scores.gold), has_rules))

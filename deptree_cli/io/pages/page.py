@@ -1,0 +1,159 @@
+"""The page of a report: one HTML file with its style, scripts and data inside, which asks the network for nothing.
+
+The data are text in JSON, of which `<` is escaped, so that no form, label or comment of a treebank can end the element
+that it stands in; and arrays in base64. The page's policy admits its own script and style, by their hashes, and nothing
+else.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
+from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
+
+# In the order in which they stand in the page; each uses only those before it while it is loaded.
+SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "numbers.js",
+    "sums.js",
+    "sampling.js",
+    "choice.js",
+    "geometry.js",
+    "drawing.js",
+    "marks.js",
+    "list.js",
+    "words.js",
+    "caption.js",
+    "playing.js",
+    "sentence.js",
+    "charts.js",
+    "panel.js",
+    "app.js",
+)
+
+_FOLDER = files("deptree_cli.io.pages") / "report"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows.
+
+    Attributes:
+        title: what was read.
+        signature: how the page was made.
+        sentences: in the order of the file.
+        total: how many sentences the file has.
+        single_root: whether trees have one ROOT arc, or one or more.
+        labels: names of the labels that scores tell.
+        has_gold: whether heads are known to be right, and so calibration is shown.
+        has_rules: whether rules were counted.
+    """
+
+    title: str
+    signature: str
+    sentences: Sequence[PackedSentence]
+    total: int
+    single_root: bool
+    labels: Sequence[str] = ()
+    has_gold: bool = False
+    has_rules: bool = False
+
+
+def to_html(report: Report) -> bytes:
+    """Return the whole page."""
+    style = _text("report.css")
+    script = "\n".join(['"use strict";', *(_text(f"js/{name}") for name in SCRIPTS)])
+    fields = {
+        "title": escape(report.title),
+        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'",
+        "style": style,
+        "data": _as_data(_data(report)),
+        "script": script,
+    }
+    page = _text("report.html")
+    head, *pieces = page.split("{{")
+    return "".join(
+        [head, *(fields[name] + rest for name, _, rest in (each.partition("}}") for each in pieces))]
+    ).encode()
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _as_data(value: object) -> str:
+    """JSON that can stand in a script element, whatever is in it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _data(report: Report) -> dict[str, object]:
+    sentences = report.sentences
+    arrays = {
+        "lengths": _packed([len(each.tree) for each in sentences], "<u2"),
+        "computes": _packed([each.computes for each in sentences], "u1"),
+        "masks": _joined((np.packbits(each.mask.ravel()) for each in sentences), "u1"),
+        "numbers": _joined((each.numbers for each in sentences), "<f4"),
+        "trees": _joined((each.tree for each in sentences), "<u2"),
+        "best": _joined((each.best for each in sentences), "<u2"),
+        "gold": _joined((each.gold for each in sentences), "<u2") if report.has_gold else "",
+        "treeProbs": _joined((_share(each.probs[0]) for each in sentences), "<u2"),
+        "bestProbs": _joined((_share(each.probs[1]) for each in sentences), "<u2"),
+        "labelCounts": _packed([len(each.labels) for each in sentences], "<u4"),
+        "labels": _joined((each.labels.ravel() for each in sentences), "<u2"),
+        "facts": _joined((np.array(each.facts) for each in sentences), "<f8"),
+        "sampleCounts": _packed([len(each.samples) for each in sentences], "<u4"),
+        "samples": _joined((each.samples.ravel() for each in sentences), "<u2"),
+    }
+    found: dict[str, object] = {
+        "title": report.title,
+        "signature": report.signature,
+        "total": report.total,
+        "singleRoot": report.single_root,
+        "noHead": NO_HEAD,
+        "labels": list(report.labels),
+        "hasRules": report.has_rules,
+        "ids": [each.sent_id for each in sentences],
+        "conllu": [each.text for each in sentences],
+        "broken": [[list(place) for place in each.broken] for each in sentences] if report.has_rules else [],
+        "stale": {"comments": _names(COMMENTS), "prefix": COMMENT_PREFIX.decode(), "misc": _names(MISC)},
+        "arrays": arrays,
+    }
+    # Marks are kept for this file, whatever it is called and wherever it stands.
+    found["key"] = sha256(_as_data([found["ids"], found["conllu"], arrays["numbers"]]).encode()).hexdigest()[:16]
+    return found
+
+
+def _names(keys: Iterable[bytes]) -> list[str]:
+    return sorted(key.decode() for key in keys)
+
+
+def _share(probabilities: Float) -> Float:
+    """Probabilities in 65,535ths."""
+    return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
+
+
+def _packed(values: ArrayLike, dtype: DTypeLike) -> str:
+    return b64encode(np.asarray(values).astype(dtype).tobytes()).decode()
+
+
+def _joined(pieces: Iterable[ArrayLike], dtype: DTypeLike) -> str:
+    return _packed(np.concatenate([np.zeros(0), *pieces]), dtype)

@@ -1,0 +1,129 @@
+/* Marks on heads: kept in the browser's storage under the key of this report, and exported.
+
+   A mark is { verdict, note, head } of a word; the key in the list is "sentence word". */
+
+const VERDICTS = ["wrong", "ambiguous", "fine"];
+
+class Marks {
+  constructor(key) {
+    this.key = `deptree-report-${key}`;
+    this.all = {};
+    this.kept = true;
+    try {
+      this.all = JSON.parse(localStorage.getItem(this.key)) || {};
+    } catch {
+      this.kept = false; // no storage for this page: marks last as long as it is open
+    }
+  }
+
+  of(sentence, word) {
+    return this.all[`${sentence.index} ${word}`] || {};
+  }
+
+  /* Changes fields of a mark; one without any goes. */
+  set(sentence, word, fields) {
+    const mark = Object.fromEntries(
+      Object.entries({ ...this.of(sentence, word), ...fields }).filter(
+        ([, value]) => value !== undefined && value !== "",
+      ),
+    );
+    if (Object.keys(mark).length) this.all[`${sentence.index} ${word}`] = mark;
+    else delete this.all[`${sentence.index} ${word}`];
+    try {
+      localStorage.setItem(this.key, JSON.stringify(this.all));
+    } catch {
+      this.kept = false;
+    }
+  }
+
+  /* [word, mark] pairs of a sentence, in order. */
+  in(sentence) {
+    const found = [];
+    for (let word = 1; word <= sentence.n; word++)
+      if (this.all[`${sentence.index} ${word}`]) found.push([word, this.of(sentence, word)]);
+    return found;
+  }
+
+  /* Of the verdicts of a sentence the gravest, `note` where there are only notes or heads, or nothing. */
+  gravest(sentence) {
+    const marks = this.in(sentence).map(([, mark]) => mark);
+    return VERDICTS.find((verdict) => marks.some((mark) => mark.verdict === verdict)) || (marks.length ? "note" : "");
+  }
+}
+
+const oneLine = (text) => String(text).replace(/[\t\r\n]+/g, " ");
+
+/* A line for each mark; `deptree doubt --marks` reads it. */
+function marksAsTsv(sentences, marks) {
+  const rows = [["sent_id", "word", "form", "head", "mark", "chosen", "note"]];
+  for (const sentence of sentences) {
+    for (const [word, mark] of marks.in(sentence)) {
+      rows.push([
+        sentence.id,
+        word,
+        sentence.forms[word - 1],
+        sentence.tree[word - 1],
+        mark.verdict || "_",
+        mark.head ?? "_",
+        mark.note || "_",
+      ]);
+    }
+  }
+  return rows.map((row) => row.map(oneLine).join("\t") + "\n").join("");
+}
+
+/* All sentences as they were read, but for the heads that were chosen and `Doubt=` in MISC of marked words. */
+function marksAsConllu(sentences, marks, stale) {
+  return sentences
+    .map((sentence) => {
+      const of = new Map(marks.in(sentence));
+      return of.size ? withMarks(sentence, of, stale) : sentence.conllu;
+    })
+    .join("");
+}
+
+function withMarks(sentence, marks, stale) {
+  const changed = [...marks].some(([word, mark]) => mark.head !== undefined && mark.head !== sentence.tree[word - 1]);
+  const lines = sentence.conllu
+    .split("\n")
+    .filter((line) => !changed || !(/^\d+\.\d+\t/.test(line) || isStale(line, stale)));
+  return lines
+    .map((line) => {
+      const end = line.endsWith("\r") ? "\r" : "",
+        columns = line.slice(0, line.length - end.length).split("\t");
+      if (columns.length !== 10 || !/^\d+$/.test(columns[ID])) return line;
+      const mark = marks.get(Number(columns[ID]));
+      if (changed) withoutOldTree(columns, stale);
+      if (mark) withMark(columns, mark, sentence.tree[columns[ID] - 1]);
+      return columns.join("\t") + end;
+    })
+    .join("\n");
+}
+
+/* Comments that say something of the tree as it was. */
+function isStale(line, stale) {
+  const match = /^#\s*([^\s=]+)\s*=/.exec(line);
+  return match !== null && (stale.comments.includes(match[1]) || match[1].startsWith(stale.prefix));
+}
+
+/* Enhanced dependencies, and probabilities of heads, do not outlive another tree. */
+function withoutOldTree(columns, stale) {
+  columns[DEPS] = "_";
+  columns[MISC] =
+    columns[MISC].split("|")
+      .filter((entry) => !stale.misc.includes(entry.split("=")[0]))
+      .join("|") || "_";
+}
+
+function withMark(columns, mark, old) {
+  if (mark.head !== undefined && mark.head !== old) {
+    columns[HEAD] = String(mark.head);
+    if (mark.label) columns[DEPREL] = mark.label;
+    else if (!mark.head || !old) columns[DEPREL] = mark.head ? "dep" : "root";
+  }
+  const entries =
+    columns[MISC] === "_" ? [] : columns[MISC].split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
+  if (mark.verdict) entries.push(`Doubt=${mark.verdict}`);
+  if (mark.note) entries.push(`DoubtNote=${oneLine(mark.note).replace(/\|/g, "/")}`);
+  columns[MISC] = entries.join("|") || "_";
+}

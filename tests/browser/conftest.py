@@ -1,0 +1,93 @@
+"""A browser for the page: Chromium as the system has it, led by playwright, both from `make browser`.
+
+Without one of them these tests skip and say so.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ROOT / ".browser"
+DATA = ROOT / "sample_data"
+AXE = TOOLS / "axe_playwright_python" / "axe.min.js"
+
+# What a treebank may have, and a page must show as text.
+EVIL = "</script><script>document.title='caught'</script><img/src=x>"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium."""
+    if TOOLS.is_dir() and str(TOOLS) not in sys.path:
+        sys.path.append(str(TOOLS))
+    playwright = pytest.importorskip("playwright.sync_api", reason="make browser installs playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium: make browser")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with reports: `sample.html`, and `evil.html`, whose first sentence has markup everywhere."""
+    folder = tmp_path_factory.mktemp("reports")
+    gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
+    evil = gold.replace("# sent_id = en-1\n", f"# sent_id = {EVIL}\n", 1).replace("\tsaw\t", f"\t{EVIL}\t", 1)
+    (folder / "evil.conllu").write_text(evil.replace("\tobl\t", f"\t{EVIL}\t", 1), encoding="utf-8")
+    labels = ["--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz"]
+    sample = ["--conllu", DATA / "gold.conllu", "--gold", DATA / "gold.conllu", "--rules", "ud", *labels]
+    lines = (DATA / "scores.jsonl").read_text(encoding="utf-8")
+    (folder / "evil.jsonl").write_text(lines.replace('"en-1"', json.dumps(EVIL), 1), encoding="utf-8")
+    for name, args in (
+        ("sample", [DATA / "scores.npz", *sample]),
+        ("evil", [folder / "evil.jsonl", "--conllu", folder / "evil.conllu"]),
+    ):
+        command = [
+            Path(sys.executable).parent / "deptree",
+            "report",
+            *args,
+            "--from",
+            "natasha",
+            "-o",
+            folder / f"{name}.html",
+        ]
+        subprocess.run([str(each) for each in command], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def opened(browser: Any, reports: Path) -> Iterator[Any]:
+    """Opens a report: ``opened("sample", "en-1", width=360)``; at the end nothing was asked of a network or said."""
+    context = browser.new_context(accept_downloads=True)
+    context.set_default_timeout(5000)
+    noted: list[str] = []
+
+    def open_(name: str, sent_id: str = "", width: int = 1200, height: int = 900, scheme: str = "light") -> Any:
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.on("console", lambda message: noted.append(message.text))
+        page.on("pageerror", lambda error: noted.append(str(error)))
+        page.on(
+            "request",
+            lambda request: noted.append(request.url) if not request.url.startswith(("file:", "blob:")) else None,
+        )
+        page.goto(f"{(reports / name).as_uri()}.html{'#' * bool(sent_id)}{sent_id}")
+        page.wait_for_selector(".picture")
+        return page
+
+    yield open_
+    context.close()
+    assert noted == []
