@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, isfinite
@@ -24,11 +24,13 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.doubts import UNKNOWN, kinds_of_words, with_doubts
 from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.pages.marks import FINE, Mark
 from deptree_cli.io.scores.records import ScoredSentence
 
-# The columns of words, of their labels, and of sentences.
+# The columns of words, of their labels, of what somebody has marked, and of sentences.
 HEADS = ("sent_id", "word", "form", "head", "prob", "best_head", "best_prob")
 LABELS = ("deprel", "deprel_prob", "best_deprel", "best_deprel_prob")
+MARKS = ("mark", "chosen", "note")
 SENTENCES = (
     *("sent_id", "n", "suspects", "expected_errors", "entropy", "least_margin"),
     *("tree_prob", "tree_logprob", "disagreement"),
@@ -38,9 +40,9 @@ SENTENCES = (
 NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --by entropy or --by disagreement"
 
 
-def columns_of(by: Criterion | None, labels: bool) -> tuple[str, ...]:
-    """The columns of sentences ranked by something, or of words, with or without labels."""
-    return (*SENTENCES, RANK) if by else (*HEADS, *(LABELS if labels else ()), RANK)
+def columns_of(by: Criterion | None, labels: bool, marks: bool) -> tuple[str, ...]:
+    """The columns of sentences ranked by something, or of words, with or without labels and marks."""
+    return (*SENTENCES, RANK) if by else (*HEADS, *LABELS * labels, *MARKS * marks, RANK)
 
 
 class Counts(NamedTuple):
@@ -51,12 +53,14 @@ class Counts(NamedTuple):
         words: how many are annotated.
         errors: how many of these to expect wrong.
         unknown: how many of these have a label that the scores do not tell.
+        marked: how many words are marked.
     """
 
     ranked: Sequence[Ranked]
     words: int
     errors: float
     unknown: int
+    marked: int
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,9 @@ class Doubted:
         unknown = sum(
             label != UNKNOWN and number < 0 for label, number in zip(self._deprels, self._labels, strict=True)
         )
-        return Counts(ranked, int(known.sum()), float(np.nansum(self._doubts)), unknown if self._of_labels else 0)
+        unknown = unknown if self._of_labels else 0
+        errors = float(np.nansum(self._doubts))
+        return Counts(ranked, int(known.sum()), errors, unknown, len(self._marks))
 
     @cached_property
     def _marginals(self) -> Float:
@@ -85,6 +91,12 @@ class Doubted:
         block, n = self.sentence.record.block, self.sentence.scored.n
         heads = block.heads if block else [None] * n
         return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+
+    @cached_property
+    def _marks(self) -> dict[int, Mark]:
+        """What is marked of its words, by their places from 0; marks of heads that are others now mean nothing."""
+        found = ((at, self.how.marks.get((self.sentence.id, at + 1))) for at in range(len(self._heads)))
+        return {at: mark for at, mark in found if mark is not None and mark.head == self._heads[at]}
 
     @cached_property
     def _deprels(self) -> list[str]:
@@ -109,8 +121,10 @@ class Doubted:
 
     @cached_property
     def _doubts(self) -> Float:
-        """(n,): of head and label, where both are known, else of the head, NaN where there is none."""
-        return self._finest("doubts")
+        """(n,): of head and label, where both are known, else of the head, NaN where there is none, or it is fine."""
+        doubts = self._finest("doubts")
+        doubts[[at for at, mark in self._marks.items() if mark.verdict == FINE]] = np.nan
+        return doubts
 
     def _finest(self, name: str) -> Float:
         arcs: Float = getattr(self._arcs, name)
@@ -118,16 +132,19 @@ class Doubted:
         return np.where(np.isnan(labelled), arcs, labelled)
 
     def _words(self) -> list[Ranked]:
-        """Each annotated word."""
+        """Each annotated word, but for those that somebody has found fine."""
         block, probs, doubts = self.sentence.record.sentence, self._finest("probs"), self._doubts
         forms, names = block.column("form"), self.sentence.scored.labels
         ranked = []
-        for at in np.flatnonzero(self._heads >= 0).tolist():
+        for at in np.flatnonzero(~np.isnan(doubts)).tolist():
             cells: tuple[Any, ...] = self.sentence.id, at + 1, forms[at], int(self._heads[at]), *_best(self._arcs, at)
             if names and self._of_labels:
                 prob, number, best = _best(self._of_labels, at)
                 label = None if self._deprels[at] == UNKNOWN else self._deprels[at]
                 cells = *cells, label, None if np.isnan(prob) else prob, names.names[number], best
+            if self.how.marks:
+                mark = self._marks.get(at)
+                cells += (mark.verdict or None, mark.chosen, mark.note or None) if mark else (None, None, None)
             prob = float(probs[at])
             ranked.append(Ranked((prob, -float(doubts[at])), prob, 1, cells))
         return ranked
@@ -191,12 +208,14 @@ class Doubt:
         threshold: of suspects.
         conllu: whether the sentence is written.
         bags: whether the kinds of its words are counted.
+        marks: what somebody has marked, by sentence id and word.
     """
 
     by: Criterion | None
     threshold: float
     conllu: bool
     bags: bool
+    marks: Mapping[tuple[str, int], Mark]
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Doubted:
         """The doubts of a sentence."""
@@ -210,16 +229,24 @@ class DoubtRanking(Ranking):
         selection, columns, shown: as of `Ranking`.
         by: what sentences are ranked by; None: words are ranked.
         place: of the sentences, for messages.
+        marks: how many there are.
     """
 
     attribute = "counted"
 
     def __init__(
-        self, selection: Selection, columns: Sequence[str], shown: int | None, by: Criterion | None, place: str
+        self,
+        selection: Selection,
+        columns: Sequence[str],
+        shown: int | None,
+        by: Criterion | None,
+        place: str,
+        marks: int,
     ) -> None:
         super().__init__(selection, columns, shown, "sentence" if by else "word")
         self._by = by
         self._place = place
+        self._unmarked = marks
         self._sentences = self._words = self._unknown = self._left_out = 0
         self._errors = 0.0
 
@@ -229,6 +256,7 @@ class DoubtRanking(Ranking):
         self._words += counts.words
         self._errors += counts.errors
         self._unknown += counts.unknown
+        self._unmarked -= counts.marked
         self._left_out += self._by is not None and not counts.ranked
 
     def check(self) -> None:
@@ -238,6 +266,8 @@ class DoubtRanking(Ranking):
     def lines(self) -> Iterator[str]:
         if self._unknown:
             yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
+        if self._unmarked > 0:
+            yield f"{counted(self._unmarked, 'mark')} of no word here with that head: not used"
         if self._left_out:
             yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --by needs are there"
         if self._words:

@@ -60,7 +60,19 @@ def matrix_options(function: Any) -> Any:
     return apply(MATRIX_OPTIONS, function)
 
 
-@command(epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
+HELP = """Combine parsers, or votes: files of scores, and of anybody's trees, of the same sentences.
+
+SCORES are files of scores, FILE:PARSER if they are laid out in different ways, or of trees (CoNLL-U, or JSON Lines
+of sent_id and heads), which are votes. product: the weighted sums of log-scores, a score file for all other
+commands. mixture: the weighted means of arcs' probabilities, exact, and the consensus tree, which has the highest
+expected attachment score.
+
+A mixture has no scores of arcs. It is written as JSON Lines (heads, support, marginals, and standard_errors over
+voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
+"""
+
+
+@command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
 @click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_presets)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="A weight for each file.  [default: equal ones]")
@@ -81,16 +93,7 @@ def combine(
     run: RunOptions,
     **how: Any,
 ) -> int:
-    """Combine parsers, or votes: files of scores, and of anybody's trees, of the same sentences.
-
-    SCORES are files of scores, FILE:PARSER if they are laid out in different ways, or of trees (CoNLL-U, or JSON Lines
-    of sent_id and heads), which are votes. product: the weighted sums of log-scores, a score file for all other
-    commands. mixture: the weighted means of arcs' probabilities, exact, and the consensus tree, which has the highest
-    expected attachment score.
-
-    A mixture has no scores of arcs. It is written as JSON Lines (heads, support, marginals, and standard_errors over
-    voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
-    """
+    """Combine parsers, or votes."""
     _check(scores, weights, fit, gold, conllu)
     members = members_of(scores, _layout(how))
     mixed = _is_mixture(method, members, fit)

@@ -9,6 +9,7 @@ import click
 from deptree_cli.cli.doubts import NO_HEADS, Doubt, DoubtRanking, columns_of
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.ranking import Selection, selection_options
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -18,6 +19,7 @@ from deptree_cli.cli.writing import TABLE, Writing, row_or_sentence_options
 from deptree_cli.core.doubt import CRITERIA, Criterion
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.pages.marks import read_marks
 
 WORD, SENTENCE = "word", "sentence"
 
@@ -38,6 +40,12 @@ SHOWN = 20
     often=False,
     help="Suspects: words whose annotation is wrong with a greater probability.  [default: 0.5]",
 )
+@option(
+    "--marks",
+    type=INPUT,
+    often=False,
+    help="What was marked in a report (its TSV): rows say so, and words that were found fine are left out.",
+)
 @row_or_sentence_options
 @run_options
 def doubt(
@@ -46,6 +54,7 @@ def doubt(
     by: Criterion | None,
     selection: Selection,
     threshold: float,
+    marks: str | None,
     writing: Writing,
     run: RunOptions,
 ) -> int:
@@ -63,12 +72,15 @@ def doubt(
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     _check(scores, ranked_by)
     of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
-    fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields}
+    fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
     job = Job("doubt", replace(scores.source(), is_conllu=False), run, writing, last=fields)
-    work = Doubt(ranked_by, threshold, job.encoder is CONLLU, selection.diverse is not None)
-    columns = columns_of(ranked_by, scores.how.labels is not None)
+    marked = {(each.sent_id, each.word): each for each in read_marks(marks)} if marks else {}
+    work = Doubt(ranked_by, threshold, job.encoder is CONLLU, selection.diverse is not None, marked)
+    columns = columns_of(ranked_by, scores.how.labels is not None, bool(marks))
     limited = job.encoder is TABLE and selection.top is None and not selection.of_sentences
-    ranking = DoubtRanking(selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place)
+    ranking = DoubtRanking(
+        selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place, len(marked)
+    )
     return job.summarise(work, ranking, Sheet(columns))
 
 

@@ -159,3 +159,23 @@ def test_impossible_heads_and_such_that_make_no_tree(done, put) -> None:
     (row,) = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "tree-prob").rows
     assert (row["tree_prob"], row["tree_logprob"], row["expected_errors"]) == (0.0, None, 1.0)
     assert np.isfinite(row["entropy"])
+
+
+def test_marks_of_a_report_stand_in_rows_and_what_is_fine_is_left_out(done, put) -> None:
+    """A mark holds for the head that was marked, and is told of if there is no such word."""
+    lines = ["sent_id\tword\tform\thead\tmark\tchosen\tnote"]
+    lines += ["cs-1\t8\tBrna\t6\twrong\t5\tlook again", "ru-1\t6\tМосквы\t3\tfine\t_\t_"]
+    lines += ["en-3\t5\tsang\t4\tfine\t_\t_", "zz\t1\tx\t0\tfine\t_\t_"]
+    put("marks.tsv", "\n".join(lines) + "\n")
+    line = ("doubt", *BARE, "--conllu", GOLD)
+    plain, marked = done(*line), done(*line, "--marks", "marks.tsv")
+    left = [row for row in plain.rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
+    assert [row["prob"] for row in marked.rows] == [row["prob"] for row in left]
+    first = marked.rows[0]
+    assert (first["mark"], first["chosen"], first["note"]) == ("wrong", 5, "look again")
+    assert {row["mark"] for row in marked.rows[1:]} == {None}
+    assert "deptree: 2 marks of no word here with that head: not used" in marked.said
+    found = {row["sent_id"]: row for row in done(*line, "--marks", "marks.tsv", "--per", "sentence").rows}
+    before = {row["sent_id"]: row for row in done(*line, "--per", "sentence").rows}
+    assert found["ru-1"]["expected_errors"] < before["ru-1"]["expected_errors"] - 0.4
+    assert found["cs-1"] | {"rank": 0} == before["cs-1"] | {"rank": 0}

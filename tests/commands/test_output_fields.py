@@ -60,9 +60,9 @@ score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
+doubt {SCORES} --conllu gold.conllu --marks marks.tsv
 doubt {SCORES} --conllu gold.conllu --format conllu --by margin
 doubt {SCORES} --conllu gold.conllu --format conllu --by disagreement
-eval gold.conllu swor.conllu --seed 7 --on-error skip
 eval gold.conllu gold.conllu gold.conllu --seed 7
 eval gold.conllu gold.conllu --seed 7 --by label
 combine scores.npz:natasha gold.conllu
@@ -116,7 +116,7 @@ def commands_of(lines: str) -> set[str]:
 
 def test_every_command_that_writes_fields_is_tried() -> None:
     """The others draw pictures or compile."""
-    assert commands_of(LINES) == {*COMMANDS} - {"show", "bitext show", "warm"}
+    assert commands_of(LINES) == {*COMMANDS} - {"report", "show", "bitext show", "warm"}
 
 
 def keys(value: Any) -> Iterator[str]:
@@ -153,12 +153,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         np.savez(folder / "warmer.npz", **{key: scores[key] / 2 for key in scores})
     (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
     (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
+    marks = "sent_id\tword\tform\thead\tmark\tchosen\tnote\ncs-1\t8\tBrna\t6\twrong\t5\t_\n"
+    (folder / "marks.tsv").write_text(marks, encoding="utf-8")
     return folder
 
 
-# In the data itself, or written under conditions that no line here meets.
+# In the data itself; or written under conditions that no line here meets, or by the page of a report.
 READ = {"text", "text_en", "SpaceAfter", "Also"}
-RARE = {"interrupted"}
+RARE = {"interrupted", "DoubtNote"}
 # The names of the processes are keys of `contexts`.
 PROCESSES = {"action", "tag"}
 

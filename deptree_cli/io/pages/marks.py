@@ -9,7 +9,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import open_input
 
 COLUMNS = ("sent_id", "word", "form", "head", "mark", "chosen", "note")
-VERDICTS = ("wrong", "ambiguous", "fine")
+FINE = "fine"
+VERDICTS = ("wrong", "ambiguous", FINE)
 NOTHING = "_"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.doubt import doubts_of_heads, expected_errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_mass
@@ -139,10 +140,9 @@ def _relative(distribution: TreeDistribution, best: Heads) -> Float:
 def _facts(
     distribution: TreeDistribution, marginals: Float, tree: Heads, best: Heads
 ) -> tuple[float, float, float, float, float]:
-    words = np.arange(1, distribution.n + 1)
     is_tree = distribution.space.contains(tree[None])[0]
     log_prob = float(distribution.tree_log_probs(tree[None])[0]) if is_tree else -np.inf
-    errors, best_errors = (float(np.clip(1 - marginals[heads, words], 0, 1).sum()) for heads in (tree, best))
+    errors, best_errors = (expected_errors(doubts_of_heads(marginals, heads).doubts) or 0.0 for heads in (tree, best))
     projective = 1.0 if distribution.space.projective else min(1.0, float(np.exp(log_projective_mass(distribution))))
     return (distribution.entropy(), log_prob, projective, errors, best_errors)
 
