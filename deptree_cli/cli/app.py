@@ -25,6 +25,7 @@ COMMANDS = {
     "marginals": "Compute the probability of every arc.",
     "score": "Compute the probabilities of given trees.",
     "eval": "Compare parsed trees with gold trees, with error bars.",
+    "agree": "Measure agreement of annotators, parsers or samples.",
     "check": "Find the rules that given trees break.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",

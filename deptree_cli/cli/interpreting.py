@@ -62,6 +62,7 @@ COSTS = {
     "marginals": _SUMS,
     "score": _SUMS,
     "eval": Cost(60),
+    "agree": Cost(30),
     "check": Cost(0),
     "partition": _SUMS,
     "expect": Cost(60),
