@@ -27,8 +27,8 @@ def shares(values: Integers, times: Int, size: int) -> Float:
     n = values.shape[1]
     cells = np.arange(n) * size + values
     weights = np.broadcast_to(times[:, None] / times.sum(), values.shape)
-    found: Float = np.bincount(cells.ravel(), weights.ravel(), n * size)
-    return found.reshape(n, size)
+    found = np.bincount(cells.ravel(), weights.ravel(), n * size)
+    return found.astype(np.float64).reshape(n, size)
 
 
 class SharedHeads(NamedTuple):
@@ -113,8 +113,7 @@ def distances(heads: Float) -> Float:
     n = len(heads)
     at = np.arange(n + 1) - np.arange(1, n + 1)[:, None] + n
     at[:, 0] = n
-    found: Float = np.bincount(at.ravel(), heads.ravel(), 2 * n + 1)
-    return found
+    return np.bincount(at.ravel(), heads.ravel(), 2 * n + 1).astype(np.float64)
 
 
 def label_chance(labels: Counter[str]) -> float:

@@ -108,18 +108,15 @@ class _Measure:
         largest = arcs.max(axis=1, initial=0.0)
         often = (excess[:, self._often] ** 2 / self._pooled[self._often]).sum(axis=1)
         once = excess[:, ~self._often].sum(axis=1) ** 2 / max(1, int((~self._often).sum()))
-        return np.column_stack([arcs.sum(axis=1), largest, self._peakedness(excess), often + once]) / self._scale
+        scale = max(self._size * (self._total - self._size) / self._total, 1.0)  # then squares are near chi-square
+        peakedness = self._peakedness(excess) * np.sqrt(scale)
+        return np.column_stack([arcs.sum(axis=1), largest, peakedness, often + once]) / scale
 
     def _peakedness(self, excess: Float) -> Float:
         """How much more typical the trees of the first sample are, with its sign: so sentences can point one way."""
         mean = self._typical @ self._pooled / self._total
         spread = float((self._typical - mean) ** 2 @ self._pooled) / self._total
         return excess @ (self._typical - mean) / np.sqrt(spread) if spread > 0 else np.zeros(len(excess))
-
-    @property
-    def _scale(self) -> float:
-        """By which a squared excess is divided to be near chi-square."""
-        return max(self._size * (self._total - self._size) / self._total, 1.0)
 
 
 class Tested(NamedTuple):

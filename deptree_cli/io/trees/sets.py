@@ -124,8 +124,7 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, DeptreeError):
             tree.sent_id = sentence_of(group[0])
             return tree
-        labels = tree.labels if len(tree.labels) == len(tree.heads) else ()
-        times[tree.heads, labels] += tree.times
+        times[tree.heads, tree.labels if len(tree.labels) == len(tree.heads) else ()] += tree.times
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
