@@ -110,7 +110,8 @@ class _Measure:
         once = excess[:, ~self._often].sum(axis=1) ** 2 / max(1, int((~self._often).sum()))
         scale = max(self._size * (self._total - self._size) / self._total, 1.0)  # then squares are near chi-square
         peakedness = self._peakedness(excess) * np.sqrt(scale)
-        return np.column_stack([arcs.sum(axis=1), largest, peakedness, often + once]) / scale
+        trees = self._total * (often + once)
+        return np.column_stack([arcs.sum(axis=1), largest, peakedness, trees]) / scale
 
     def _peakedness(self, excess: Float) -> Float:
         """How much more typical the trees of the first sample are, with its sign: so sentences can point one way."""
