@@ -157,6 +157,7 @@ OF_MORE = {
     "expect": ("expect", "entropy", "bad.npz"),
     "diff": ("diff", "bad.npz", "bad.npz"),
     "score": ("score", "bad.npz", "trees.jsonl"),
+    "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
 }
 
