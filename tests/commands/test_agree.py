@@ -196,8 +196,11 @@ def test_what_cannot_be_asked(deptree, given, says) -> None:
     assert says in ran.err
 
 
-def test_no_labels(deptree, put) -> None:
-    put("a.jsonl", lines(X))
+@pytest.mark.parametrize("labels", [[], ["_", "root", "obj"], ["root", "obj"]])
+def test_no_labels(deptree, put, labels) -> None:
+    """One that is missing is enough."""
+    put("a.jsonl", lines({**X, "deprels": labels}))
+    assert "labelled" not in deptree("agree", "a.jsonl", "a.jsonl").rows[0]
     ran = deptree("agree", "a.jsonl", "a.jsonl", "--per", "label")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "no two files have labels" in ran.err

@@ -33,7 +33,7 @@ class TreeSet:
         place: where the first was read.
         heads: (k, n), distinct unless labels differ.
         times: (k,), how often each is there.
-        labels: k times n names; none if a tree has none.
+        labels: k times n names; none if a word has none.
     """
 
     sent_id: str
@@ -124,7 +124,8 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, DeptreeError):
             tree.sent_id = sentence_of(group[0])
             return tree
-        times[tree.heads, tree.labels if len(tree.labels) == len(tree.heads) else ()] += tree.times
+        complete = len(tree.labels) == len(tree.heads) and "_" not in tree.labels
+        times[tree.heads, tree.labels if complete else ()] += tree.times
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
