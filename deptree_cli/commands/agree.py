@@ -48,8 +48,10 @@ DIFFERENT = 1
 PERMUTATIONS, ALPHA = 999, 0.05
 
 
-@command(epilog="\b\nTry: deptree agree ann.conllu ben.conllu")
-@click.argument("trees", metavar="A B [C ...]", nargs=-1, required=True, type=INPUT)
+@command(
+    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
+)
+@click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
 @option("--per", type=click.Choice([SENTENCE, LABEL]), metavar="sentence|label", help="A row for each, of each pair.")
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
 @option("--permutations", type=IntRange(1), metavar="N", help=f"Of --test.  [default: {PERMUTATIONS}]")
