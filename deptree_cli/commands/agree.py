@@ -84,8 +84,7 @@ def agree(
     --test is a permutation test. Exit status: 0 no difference found, 1 found (or sentences were skipped), 2 unusable.
     """
     _check(trees, per, test, scores, permutations, alpha)
-    files: dict[str, object] = dict(zip("abcdefghijklmnopqrstuvwxyz", trees, strict=False))
-    first = {**files, "scores": scores.name if scores else None, "per": per}
+    first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
         return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
