@@ -39,6 +39,7 @@ BEFORE = {
     "partition": [f"partition {SCORES}"],
     "expect": [f"expect entropy {SCORES} --grad"],
     "eval": [f"eval {DATA}/gold.conllu {DATA}/gold.conllu --scores {SCORES} --seed 1 -q"],
+    "agree": [f"agree {DATA}/gold.conllu {DATA}/gold.conllu --scores {SCORES}"],
     "check": [f"check {DATA}/gold.conllu"],
     "diff": [f"diff {SCORES} {DATA}/scores.npz -k 10 --seed 1"],
     "check-bias": [f"check-bias {SCORES} -k 100 --seed 1"],

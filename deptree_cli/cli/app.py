@@ -26,6 +26,7 @@ COMMANDS = {
     "score": "Compute the probabilities of given trees.",
     "eval": "Compare parsed trees with gold trees, with error bars.",
     "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
+    "agree": "Measure agreement of annotators, parsers or samples.",
     "check": "Find the rules that given trees break.",
     "partition": "Compute partition functions and single-root mass.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",

@@ -64,6 +64,7 @@ COSTS = {
     "eval": Cost(60),
     "doubt": Cost(60),
     "calibrate": Cost(5000),
+    "agree": Cost(30),
     "check": Cost(0),
     "partition": _SUMS,
     "expect": Cost(60),

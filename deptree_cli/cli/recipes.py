@@ -69,6 +69,7 @@ RECIPES: dict[str, list[str]] = {
     "eval": [f"eval {TREES} {TREES} --scores {PLAIN} {space} --seed 1" for space in SPACES],
     "doubt": [*_lines("doubt", f"--conllu {TREES}", scores=SCORES[:1]), f"doubt {WITH_WORDS} --per sentence"],
     "calibrate": [f"calibrate {WITH_WORDS} --coverage .5 {space}" for space in SPACES],
+    "agree": [f"agree {TREES} {TREES} --scores {PLAIN} {space}" for space in SPACES],
     "check": [f"check {TREES}"],
     "diff": [f"diff scores.npz scores.npz --scale log {space} -k 20 --seed 1" for space in SPACES],
     "bitext align": ["bitext align pairs.npz", *(f"bitext align pairs.npz --threshold .5 {each}" for each in PRUNED)],

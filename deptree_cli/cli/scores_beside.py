@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +11,16 @@ from click.core import ParameterSource
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.score_options import LAYOUT_OPTIONS, ScoreOptions, options_of
-from deptree_cli.cli.sections import reading_option
+from deptree_cli.cli.sections import Decorator, reading_option
+from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
+from deptree_cli.io.files.streams import place_of
+from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.trees.compared import ComparedTrees, WithScores
-
-_SCORES = reading_option(
-    "--scores", type=INPUT, often=True, help="The scores that SYSTEM was parsed by: adds the UAS that they expect."
-)
+from deptree_cli.io.trees.sets import ComparedSets, WithDistribution, read_compared_sets, with_records
 
 _NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
@@ -44,5 +46,17 @@ def beside_trees(scores: ScoreOptions, system: str, gold: str | None) -> Source[
     return Source(source.items, prepare, source.signature_fields, last_notice=source.last_notice)
 
 
-# Gives a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`.
-scores_beside_options = bound("scores", [_SCORES, *LAYOUT_OPTIONS], _beside, _NAMES)
+def beside_sets(scores: ScoreOptions, paths: Sequence[str]) -> Source[ComparedSets, Any]:
+    """The sentences of files of trees with their trees from each, and the distribution of each."""
+    source, files = scores.source(), scores.files[0]
+    records = records_side(iter(source.items), files.source, files.conllu)
+    found = with_records(read_compared_sets(paths), place_of(paths[0]), records, scores.how.layout)
+    items, prepare = Counted(found, share=share_of(paths[:1])), WithDistribution(source.prepare)
+    return Source(items, prepare, source.signature_fields, last_notice=source.last_notice)
+
+
+def scores_beside_options(help: str) -> Decorator[Any]:
+    """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`."""
+    return bound(
+        "scores", [reading_option("--scores", type=INPUT, often=True, help=help), *LAYOUT_OPTIONS], _beside, _NAMES
+    )

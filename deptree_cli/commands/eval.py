@@ -63,7 +63,7 @@ MOST = 3
 )
 @option("--quote", is_flag=True, help="Write nothing but the line to quote.")
 @seed_option
-@scores_beside_options
+@scores_beside_options("The scores that SYSTEM was parsed by: adds the UAS that they expect.")
 @row_options
 @run_options
 def eval(

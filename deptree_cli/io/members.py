@@ -20,7 +20,7 @@ from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side
 from deptree_cli.io.trees import TREE_FORMATS
 from deptree_cli.io.trees.jsonl import JSON_LINES
-from deptree_cli.io.trees.sets import TreeSet, read_tree_sets
+from deptree_cli.io.trees.sets import TreeSet, read_sets
 
 _SAME = "Give the same sentences, with the same words"
 
@@ -42,7 +42,7 @@ class Member:
     def side(self, conllu: str | None) -> Side[Any]:
         """Its sentences, at the lengths of those in a CoNLL-U file if there is one."""
         if self.scores is None or self.layout is None:
-            return Side(read_tree_sets(self.path), "trees", place_of(self.path))
+            return Side(read_sets(self.path), "trees", place_of(self.path))
         return records_side(read_records(self.scores, self.layout, conllu), self.scores, conllu)
 
 
@@ -123,8 +123,7 @@ def _of_block(block: Block) -> Members:
 
 
 def _of_first(item: Record | TreeSet, layout: Layout | None) -> Members:
-    name = item.sent_id if isinstance(item, Record) else next(iter(item.names), "")
-    return Members(name, item.names, _words(item, layout), item.place, found=(item,))
+    return Members(item.sent_id, item.names, _words(item, layout), item.place, found=(item,))
 
 
 def _words(item: Record | TreeSet, layout: Layout | None) -> int:

@@ -65,6 +65,12 @@ doubt {SCORES} --conllu gold.conllu --format conllu --by margin
 doubt {SCORES} --conllu gold.conllu --format conllu --by disagreement
 eval gold.conllu gold.conllu gold.conllu --seed 7
 eval gold.conllu gold.conllu --seed 7 --by label
+agree gold.conllu gold.conllu
+agree gold.conllu gold.conllu --per sentence --scores scores.npz --from natasha
+agree gold.conllu gold.conllu --per label
+sample {SCORES} -k 30 --seed 1 -o one.jsonl
+agree one.jsonl one.jsonl --test --seed 1
+agree one.jsonl one.jsonl --test --seed 1 --per sentence
 combine scores.npz:natasha gold.conllu
 combine scores.npz:natasha gold.conllu {CONLLU}
 combine scores.npz:natasha scores.npz:natasha {CONLLU}

@@ -38,6 +38,9 @@ TABLES = {
     "eval": ("gold.conllu", "gold.conllu", "--seed", 1),
     "eval --by=label": ("gold.conllu", "gold.conllu", "--seed", 1),
     "doubt": (*SCORES, "--conllu", "gold.conllu"),
+    "agree": ("gold.conllu", "gold.conllu"),
+    "agree --per=sentence": ("gold.conllu", "gold.conllu"),
+    "agree --test": ("gold.conllu", "t.jsonl", "--seed", 1),
     "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),
     "estimate": ("swor.jsonl",),
@@ -79,6 +82,7 @@ def work(files: Path, put, done, tmp_path: Path) -> None:
     """Those files in the folder of the test."""
     for path in files.iterdir():
         put(path.name, path.read_bytes())
+    put("t.jsonl", done("sample", *SCORES, "-k", 9, "--seed", 1, "-q").out)
     put("swor.jsonl", done("swor", *SCORES, "-k", 20, "--seed", 1, "-q").out)
 
 

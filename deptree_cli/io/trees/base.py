@@ -86,6 +86,12 @@ class GivenTree(NamedTuple):
                 raise DeptreeError(problem, "Repair it or leave it out", place=self.place, sent_id=self.sent_id)
 
 
+def sentence_of(tree: GivenTree | DeptreeError) -> str:
+    """The name of the sentence that a tree is of, without the mark of a sample; empty if nobody knows it."""
+    names = GivenTree(tree.sent_id, (), 1, "").names
+    return names[-1] if names else ""
+
+
 @dataclass(frozen=True)
 class TreeFormat:
     """A format of files of trees.

@@ -12,7 +12,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import ROUNDING, check_draws, weights
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree
+from deptree_cli.io.trees.base import GivenTree, sentence_of
 
 # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
 _SHORTEST = 1e-100
@@ -62,12 +62,8 @@ def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
 def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bool:
     """Whether two trees that follow each other are of two sentences."""
     if isinstance(one, GivenTree) and isinstance(other, GivenTree):
-        return (one.names[-1], len(one.heads)) != (other.names[-1], len(other.heads))
-    return bool(one.sent_id and other.sent_id) and _name(one) != _name(other)
-
-
-def _name(tree: GivenTree | DeptreeError) -> str:
-    return GivenTree(tree.sent_id, (), 1, "").names[-1]
+        return (sentence_of(one), len(one.heads)) != (sentence_of(other), len(other.heads))
+    return bool(one.sent_id and other.sent_id) and sentence_of(one) != sentence_of(other)
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:

@@ -160,6 +160,7 @@ OF_MORE = {
     "combine": ("combine", "bad.npz"),
     "doubt": ("doubt", "bad.npz", "--by", "entropy"),
     "score": ("score", "bad.npz", "trees.jsonl"),
+    "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
 }
 

@@ -1,0 +1,214 @@
+"""``deptree agree``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import click
+import numpy as np
+
+from deptree_cli.cli import agreement
+from deptree_cli.cli.agreement import Agreement, LabelAgreement, SentenceAgreement, SentenceTest, TwoFiles
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.scores_beside import beside_sets, scores_beside_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.sentences import share_of
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.core.agreement import (
+    SharedHeads,
+    by_label,
+    distances,
+    marginal_chance,
+    numbered,
+    shared_heads,
+)
+from deptree_cli.core.agreement import agreement as agreeing
+from deptree_cli.core.two_samples import p_values, statistics, two_samples
+from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.trees.sets import ComparedSets, read_compared_sets
+
+SENTENCE, LABEL = "sentence", "label"
+
+# Exit status where a difference is found.
+DIFFERENT = 1
+
+PERMUTATIONS, ALPHA = 999, 0.05
+
+
+@command(
+    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
+)
+@click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
+@option("--per", type=click.Choice([SENTENCE, LABEL]), metavar="sentence|label", help="A row for each, of each pair.")
+@option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
+@option("--permutations", type=IntRange(1), metavar="N", help=f"Of --test.  [default: {PERMUTATIONS}]")
+@option(
+    "--alpha",
+    type=FloatRange(0, 1, True, True),
+    help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
+)
+@seed_option
+@scores_beside_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
+@row_options
+@run_options
+def agree(
+    trees: tuple[str, ...],
+    scores: ScoreOptions | None,
+    writing: Writing,
+    run: RunOptions,
+    per: str | None,
+    test: bool,
+    permutations: int | None,
+    alpha: float | None,
+    seed: int,
+) -> int:
+    """Measure how far trees agree, beyond chance too: of annotators, of parsers, or sets of samples.
+
+    Files are CoNLL-U or JSON Lines of sent_id and heads, of the same sentences. All trees of a sentence stand together;
+    X/sample_3 is a tree of X. Writes a row for each pair of files: how often a random tree of one has the same head as
+    a random tree of the other (labelled: and the same label), how often that is so by chance, and kappa.
+
+    --test is a permutation test. Exit status: 0 no difference found, 1 found (or sentences were skipped), 2 unusable.
+    """
+    _check(trees, per, test, scores, permutations, alpha)
+    first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
+    if not test:
+        return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
+    permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
+    last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
+    job = Job("agree", _source(trees, scores), run, writing, first, last)
+    work, found = Test(permutations), TwoFiles(trees, alpha)
+    if per == SENTENCE:
+        code = job.write(work, seed, Sheet(agreement.TEST_BY_SENTENCE), [found])
+    else:
+        code = job.summarise(work, found, Sheet(agreement.TEST), seed)
+    return max(code, DIFFERENT if found.differ else 0)
+
+
+def _check(
+    trees: Sequence[str],
+    per: str | None,
+    test: bool,
+    scores: ScoreOptions | None,
+    permutations: int | None,
+    alpha: float | None,
+) -> None:
+    """Raise for options that do not go together."""
+    if len(trees) < 2:
+        raise click.UsageError("One file of trees: give two or more, A B.")
+    if not test and (permutations or alpha):
+        raise click.UsageError(f"{'--permutations' if permutations else '--alpha'} is for --test.")
+    if scores and (test or per == LABEL):
+        raise click.UsageError(f"--scores change nothing in {'--test' if test else '--per label'}. Remove one.")
+    if test and per == LABEL:
+        raise click.UsageError("--test does not look at labels. Remove --per label.")
+    if test and len(trees) > 2:
+        raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
+
+
+def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[ComparedSets, Any]:
+    if scores is not None:
+        return beside_sets(scores, trees)
+    return Source(Counted(read_compared_sets(trees), share=share_of(trees[:1])))
+
+
+def _agreement(job: Job[ComparedSets, Any], trees: Sequence[str], per: str | None) -> int:
+    if per == SENTENCE:
+        return job.write(Compare(tuple(trees)), sheet=Sheet(agreement.BY_SENTENCE))
+    if per == LABEL:
+        return job.summarise(Compare(tuple(trees)), LabelAgreement(trees), Sheet(agreement.BY_LABEL))
+    return job.summarise(Compare(tuple(trees)), Agreement(trees), Sheet(agreement.COLUMNS))
+
+
+@dataclass(frozen=True)
+class Result:
+    """A sentence's rows, and what it counts for."""
+
+    found: Sequence[Row]
+    counted: Any
+
+    def rows(self) -> Sequence[Row]:
+        """A row for each pair of files."""
+        return self.found
+
+    def to_jsonl(self) -> bytes:
+        """A line for each."""
+        return b"".join(map(dump, self.found))
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Compares the trees of a sentence."""
+
+    trees: tuple[str, ...]
+
+    def __call__(self, prepared: ComparedSets | tuple[ComparedSets, ScoredSentence], _: None) -> Result:
+        """The work on one sentence."""
+        compared, scored = prepared if isinstance(prepared, tuple) else (prepared, None)
+        names, labels = numbered([each.labels for each in compared.sets])
+        shares = [
+            shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
+            for each, numbers in zip(compared.sets, labels, strict=True)
+        ]
+        chance = marginal_chance(scored.scored.marginals()) if scored else None
+        counts = _counts(shares, names, chance)
+        return Result(self._rows(compared, counts), counts)
+
+    def _rows(self, compared: ComparedSets, counts: SentenceAgreement) -> list[Row]:
+        chance = None if counts.chance is None else counts.chance / counts.words
+        return [
+            {
+                "sent_id": compared.sent_id,
+                **dict(zip(agreement.PAIR, pair, strict=True)),
+                "words": counts.words,
+                **agreement.agreement_row(attachment, labelled, counts.words, chance),
+            }
+            for pair, attachment, labelled in zip(
+                combinations(self.trees, 2), counts.attachment, counts.labelled, strict=True
+            )
+        ]
+
+
+def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float | None) -> SentenceAgreement:
+    pairs = list(combinations(shares, 2))
+    labelled = [each.labelled for each in shares if each.labelled is not None]
+    both = [(a.labelled, b.labelled) for a, b in pairs]
+    labels = np.sum([each.sum(axis=(0, 1)) for each in labelled], axis=0).tolist() if labelled else []
+    return SentenceAgreement(
+        len(shares[0].heads),
+        [agreeing(a.heads, b.heads) for a, b in pairs],
+        [None if a is None or b is None else agreeing(a, b) for a, b in both],
+        np.sum([distances(each.heads) for each in shares], axis=0),
+        Counter(dict(zip(names, labels, strict=False))),
+        [{} if a is None or b is None else by_label(a, b, names) for a, b in both],
+        chance,
+    )
+
+
+@dataclass(frozen=True)
+class Test:
+    """Tests the two sets of trees of a sentence."""
+
+    permutations: int
+
+    def __call__(self, compared: ComparedSets, rng: np.random.Generator) -> Result:
+        """The work on one sentence."""
+        sets = compared.sets
+        samples = two_samples([each.heads for each in sets], [each.times for each in sets])
+        found = statistics(samples, self.permutations, rng)
+        trees = int(sets[0].times.sum()), int(sets[1].times.sum())
+        row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
+        return Result([{**row, **agreement.test_row(p_values(found))}], SentenceTest(found, trees))

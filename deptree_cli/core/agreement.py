@@ -1,0 +1,148 @@
+"""How far trees of the same sentences agree, and how far they would by chance.
+
+Of a sentence there may be many trees: agreement is then that of a tree drawn from one set with a tree drawn from the
+other, the mean over words of sum_h p_A(h) p_B(h). Chance-corrected it is (observed - chance) / (1 - chance), Scott's
+pi (Scott 1955; Artstein and Poesio 2008, section 2): what is expected by chance is not taken per head, as a word's
+number says nothing, but per distance between head and word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float, Heads, Int, Integers
+
+
+def shares(values: Integers, times: Int, size: int) -> Float:
+    """How large a share of trees has each value at each word, (n, size).
+
+    Args:
+        values: (k, n), of k trees, from 0 to size - 1.
+        times: (k,), how often each tree counts.
+    """
+    n = values.shape[1]
+    cells = np.arange(n) * size + values
+    weights = np.broadcast_to(times[:, None] / times.sum(), values.shape)
+    found = np.bincount(cells.ravel(), weights.ravel(), n * size)
+    return found.astype(np.float64).reshape(n, size)
+
+
+class SharedHeads(NamedTuple):
+    """What the trees of a sentence in one file say of its words.
+
+    Attributes:
+        heads: (n, n + 1), the share of trees in which a word has a head.
+        labelled: (n, n + 1, labels), that in which it has a head and a label; None without labels.
+    """
+
+    heads: Float
+    labelled: Float | None = None
+
+
+def shared_heads(heads: Heads, times: Int, labels: Integers | None, size: int) -> SharedHeads:
+    """The shares of trees; `labels`: (k, n), numbers below `size`, or None."""
+    n = heads.shape[1]
+    found = shares(heads, times, n + 1)
+    if labels is None:
+        return SharedHeads(found)
+    both = shares(heads.astype(np.int64) * size + labels, times, (n + 1) * size)
+    return SharedHeads(found, both.reshape(n, n + 1, size))
+
+
+def agreement(first: Float, second: Float) -> float:
+    """In how many words a random tree of one set agrees with one of the other, for shares (n, ...) of each."""
+    return float((first * second).sum())
+
+
+def marginal_chance(marginals: Float) -> float:
+    """In how many words two heads agree that are drawn from a distribution, whose marginals are (n + 1, n + 1)."""
+    return float((marginals[:, 1:] ** 2).sum())
+
+
+class Distances:
+    """How often heads stand at each distance from their word, and how many words chose among which distances.
+
+    Only these are kept, not the sentences: O(longest sentence).
+    """
+
+    def __init__(self) -> None:
+        self._counts: defaultdict[int, float] = defaultdict(float)
+        self._roots = 0.0
+        self._sentences: Counter[int] = Counter()
+
+    def add(self, counts: Float, sets: int) -> None:
+        """Count a sentence.
+
+        Args:
+            counts: (2 n + 1,) of heads by distance, see `distances`, over all files.
+            sets: how many files there are, so that each word counts as one.
+        """
+        n = len(counts) // 2
+        self._roots += float(counts[n]) / sets
+        for at in np.flatnonzero(counts).tolist():
+            if at != n:
+                self._counts[at - n] += float(counts[at]) / sets
+        self._sentences[n] += 1
+
+    def chance(self) -> float:
+        """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
+
+        A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT; the distribution of
+        distances is restricted to these.
+        """
+        longest = max(self._sentences)
+        found = np.zeros(2 * longest + 1)
+        for distance, each in self._counts.items():
+            found[distance + longest] = each
+        sums, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (found, found**2))
+        total = 0.0
+        for n, sentences in self._sentences.items():
+            low = longest + 1 - np.arange(1, n + 1)
+            both = squares[low + n] - squares[low] + self._roots**2
+            allowed = sums[low + n] - sums[low] + self._roots
+            total += sentences * float((both / allowed**2).sum())
+        return total
+
+
+def distances(heads: Float) -> Float:
+    """The shares of heads (n, n + 1) summed by distance from the word, (2 n + 1,): ROOT at n, distance d at n + d."""
+    n = len(heads)
+    at = np.arange(n + 1) - np.arange(1, n + 1)[:, None] + n
+    at[:, 0] = n
+    return np.bincount(at.ravel(), heads.ravel(), 2 * n + 1).astype(np.float64)
+
+
+def label_chance(labels: Counter[str]) -> float:
+    """How often two labels are the same that are drawn independently, for how often each is there."""
+    found = np.array(list(labels.values()), dtype=np.float64)
+    return float(((found / found.sum()) ** 2).sum())
+
+
+def kappa(observed: float, chance: float) -> float | None:
+    """Agreement beyond chance: 1 for all there can be, 0 for none, None where chance alone would agree."""
+    return (observed - chance) / (1 - chance) if chance < 1 else None
+
+
+class LabelCounts(NamedTuple):
+    """In how many words each set says a label, and both do for the same head."""
+
+    first: float
+    second: float
+    both: float
+
+
+def by_label(first: Float, second: Float, names: Sequence[str]) -> dict[str, LabelCounts]:
+    """How often each label is said, by shares (n, n + 1, labels) of two sets; those that neither says are left out."""
+    found = np.stack([first, second, first * second]).sum(axis=(1, 2)).T.tolist()
+    return {name: LabelCounts(*each) for name, each in zip(names, found, strict=True) if any(each)}
+
+
+def numbered(labels: Sequence[Sequence[Sequence[str]]]) -> tuple[list[str], list[Int]]:
+    """The names that labels of several sets of trees have, sorted, and each set's (k, n) as numbers of these."""
+    names = sorted({each for trees in labels for tree in trees for each in tree})
+    numbers = {name: number for number, name in enumerate(names)}
+    return names, [np.array([[numbers[each] for each in tree] for tree in trees]) for trees in labels]

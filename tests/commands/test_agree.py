@@ -1,0 +1,206 @@
+"""``deptree agree``: agreement by hand, sets of samples, files that do not fit, the test."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from deptree_cli import read
+from tests.commands.conftest import DATA
+
+GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
+TEST = ("--test", "--seed", 7, "--permutations", 99)
+
+
+def lines(*trees: dict) -> str:
+    return "".join(json.dumps(each) + "\n" for each in trees)
+
+
+def conllu(sent_id: str, heads: list[int], labels: list[str]) -> str:
+    words = zip(heads, labels, strict=True)
+    rows = (f"{number}\tx\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n" for number, (head, label) in enumerate(words, 1))
+    return f"# sent_id = {sent_id}\n" + "".join(rows) + "\n"
+
+
+@pytest.fixture
+def annotated(put) -> tuple[str, str]:
+    """Two sentences of two annotators, the one in CoNLL-U, the other in JSON Lines and in another order."""
+    put("a.conllu", conllu("x", [2, 0, 2], ["det", "root", "obj"]) + conllu("y", [0, 1], ["root", "obj"]))
+    x = {"sent_id": "x", "heads": [2, 0, 1], "deprels": ["det", "root", "nmod"]}
+    return "a.conllu", put("b.jsonl", lines({"sent_id": "y", "heads": [0, 1], "deprels": ["root", "nmod"]}, x))
+
+
+def test_by_hand(done, annotated) -> None:
+    """Four of five heads agree, three with their labels.
+
+    Distances over both files: ROOT 4, +1 2, -1 3, -2 1 (of 10). Of three words the first has ROOT, +1 and +2 to choose
+    from, the second ROOT, +1 and -1, the third ROOT, -1 and -2; of two words ROOT and +1, ROOT and -1.
+    """
+    (row,) = done("agree", *annotated).rows
+    words = [(4, 2), (4, 2, 3), (4, 3, 1), (4, 2), (4, 3)]
+    chance = sum(sum(each**2 for each in word) / sum(word) ** 2 for word in words) / 5
+    labels = (4**2 + 2**2 + 2**2 + 2**2) / 10**2  # root 4, det, obj and nmod 2
+    assert (row["sentences"], row["words"]) == (2, 5)
+    assert row["attachment"] == pytest.approx(4 / 5)
+    assert row["attachment_chance"] == pytest.approx(chance)
+    assert row["attachment_kappa"] == pytest.approx((4 / 5 - chance) / (1 - chance))
+    assert row["labelled"] == pytest.approx(3 / 5)
+    assert row["labelled_chance"] == pytest.approx(chance * labels)
+    assert row["labelled_kappa"] == pytest.approx((3 / 5 - chance * labels) / (1 - chance * labels))
+
+
+def test_per_sentence_and_per_label(done, annotated) -> None:
+    first, second = done("agree", *annotated, "--per", "sentence").rows
+    assert first == {
+        "sent_id": "x",
+        "a": "a.conllu",
+        "b": "b.jsonl",
+        "words": 3,
+        **dict.fromkeys(["attachment", "labelled"], 2 / 3),
+    }
+    assert (second["sent_id"], second["attachment"], second["labelled"]) == ("y", 1, 0.5)
+    found = {
+        row["label"]: (*(row[f"words_{each}"] for each in ("a", "b", "both")), row["dice"])
+        for row in done("agree", *annotated, "--per", "label").rows
+    }
+    assert found == {"root": (2, 2, 2, 1), "det": (1, 1, 1, 1), "obj": (2, 0, 0, 0), "nmod": (0, 2, 0, 0)}
+
+
+def test_sets_of_samples(done, put, annotated) -> None:
+    """Times are weights, whether a tree is counted or repeated: 3 of 4 samples of x have the annotator's last head."""
+    x, others = {"sent_id": "x", "heads": [2, 0, 2]}, {"sent_id": "x/sample_2", "heads": [2, 0, 1]}
+    y = {"sent_id": "y", "heads": [0, 1]}
+    counted = put("c.jsonl", lines({**x, "count": 3}, others, y))
+    repeated = put("r.jsonl", lines(x, others, x, x, y))
+    row, other = (done("agree", "a.conllu", each).rows[0] for each in (counted, repeated))
+    assert row["attachment"] == pytest.approx((2 + 0.75 + 2) / 5)
+    assert {**row, "b": ""} == {**other, "b": ""}
+    assert "labelled" not in row
+    (both,) = done("agree", counted, repeated).rows
+    assert both["attachment"] == pytest.approx((2 + 0.75**2 + 0.25**2 + 2) / 5)
+
+
+def test_three_files_are_three_pairs(done, annotated, put) -> None:
+    third = put("c.jsonl", lines({"heads": [2, 0, 2]}, {"heads": [2, 0]}))  # without names: by order
+    rows = done("agree", "a.conllu", "b.jsonl", third).rows
+    assert [(row["a"], row["b"]) for row in rows] == [("a.conllu", "b.jsonl"), ("a.conllu", third), ("b.jsonl", third)]
+    assert [row["attachment"] for row in rows] == pytest.approx([4 / 5, 3 / 5, 2 / 5])
+    assert len({row["attachment_chance"] for row in rows}) == 1
+    assert ["labelled" in row for row in rows] == [True, False, False]
+
+
+def test_chance_by_scores(done, put) -> None:
+    """Two heads drawn from a word's marginals."""
+    (row,) = done("agree", GOLD, GOLD, "--scores", *SCORES).rows
+    found = [(each.distribution.marginals() ** 2).sum() for each in read(str(SCORES[0]), preset="natasha")]
+    assert row["attachment_chance"] == pytest.approx(sum(found) / 54, rel=1e-9)
+    rows = done("agree", GOLD, GOLD, "--per", "sentence", "--scores", *SCORES).rows
+    assert [each["attachment_chance"] * each["words"] for each in rows] == pytest.approx(found, rel=1e-9)
+    assert {each["attachment_kappa"] for each in rows} == {1}
+
+
+@pytest.fixture
+def drawn(done) -> None:
+    """300 trees of each sentence: by two seeds, and with half the certainty."""
+    for name, options in {
+        "a.jsonl": (1,),
+        "b.conllu": (2, "--conllu", DATA / "sentences.conllu"),
+        "hot.jsonl": (3, "--temperature", 2),
+    }.items():
+        done("sample", *SCORES, "-k", 300, "-q", "-o", name, "--seed", *options)
+
+
+def test_the_test(done, deptree, drawn) -> None:
+    """One distribution is not told from itself; another temperature is: exit status 1."""
+    (row,) = done("agree", "a.jsonl", "b.conllu", *TEST).rows
+    assert row["verdict"] == "no difference found"
+    assert (row["trees_a"], row["trees_b"], row["sentences"]) == (2400, 2400, 8)
+    assert row["p"] > 0.05
+    ran = deptree("agree", "a.jsonl", "hot.jsonl", *TEST, "-q")
+    assert ran.code == 1
+    assert (ran.rows[0]["verdict"], ran.rows[0]["p"]) == ("different", 0.01)
+    assert deptree("agree", "a.jsonl", "hot.jsonl", *TEST, "-q", "--alpha", "0.001").code == 0
+    ran = deptree("agree", "a.jsonl", "hot.jsonl", *TEST, "--per", "sentence")
+    assert (ran.code, len(ran.rows)) == (1, 8)
+    assert "different: p = 0.01 over 8 sentences" in ran.err
+
+
+def test_jobs_seeds_and_formats(done, deptree, drawn) -> None:
+    for more in ((), ("--per", "sentence"), TEST, (*TEST, "--per", "sentence")):
+        one = deptree("agree", "a.jsonl", "b.conllu", *more)
+        assert deptree("agree", "a.jsonl", "b.conllu", *more, "--jobs", 2).out == one.out
+    line = ("agree", "a.jsonl", "b.conllu", "--test", "-q")
+    assert done(*line, "--seed", 1).out == done(*line, "--seed", 1).out != done(*line, "--seed", 2).out
+    names, cells = done(*line, "--seed", 1, "--tsv").out.decode().splitlines()
+    assert dict(zip(names.split("\t"), cells.split("\t"), strict=True))["trees_a"] == "2400"
+    assert "|seed:" in deptree(*line[:-1]).signature
+
+
+X = {"sent_id": "x", "heads": [2, 0, 2]}
+SWOR = {**X, "arrival": 0.1, "weight": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("trees", "says"),
+    [
+        ([X, {"sent_id": "y", "heads": [0, 1, 1]}], "a.conllu:6 (y): 3 words at b.jsonl:2, but 2 here"),
+        ([X], "(y): b.jsonl has nothing of this name"),
+        (
+            [X, {"sent_id": "y", "heads": [0, 1]}, {"sent_id": "z", "heads": [0]}],
+            "b.jsonl:3 (z): no sentences in a.conllu",
+        ),
+        ([X, {"sent_id": "y", "heads": [0, 3]}], "b.jsonl:2 (y): the head of word 2 is 3"),
+        ([X, {"sent_id": "y", "heads": [2, 1]}], "b.jsonl:2 (y): the heads are no tree"),
+        ([X, {"heads": [0, 1]}], "b.jsonl:2"),
+        ([{"heads": [2, 0, 2]}], "the number of sentences is 1, that of sentences in a.conllu is 2"),
+        ([SWOR, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): these trees were drawn without replacement"),
+        ([{**X, "count": 0}, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): the count is 0"),
+    ],
+)
+def test_files_that_do_not_fit(deptree, put, annotated, trees, says) -> None:
+    """One line that names file, sentence and both lengths."""
+    put("b.jsonl", lines(*trees))
+    ran = deptree("agree", *annotated)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert says in ran.err
+
+
+def test_an_error_takes_its_whole_sentence_along(deptree, put, annotated) -> None:
+    bad = {"sent_id": "x/sample_2", "heads": [1, 0, 2]}
+    put("b.jsonl", lines(X, bad, X, {"sent_id": "y", "heads": [0, 1]}))
+    ran = deptree("agree", *annotated, "--on-error", "skip")
+    assert (ran.code, ran.rows[0]["sentences"]) == (1, 1)
+    assert "skipped: b.jsonl:2 (x): the heads are no tree" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((GOLD,), "give two or more"),
+        ((GOLD, "no.conllu"), "no.conllu"),
+        ((GOLD, GOLD, "--permutations", 9), "--permutations is for --test"),
+        ((GOLD, GOLD, "--alpha", 0.1), "--alpha is for --test"),
+        ((GOLD, GOLD, GOLD, "--test"), "--test compares two files of trees, but there are 3"),
+        ((GOLD, GOLD, "--test", "--per", "label"), "--test does not look at labels"),
+        ((GOLD, GOLD, "--test", "--scores", *SCORES), "--scores change nothing in --test"),
+        ((GOLD, GOLD, "--test", "--seed", 1), "nothing to permute"),
+        ((GOLD, GOLD, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
+        ((GOLD, DATA / "figure1.npy"), "figure1.npy"),
+        ((GOLD, GOLD, "--shard", "9/9"), "there is no sentence to compare"),
+    ],
+)
+def test_what_cannot_be_asked(deptree, given, says) -> None:
+    ran = deptree("agree", *given)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert says in ran.err
+
+
+@pytest.mark.parametrize("labels", [None, ["_", "root", "obj"], [None, "root", "obj"]])
+def test_no_labels(deptree, put, labels) -> None:
+    """One that is missing is enough."""
+    put("a.jsonl", lines({**X, "deprels": labels}))
+    assert "labelled" not in deptree("agree", "a.jsonl", "a.jsonl").rows[0]
+    ran = deptree("agree", "a.jsonl", "a.jsonl", "--per", "label")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "no two files have labels" in ran.err
