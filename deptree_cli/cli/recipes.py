@@ -30,6 +30,7 @@ def _lines(command: str, *endings: str, scores: Iterable[str] = SCORES) -> list[
 
 
 TREES = "words.conllu"
+POOLS = ("product", "mixture")
 PARTICLES = "--particles 10 --seed 1"
 PRUNED = [f"--method {method} --seed 1 --iterations 5" for method in ("randomized", "rdp")]
 
@@ -67,6 +68,10 @@ RECIPES: dict[str, list[str]] = {
     "partition": _lines("partition"),
     "score": [f"score {PLAIN} {TREES} {space}" for space in SPACES[:2]],
     "eval": [f"eval {TREES} {TREES} --scores {PLAIN} {space} --seed 1" for space in SPACES],
+    "combine": [
+        *(f"combine scores.npz scores.npz --scale log {space} --method {way}" for way in POOLS for space in SPACES),
+        "combine scores.npz scores.npz --scale log --fit --gold words.conllu",
+    ],
     "doubt": [*_lines("doubt", f"--conllu {TREES}", scores=SCORES[:1]), f"doubt {WITH_WORDS} --per sentence"],
     "calibrate": [f"calibrate {WITH_WORDS} --coverage .5 {space}" for space in SPACES],
     "agree": [f"agree {TREES} {TREES} --scores {PLAIN} {space}" for space in SPACES],

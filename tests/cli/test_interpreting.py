@@ -116,7 +116,7 @@ def test_words_and_sentences_count_rather_than_bytes(tmp_path: Path, n: int, sma
 
 
 def test_every_command_is_priced_or_compiles() -> None:
-    assert set(COMMANDS) - COSTS.keys() == {"dump", "hpyp train", "warm"}
+    assert set(COMMANDS) - COSTS.keys() == {"combine", "dump", "hpyp train", "warm"}
     assert COSTS.keys() <= set(COMMANDS)
     for name, cost in COSTS.items():
         assert set(cost.by) <= {parameter.name for parameter in command(name).params}

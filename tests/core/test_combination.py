@@ -147,5 +147,5 @@ def test_weights_that_are_refused() -> None:
     assert checked_weights([3, 1], 2, mixed=True).tolist() == [0.75, 0.25]
     assert checked_weights([3, 1], 2, mixed=False).tolist() == [3, 1]
     for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
-        with pytest.raises(DeptreeError, match="weights"):
+        with pytest.raises(DeptreeError, match="weight"):
             checked_weights(weights, 2, mixed=True)
