@@ -31,7 +31,10 @@ from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.files.output import suffix_of
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.members import Member, read_members
 from deptree_cli.io.scores.containers import write_scores
@@ -94,6 +97,8 @@ def combine(
     **how: Any,
 ) -> int:
     """Combine parsers, or votes."""
+    if conllu is None and (writing.fmt == CONLLU.name or suffix_of(run.output) in CONLLU.suffixes):
+        raise no_sentences().at(scores[0])
     _check(scores, weights, fit, gold, conllu)
     members = members_of(scores, _layout(how))
     mixed = _is_mixture(method, members, fit)

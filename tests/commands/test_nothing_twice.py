@@ -95,7 +95,8 @@ CASES = [
     ("expect features {scores} {features} --grad", ALL, ALL, R * ALL),  # a gradient for each
     ("expect covariance {scores} {features}", ALL, 0, R * ALL),
     ("expect ge {scores} {features} --target target.txt --grad", ALL, ALL, ALL),
-    ("combine {scores}", ALL, ALL, 0),
+    ("combine {scores}", 0, 0, 0),  # scores are added up
+    ("combine {scores} --method mixture", ALL, ALL, 0),
     ("doubt {scores} --conllu {data}/gold.conllu", ALL, ALL, 0),
     ("doubt {scores} --conllu {data}/gold.conllu {labels} --per sentence --diverse 3", ALL, ALL, 0),
     ("diff {scores} {data}/scores.npz --seed 7", 2 * ALL, 2 * ALL, 0),

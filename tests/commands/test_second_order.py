@@ -139,7 +139,7 @@ def test_the_library_reads_them(scores, exact) -> None:
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
-        (("decode", "-k", 3), "find the best tree alone, without -k."),
+        (("decode", "-k", 3), "find the best tree alone, without -k, --mass and --within."),
         (("partition", "--summary"), "leave out --summary."),
         (("expect", "entropy"), "use partition, marginals, sample or decode."),
         (("swor", "--seed", 1), "use partition, marginals, sample or decode."),

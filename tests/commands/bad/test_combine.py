@@ -22,7 +22,7 @@ GOLD = DATA / "gold.conllu"
         ((A, B, "--fit", "--gold", GOLD, "--weights", "1,1"), "--fit finds the weights: leave out --weights"),
         ((A, GOLD, "--fit", "--gold", GOLD), "gold.conllu has none: give --weights"),
         ((A, "-", "--fit", "--gold", GOLD), "standard input (-) can be read only once"),
-        ((A, B, "--format", "conllu"), "A product is scores"),
+        ((A, B, "--format", "npz"), "A product is scores"),
         ((A, "no.npz"), "no.npz: no such file"),
         ((A, f"{DATA / 'one.npy'}", "-o", "x.npz"), "the number of matrices is 1"),
         ((A, f"{DATA / 'scores.npz'}:allennlp"), "allennlp has an axis of labels"),
