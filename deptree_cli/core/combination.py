@@ -82,10 +82,9 @@ def mixture(members: Sequence[Shares], weights: Float) -> Mixture:
 def consensus(marginals: Float, space: TreeSpace) -> Heads:
     """The tree of a space with the highest expected attachment score under some marginals of arcs, (n,).
 
-    Of votes there may be none of that space whose arcs all have votes: then as few as possible are without.
+    An arc without votes is in it if the tree gains by that, or if arcs with votes make no tree of that space.
     """
-    # An arc that nobody votes for costs more than all others can make up for: a tree without them comes first.
-    scores = np.where(marginals > 0, marginals, -float(len(marginals)))
+    scores = marginals.copy()
     scores[:, 0] = -np.inf
     np.fill_diagonal(scores, -np.inf)
     return space.maximum_tree(scores)[0]

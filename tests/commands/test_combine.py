@@ -78,6 +78,9 @@ def test_trees_are_votes_with_labels(done, put) -> None:
     assert (row["heads"], row["deprels"], row["support"]) == ([2, 0], ["obj", "root"], [0.75, 0.75])
     (alone,) = done("combine", "a.jsonl").rows
     assert alone["support"] == [1.0, 1.0]
+    put("c.jsonl", '{"sent_id":"x","heads":[2,0],"deprels":["csubj","root"]}\n')
+    for weights, label in (("0.3,0.7", "csubj"), ("0.7,0.3", "obj")):
+        assert done("combine", "a.jsonl", "c.jsonl", "--weights", weights).rows[0]["deprels"] == [label, "root"]
     (more,) = done("combine", "b.jsonl", "a.jsonl", "--weights", "0.6,0.4").rows
     assert (more["heads"], more["deprels"], more["support"]) == ([0, 1], ["root", "xcomp"], [0.6, 0.6])
 

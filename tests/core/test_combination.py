@@ -99,13 +99,20 @@ def test_weighted_errors_are_those_of_weighted_means_in_a_simulation() -> None:
     assert np.mean(squares) == pytest.approx(0.24 * (weights**2).sum(), abs=4 * np.std(squares) / np.sqrt(4000))
 
 
-def test_a_consensus_of_votes_is_a_tree_of_the_space() -> None:
-    """Two votes whose arcs cross: without crossing arcs one arc has no vote, and no more than one."""
-    votes = tree_shares(np.array([[3, 4, 0, 3]]), np.array([1]))
-    assert consensus(votes.arcs, SPACES.get("single-root")).tolist() == [3, 4, 0, 3]
-    tree = consensus(votes.arcs, SPACES.get("projective"))
-    assert SPACES.get("projective").contains(tree[None]).all()
-    assert (tree == [3, 4, 0, 3]).sum() == 3
+@pytest.mark.parametrize("space", SPACES.names)
+def test_a_consensus_of_votes_is_the_best_of_all_trees(space: str) -> None:
+    """Votes for trees with crossing arcs and several roots, too; only trees of the space are compared."""
+    rng, trees, all_kinds = (
+        np.random.default_rng(6),
+        all_trees(N, SPACES.get(space)),
+        all_trees(N, SPACES.get("multi-root")),
+    )
+    for _ in range(50):
+        votes = tree_shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).arcs
+        right = votes[trees, np.arange(1, N + 1)].sum(axis=1)
+        tree = consensus(votes, SPACES.get(space))
+        assert votes[tree, np.arange(1, N + 1)].sum() == right.max()
+        assert (trees == tree).all(axis=1).any()
 
 
 @pytest.mark.parametrize("space", ["single-root", "projective"])
