@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = ("CHANGELOG.md", "benchmarks/README.md", "sample_data/README.md")  # pages without examples
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
