@@ -46,6 +46,9 @@ BENCHMARKS = {
     "hpyp": Benchmark("hpyp.accuracy", "the generative parser on UD_English-EWT: accuracy, speed, calibration"),
     "doubt": Benchmark("annotation.doubt", "errors planted in gold trees, and how early a ranking of words finds them"),
     "combine": Benchmark("annotation.combine", "two parsers' scores of English, one by one, multiplied, and mixed"),
+    "states": Benchmark(
+        "hpyp.states", "the generative parser averaged over states of its sampler: accuracy, calibration"
+    ),
     "claims": Benchmark("samplers.claims", "claims of the papers, measured again"),
     "power": Benchmark("audits.power", "what audits find, and how often they err"),
     "eval": Benchmark(

@@ -61,7 +61,8 @@ def run() -> Iterator[Table]:
 
 
 @cache
-def _treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
+def treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
+    """The sentences of a part of the corpus."""
     found = islice(read_treebank([str(corpus("ewt") / f"{part}.conllu.gz")], tagset), SENTENCES)
     return [sentence for sentence in found if not isinstance(sentence, DeptreeError)]
 
@@ -69,8 +70,8 @@ def _treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
 @cache
 def _trained(setup: Setup) -> tuple[Trained, float]:
     """A parser, and the processor time of an iteration once all is compiled."""
-    treebank = _treebank("train", setup.tagset)[: setup.size]
-    training = Training(treebank, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
+    trees = treebank("train", setup.tagset)[: setup.size]
+    training = Training(trees, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
     spent = []
     for _ in range(times(setup.iterations)):
         start = time.process_time()
@@ -81,7 +82,7 @@ def _trained(setup: Setup) -> tuple[Trained, float]:
 
 def _row(name: Cell, setup: Setup, particles: int = 1000) -> list[Cell]:
     trained, _ = _trained(replace(setup, predicts_tags=False))
-    dev = _treebank("dev", setup.tagset)
+    dev = treebank("dev", setup.tagset)
     parse(trained, dev[0], particles, setup.predicts_tags)  # compiles
     start = time.process_time()
     parses = [parse(trained, sentence, particles, setup.predicts_tags) for sentence in dev]
@@ -136,10 +137,11 @@ def _sizes() -> Iterator[list[Cell]]:
 def _calibration() -> Iterator[list[Cell]]:
     trained, _ = _trained(Setup())
     for particles, step in CALIBRATED:
-        yield _calibrated(trained, list(islice(_treebank("dev", "upos"), 0, None, step)), particles)
+        yield calibrated(trained, list(islice(treebank("dev", "upos"), 0, None, step)), particles)
 
 
-def _calibrated(trained: Trained, sentences: Sequence[Annotated], particles: int) -> list[Cell]:
+def calibrated(trained: Trained, sentences: Sequence[Annotated], particles: int) -> list[Cell]:
+    """How well the filter's probabilities are calibrated: a row."""
     arcs, words, trees = Calibration(), Calibration(), []
     filtered(trained, sentences[0], sentence_stream(SEED, "compiled"), particles)
     start = time.process_time()
