@@ -17,7 +17,7 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.trees.compared import ComparedTrees, WithScores
 
 _SCORES = reading_option(
-    "--scores", type=INPUT, often=True, help="The scores that SYSTEM was parsed by: adds the UAS that they expect."
+    "--scores", type=INPUT, often=True, help="The scores that SYSTEM was parsed with: adds the expected UAS."
 )
 
 _NAMES = (
