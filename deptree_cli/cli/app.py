@@ -1,4 +1,4 @@
-"""The table of commands, loaded when called, and the one place where an error becomes a line and an exit code."""
+"""The table of commands, loaded when called, and the one place where an error becomes a line and an exit status."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Deptree(LazyGroup):
 def deptree(context: click.Context) -> None:
     """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
 
-    SCORES is a file of edge scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
+    SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
     after another. `deptree help COMMAND` explains a command, `deptree help TOPIC` what commands share: reading,
     writing, running, samplers, algorithms, quantities, functionals, methods, parsers, score-kinds.
     """
@@ -83,7 +83,7 @@ def deptree(context: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; every way it can end becomes an exit code, errors a single line on stderr.
+    """Run the command line; every way it can end becomes an exit status, errors a single line on stderr.
 
     What signals do is up to whoever owns the process: see `deptree_cli.__main__`.
     """

@@ -118,7 +118,7 @@ _OPTIONS: list[Decorator[Any]] = [
         "--text",
         type=INPUT,
         multiple=True,
-        help="The words, a line 'source words ||| target words' for each pair; one file for each of SCORES.",
+        help="The words, a line 'source words ||| target words' per pair; one file per file of SCORES.",
     ),
     reading_option(
         "--symmetric",

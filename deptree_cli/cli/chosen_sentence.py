@@ -15,7 +15,7 @@ from deptree_cli.core.nearest import did_you_mean
 MOST_NAMES = 10_000
 
 wanted_option = option(
-    "--sentence", "wanted", metavar="ID", help="Its sent_id, or its running number.  [default: the first]"
+    "--sentence", "wanted", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]"
 )
 
 

@@ -37,7 +37,7 @@ _OPTIONS = [
         "--gold",
         type=INPUT,
         multiple=True,
-        help="Known trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
+        help="Gold trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
         " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"
         " probabilities.",
     ),

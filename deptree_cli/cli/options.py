@@ -38,7 +38,7 @@ seed_option = option(
     type=IntRange(0),
     callback=_fresh_seed,
     metavar="N",
-    help="Same seed, same bytes.  [default: a fresh one, shown on stderr]",
+    help="Make the run repeatable.  [default: fresh, shown on stderr]",
 )
 
 

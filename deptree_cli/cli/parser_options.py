@@ -127,7 +127,7 @@ particles_option = option(
     type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
-    help=f"More are slower and closer to the exact result.  [default: {PARTICLES}]",
+    help=f"More is slower and closer to the exact result.  [default: {PARTICLES}]",
 )
 
 filters_option = option(
@@ -135,7 +135,7 @@ filters_option = option(
     type=IntRange(1, 1000),
     default=FILTERS,
     metavar="R",
-    help=f"Independent filters; from two on, their spread shows how far the mean is off.  [default: {FILTERS}]",
+    help=f"Independent filters; with two or more, their spread gives the error of the mean.  [default: {FILTERS}]",
 )
 
 _OPTIONS: list[Decorator[Any]] = [

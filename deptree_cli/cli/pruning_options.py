@@ -52,19 +52,19 @@ class PruningOptions:
 
 
 _METHOD = [
-    entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them, see above.  [default: {EXACT}]"),
+    entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them; see above.  [default: {EXACT}]"),
     option(
         "--iterations",
         type=IntRange(1),
         metavar="N",
-        help=f"Of each chain, or runs.  [default: {ITERATIONS}, with --seconds as many as there is time for]",
+        help=f"Iterations of each chain, or runs.  [default: {ITERATIONS}; with --seconds, as many as fit]",
     ),
     option(
         "--seconds",
         type=float,
         callback=positive,
         metavar="S",
-        help="How long to go on with each sentence; results then depend on the machine.",
+        help="Time limit per sentence; results then depend on the machine.",
     ),
     option(
         "--chains",
@@ -72,7 +72,7 @@ _METHOD = [
         type=IntRange(1),
         default=_USUAL.chains,
         metavar="N",
-        help=f"Chains, which begin in different places and are compared.  [default: {_USUAL.chains}]",
+        help=f"Number of chains; they start in different places and are compared.  [default: {_USUAL.chains}]",
     ),
     option(
         "--burn-in",
@@ -80,14 +80,14 @@ _METHOD = [
         type=IntRange(0),
         default=_USUAL.burn_in,
         metavar="N",
-        help=f"How many of a chain's first iterations do not count.  [default: {_USUAL.burn_in}]",
+        help=f"First iterations of each chain to leave out.  [default: {_USUAL.burn_in}]",
     ),
     option(
         "--counts",
         often=False,
         type=click.Choice(COUNTS),
         default=_USUAL.counts,
-        help=f"Average expectations under masks, or the structures drawn there.  [default: {_USUAL.counts}]",
+        help=f"Average expectations under pruning masks, or sampled structures.  [default: {_USUAL.counts}]",
     ),
 ]
 
@@ -99,7 +99,7 @@ _BY_MERITS = [
         default=_USUAL.margin,
         callback=positive,
         metavar="X",
-        help=f"With tic-tac-toe: keep what is worth at most X nats less than the best.  [default: {_USUAL.margin:g}]",
+        help=f"With tic-tac-toe: keep parts at most X nats below the best.  [default: {_USUAL.margin:g}]",
     ),
     option(
         "--kept",
@@ -107,7 +107,7 @@ _BY_MERITS = [
         type=IntRange(1),
         default=_USUAL.kept,
         metavar="N",
-        help=f"With rdp: keep the N best target spans of a source span, N others by chance.  [default: {_USUAL.kept}]",
+        help=f"With rdp: keep the N best target spans of a source span, and N random others.  [default: {_USUAL.kept}]",
     ),
 ]
 

@@ -74,18 +74,18 @@ class Selection:
 
 
 _OPTIONS = [
-    option("--above", type=FloatRange(), metavar="X", help="Only where what is ranked by is greater than X."),
-    option("--below", type=FloatRange(), metavar="X", help="Only where it is less than X."),
-    option("--top", type=IntRange(1), metavar="N", help="The first N; memory for no more."),
-    option("--budget", type=IntRange(1), metavar="WORDS", help="Sentences in order of rank, each that still fits."),
+    option("--above", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is above X."),
+    option("--below", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is below X."),
+    option("--top", type=IntRange(1), metavar="N", help="Keep the first N (and store no more)."),
+    option("--budget", type=IntRange(1), metavar="WORDS", help="Keep sentences by rank, up to this many words."),
     option(
         "--diverse",
         type=IntRange(1),
         metavar="N",
         often=False,
-        help="Of the ranked sentences N that differ: each next one is like none before, and doubtful.",
+        help="Keep N doubtful sentences that differ from each other.",
     ),
-    option("--best-first", is_flag=True, often=False, help="The least doubtful first."),
+    option("--best-first", is_flag=True, often=False, help="Reverse the ranking: the least doubtful first."),
 ]
 
 # Gives a command the options of a selection, as one `selection: Selection`.

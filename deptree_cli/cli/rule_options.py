@@ -131,8 +131,7 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
             is_eager=True,
             default=default,
             often=bool(default),
-            help="Rules that trees obey: those of Universal Dependencies, or of a .toml file; show prints ours."
-            + usual,
+            help="Only trees that obey these rules: Universal Dependencies, or a .toml file; show prints ours." + usual,
         ),
         reading_option(
             "--constraints",
@@ -145,7 +144,7 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
             "--spans",
             metavar="misc|FILE",
             often=bool(default),
-            help="Words that hang together: mentions of entities (Entity= in MISC), or those of a file (.jsonl, .tsv).",
+            help="Spans of which one word has its head outside: mentions (Entity= in MISC), or a file (.jsonl, .tsv).",
         ),
     ]
 

@@ -71,16 +71,16 @@ _OPTIONS = [
         often=True,
         help="Write to FILE, which appears when complete; .gz compresses.",
     ),
-    running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Workers.  [default: 1]"),
+    running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Number of workers.  [default: 1]"),
     entry_option(
         ENGINES,
         "--engine",
         default=None,
-        help="What workers are",
+        help="How to run workers",
         names=lambda: [each.line for each in ENGINES],
         section=RUNNING,
     ),
-    running_option("--scheduler", metavar="ADDRESS", help="Of a dask.distributed cluster, for --engine dask."),
+    running_option("--scheduler", metavar="ADDRESS", help="Address of a dask.distributed cluster, for --engine dask."),
     running_option(
         "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
     ),
@@ -88,10 +88,10 @@ _OPTIONS = [
         "--on-error",
         type=click.Choice(["fail", "skip"]),
         default="fail",
-        help="Stop at a sentence that cannot be used, or skip, name and count it.  [default: fail]",
+        help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
     ),
-    running_option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors."),
-    running_option("--verbose", "-v", is_flag=True, help="The signature on stderr in any case; not with -q."),
+    running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr."),
+    running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q."),
 ]
 
 

@@ -170,14 +170,14 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="How the parser lays out scores",
+        help="The layout that this parser uses",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
-    reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="Where ROOT stands."),
+    reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
     reading_option(
         "--scale",
         type=click.Choice(CHOICES["scale"]),
-        help="Weights (0 forbids), or log-scores such as logits (-inf forbids; so does -1e15 and below).",
+        help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
     ),
     reading_option(
         "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
@@ -192,7 +192,7 @@ LAYOUT_OPTIONS = [
     *MATRIX_OPTIONS,
     tempering_options,
     reading_option(
-        "--labels", type=INPUT, help="Names of labels (JSON or a line each): the last axis of the scores is labels."
+        "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),
     reading_option(
         "--lengths",
@@ -208,20 +208,20 @@ _OPTIONS = [
         type=INPUT,
         multiple=True,
         often=True,
-        help="The sentences in CoNLL-U; one file for each of SCORES.",
+        help="The sentences in CoNLL-U, one file per file of SCORES.",
     ),
     *LAYOUT_OPTIONS,
     reading_option(
         "--fix-heads",
         is_flag=True,
         often=True,
-        help="Condition on the HEADs and DEPRELs that --conllu has (not _).",
+        help="Keep the HEADs and DEPRELs in --conllu that are not _.",
     ),
     reading_option(
         "--label-scores",
         type=INPUT,
         multiple=True,
-        help="Scores of labels given the arc, (n, n+1, L) or as the scores of arcs are laid out, for --labels.",
+        help="Scores of labels given the arc, (n, n+1, L) or in the layout of the arc scores; needs --labels.",
     ),
     rule_options,
 ]
@@ -232,7 +232,7 @@ _ONE_SCORES = click.argument("scores", type=INPUT)
 
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     """``--gold FILE``: sentences with known heads; `text` is what for."""
-    help_text = f"Known heads: the sentences in CoNLL-U, found by sent_id, else by order. {text}"
+    help_text = f"Gold heads: the sentences in CoNLL-U, matched by sent_id, or else by order. {text}"
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 
 

@@ -58,7 +58,7 @@ temperature_option = reading_option(
 )
 
 _CALIBRATED = reading_option(
-    "--calibrated", type=INPUT, help="Divide log-scores by the temperatures in FILE, of deptree calibrate."
+    "--calibrated", type=INPUT, help="Divide log-scores by the temperatures in FILE (see deptree calibrate)."
 )
 
 # Gives a command both, as one `tempering: Tempering`.

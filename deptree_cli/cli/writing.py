@@ -106,7 +106,7 @@ TABLE = Encoder("table", (), rows_of, _table)
 _HEADER = writing_option(
     "--header/--no-header",
     default=None,
-    help="The signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
+    help="Write the run signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
 )
 
 
@@ -135,7 +135,7 @@ _STYLE_OPTIONS = [
         "--deps",
         type=click.Choice(DEPS),
         default=USUAL.deps,
-        help="DEPS in CoNLL-U: underscores and no empty nodes, the tree's own arcs, or as they were.  [default: drop]",
+        help="DEPS in CoNLL-U: drop (and empty nodes), basic (the new tree), or keep as read.  [default: drop]",
     ),
     writing_option(
         "--sent-id-format",
@@ -176,11 +176,9 @@ def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Dec
 
 _ROW_OPTIONS = [
     writing_option(
-        "--json", "as_json", is_flag=True, often=True, help="JSON, also on a terminal, which gets a table otherwise."
+        "--json", "as_json", is_flag=True, often=True, help="JSON, also on a terminal (default there: a table)."
     ),
-    writing_option(
-        "--tsv", "as_tsv", is_flag=True, often=True, help="Tab-separated values under a line with their names."
-    ),
+    writing_option("--tsv", "as_tsv", is_flag=True, often=True, help="Tab-separated values with a header line."),
 ]
 
 

@@ -35,7 +35,7 @@ PARTS = 5
     "--criterion",
     type=click.Choice(list(CRITERIA)),
     default="likelihood",
-    help="What is best: the likelihood of gold trees, or the expected calibration error.  [default: likelihood]",
+    help="Fit the likelihood of gold trees, or the expected calibration error.  [default: likelihood]",
 )
 @option(
     "--coverage",
@@ -43,7 +43,7 @@ PARTS = 5
     type=FloatRange(0, 1, min_open=True, max_open=True),
     multiple=True,
     metavar="SHARE",
-    help="Also find sets of heads that contain the right one so often, such as 0.9; may be repeated.",
+    help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
 )
 @gold_option("Needed, unless --conllu has the heads.")
 @json_options
@@ -51,14 +51,14 @@ PARTS = 5
 def calibrate(
     scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions
 ) -> int:
-    """Find the temperature at which probabilities fit gold trees; all commands read it with --calibrated FILE.
+    """Find the temperature at which probabilities fit gold trees; other commands read it with --calibrated FILE.
 
-    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), log-likelihood per
-    word and expected calibration error before and after. After is cross-validated: every fifth sentence is judged by
-    what fits the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
+    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and the log-likelihood
+    per word and expected calibration error before and after. `after` is cross-validated: every fifth of the sentences
+    is judged by a fit to the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
 
-    Sentences with unknown heads (_) or an impossible gold tree do not count for the likelihood of arcs. Scores are kept
-    in memory: 8 bytes for each arc.
+    Sentences that lack heads (_) or whose gold tree is impossible do not count for the likelihood of arcs. Scores are
+    kept in memory: 8 bytes per arc.
     """
     _check(scores)
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}

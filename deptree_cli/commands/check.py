@@ -42,11 +42,11 @@ BROKEN = 1
 @row_options
 @run_options
 def check(trees: tuple[str, ...], rules: RuleOptions, writing: Writing, run: RunOptions) -> int:
-    """Find the rules that given trees break: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
+    """List the rules that given trees break: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
 
-    Writes a row for each place, JSON Lines or, on a terminal, a table: the rule, the word at which it is broken, with
-    form, head and deprel, and words: all whose arcs break it together. Broken --constraints are called HeadIn, NotHead,
-    DeprelIn and DeprelNot, broken --spans are called spans. A table on stderr counts the places by rule.
+    Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule, the word at which it is broken,
+    with form, head and deprel, and words: all whose arcs break it together. Broken --constraints are called HeadIn,
+    NotHead, DeprelIn and DeprelNot, broken --spans are called spans. A table on stderr counts violations by rule.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """

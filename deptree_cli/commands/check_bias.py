@@ -60,14 +60,14 @@ COLUMNS = {
 
 HELP = f"""Test a sampler, or somebody else's samples, against the exact distribution.
 
-Sentences of up to {ENUMERATED_N} words are enumerated and every tree is tested; longer ones by the frequencies of arcs
-and pairs of arcs and by the trees' mean log-probability. All tests are exact or bounded and corrected for their number
-and that of the sentences (Holm): an unbiased sampler is called biased with probability --alpha at most. Where nothing
-was found, detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the
-verdict is 'undecided'.
+For sentences of up to {ENUMERATED_N} words every tree is tested; for longer ones the frequencies of arcs and pairs of
+arcs, and the mean log-probability of the trees. All tests are exact or bounded, and corrected for their number and that
+of the sentences (Holm): an unbiased sampler is called biased with probability at most --alpha. If nothing was found,
+detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the verdict is
+'undecided'.
 
 Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 unusable input, 3 could not
-tell: sentences are undecided, or were skipped.
+tell (sentences are undecided, or were skipped).
 """
 
 # Exit statuses.

@@ -63,14 +63,14 @@ def matrix_options(function: Any) -> Any:
     return apply(MATRIX_OPTIONS, function)
 
 
-HELP = """Combine parsers, or votes: files of scores, and of anybody's trees, of the same sentences.
+HELP = """Combine several parsers, or votes, about the same sentences.
 
-SCORES are files of scores, FILE:PARSER if they are laid out in different ways, or of trees (CoNLL-U, or JSON Lines
-of sent_id and heads), which are votes. product: the weighted sums of log-scores, a score file for all other
-commands. mixture: the weighted means of arcs' probabilities, exact, and the consensus tree, which has the highest
-expected attachment score.
+SCORES are score files (FILE:PARSER if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
+heads), which are votes. product: weighted sums of log-scores; writes a score file for all other commands. mixture:
+weighted means of arc probabilities, which are exact, and the consensus: the tree with the highest expected attachment
+score.
 
-A mixture has no scores of arcs. It is written as JSON Lines (heads, support, marginals, and standard_errors over
+A mixture has no arc scores. It is written as JSON Lines (heads, support, marginals, and standard_errors over
 voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 """
 
@@ -78,7 +78,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 @command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
 @click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_presets)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
-@option("--weights", callback=_numbers, metavar="W,W,...", help="A weight for each file.  [default: equal ones]")
+@option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
 @reading_option("--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; _ is not fitted to.")
 @reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")

@@ -37,15 +37,15 @@ USUAL = "synjax"
 @command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
 @score_options
 @option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
-@option("--to-orient", type=click.Choice(CHOICES["orient"]), help="As --orient, of what is written.")
-@option("--to-root", type=click.Choice(CHOICES["root"]), help="As --root, of what is written.")
-@option("--to-scale", type=click.Choice(CHOICES["scale"]), help="As --scale, of what is written.")
+@option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
+@option("--to-root", type=click.Choice(CHOICES["root"]), help="The position of ROOT to write, as for --root.")
+@option("--to-scale", type=click.Choice(CHOICES["scale"]), help="The scale to write, as for --scale.")
 @option(
     "--to-labels",
     type=OUTPUT,
-    help="Write scores of arcs with labels, and the labels' names (JSON) here.",
+    help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
 )
-@writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
+@writing_option("--header/--no-header", default=True, help="Run signature as first line of JSON Lines.  [default: yes]")
 @run_options
 def convert(
     scores: ScoreOptions,
@@ -60,10 +60,10 @@ def convert(
     """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
 
     The suffix of -o chooses the container: .npz, .npy (arrays one after another), .safetensors, .jsonl (also on
-    standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. What is written
+    standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output
     names its own layout, so the other commands need no --from for it. A .npy cannot: it is written for weights, or if
-    --to or --to-scale is given, and never for scores of projective trees. Weights of sentences that a float cannot hold
-    are multiplied, column by column, by a constant, which changes log Z and no probability.
+    you pass --to or --to-scale, and never for scores of projective trees. If a float cannot hold the weights of a
+    sentence, they are multiplied, column by column, by a constant, which changes log Z but no probability.
     """
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)

@@ -56,7 +56,7 @@ K_BEST = "k-best"
     type=FloatRange(0),
     metavar="NATS",
     often=False,
-    help="All trees whose log-probability is at most NATS below the best one's, but -k at most.",
+    help="Write all trees at most NATS below the best in log-probability, up to -k.",
 )
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @option(
@@ -65,13 +65,13 @@ K_BEST = "k-best"
     default=BUDGET,
     often=False,
     metavar="N",
-    help=f"Maximum trees that a sentence may cost under rules, until its tree is not certain.  [default: {BUDGET}]",
+    help=f"Maximum trees that a sentence may cost under rules before it is left uncertified.  [default: {BUDGET}]",
 )
 @option(
     "--relax",
     is_flag=True,
     often=False,
-    help="If no tree obeys, give up the fewest rules, each of one word at a time; a comment names them.",
+    help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
 )
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
 @report_options("trees")
@@ -90,13 +90,13 @@ def decode(
     report: GoldReport,
     writing: Writing,
 ) -> int:
-    """Find the best tree of each sentence, the K best, or the fewest that have a probability together.
+    """Find the best tree of each sentence, the K best, or the fewest that cover a probability.
 
-    Writes CoNLL-U with --conllu: HeadProb and LabelProb in MISC, comments tree_logprob, tree_prob and entropy (nats);
-    else JSON Lines, or arrays of heads. With --labels, arcs and labels together. With --rules trees obey:
-    certified if none is better, gap by how many nats one may be.
+    Writes CoNLL-U if you pass --conllu (HeadProb, LabelProb in MISC; comments tree_logprob, tree_prob, entropy in
+    nats), otherwise JSON Lines or arrays of heads. --labels finds arcs and labels together. With --rules trees obey:
+    certified if none is better.
 
-    With --gold a table on stderr shows how often heads of each tenth of probability are right, the attachment score,
+    With --gold a table on stderr shows how often heads in each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.
     """
     gold = bool(scores.gold)

@@ -26,16 +26,16 @@ from deptree_cli.io.scores.source import ScoreSource
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
 @one_score_options
 @click.argument("other", type=INPUT)
-@size_option(1000, "Trees drawn from each side for the Jensen-Shannon divergence.")
-@option("--arcs", "count", type=IntRange(0), default=5, help="How many moved arcs to show.  [default: 5]")
+@size_option(1000, "Trees sampled from each side for the Jensen-Shannon divergence.")
+@option("--arcs", "count", type=IntRange(0), default=5, help="How many arcs to show.  [default: 5]")
 @seed_option
 @json_options
 @run_options
 def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: int, seed: int, writing: Writing) -> int:
-    """Compare two score files of the same sentences, laid out alike.
+    """Compare two score files of the same sentences, in the same layout.
 
-    Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null where infinite; jensen_shannon, estimated
-    by sampling, with its standard error; and the arcs whose marginals moved most: head, dependent, before, after.
+    Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null if infinite; jensen_shannon, estimated
+    by sampling, with its standard error; and the arcs whose marginals differ most: head, dependent, before, after.
     """
     scores = replace(scores, other=ScoreSource(other))
     return Job("diff", scores.source(), run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)

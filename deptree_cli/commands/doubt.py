@@ -29,7 +29,7 @@ SHOWN = 20
 
 @command(epilog="\b\nTry: deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10")
 @score_options
-@option("--per", type=click.Choice([WORD, SENTENCE]), help="What is ranked.  [default: word]")
+@option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
 @entry_option(CRITERIA, "--by", default=None, help="Rank sentences by", names=lambda: [each.line for each in CRITERIA])
 @selection_options
 @option(
@@ -38,13 +38,13 @@ SHOWN = 20
     default=0.5,
     metavar="P",
     often=False,
-    help="Suspects: words whose annotation is wrong with a greater probability.  [default: 0.5]",
+    help="A word is a suspect if its annotation is wrong with a probability above this.  [default: 0.5]",
 )
 @option(
     "--marks",
     type=INPUT,
     often=False,
-    help="What was marked in a report (its TSV): rows say so, and words that were found fine are left out.",
+    help="Marks made in a report (its TSV): rows show them, and words marked as fine are left out.",
 )
 @row_or_sentence_options
 @run_options
@@ -58,11 +58,11 @@ def doubt(
     writing: Writing,
     run: RunOptions,
 ) -> int:
-    """Rank annotated words, or sentences, by how much the scores doubt them, the most doubtful first.
+    """Rank annotated words, or sentences, the most doubtful first.
 
-    Writes a row for each word, JSON Lines or, on a terminal, a table: prob of its head, the most probable head; with
-    --labels deprel_prob of both, which then ranks it. With --by, --budget, --diverse or --format conllu sentences are
-    ranked; suspects have Doubt in MISC.
+    Writes a row per word (JSON Lines; a table on a terminal): the probability of its head, and the most probable head;
+    with --labels also of head and label, which then decides the rank. --by, --budget, --diverse and --format conllu
+    rank sentences.
     """
     if written := writing.encoder(run.output) is CONLLU:
         scores.check_words()

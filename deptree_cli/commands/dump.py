@@ -35,11 +35,11 @@ from deptree_cli.io.signature import signature
 
 Write = Callable[[Scored], None]
 
-HELP = """Run a parser and write its edge scores, raw, for --from PARSER.
+HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
-JSON Lines with sent_id, scores and forms, or what the suffix of -o asks for: .npz, .safetensors. The parser has to be
-installed: natasha (for Russian) is an extra of this package, the others go by their own names.
+JSON Lines with sent_id, scores and forms, or by the suffix of -o .npz or .safetensors. The parser must be
+installed: natasha (for Russian) is an extra of this package, the others are packages of their own.
 
 Parsers:
 
@@ -90,7 +90,7 @@ _output_option = partial(option, type=OUTPUT)
 @_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
 @_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
 @_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")
-@writing_option("--header/--no-header", default=True, help="The signature as first line of JSON Lines.  [default: yes]")
+@writing_option("--header/--no-header", default=True, help="Run signature as first line of JSON Lines.  [default: yes]")
 @run_options
 def dump(
     parser: Parser,
@@ -104,7 +104,7 @@ def dump(
     labels: str | None,
     header: bool,
 ) -> int:
-    """Run a parser and write its edge scores."""
+    """Run a parser and write its arc scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     meta = Meta(signature("dump", fields), layout(parser.layout))
     outputs = Outputs(run.output, sentences, label_scores, labels, header, meta)

@@ -25,11 +25,11 @@ from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
 
-For each sentence and quantity two estimates: `unbiased` (the sum of weights times values) and `normalised` (divided by
-the sum of weights; slightly biased, far less spread on flat scores). Each has an error such that the estimate +- 1.96
-errors covers the expectation with probability 0.95 from 5 trees on (0.9 on some peaked sentences), and more with fewer
-trees. It is a standard error, widened where few trees carry it; 0 where all trees were drawn; null (- in a table) where
-the trees tell nothing of it: a single one, or all of the same value. On a terminal a table, else JSON Lines.
+Writes two estimates per sentence and quantity: `unbiased` (the sum of weights times values) and `normalised` (divided
+by the sum of weights; slightly biased, far less spread on flat scores). Estimate +- 1.96 errors covers the expectation
+with probability 0.95 from 5 trees on (at least 0.87 in our tests), and more with fewer trees. The error is a standard
+error, wider if few trees carry it; 0 if all trees were sampled; null (- in a table) if the trees cannot tell it: there
+is only one, or all have the same value. Prints a table on a terminal, otherwise JSON Lines.
 
 Quantities:
 

@@ -50,20 +50,20 @@ MOST = 3
     "--by",
     multiple=True,
     type=click.Choice(CLASSES.names),
-    help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. Several may be given.",
+    help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. May be repeated.",
     metavar="CLASS",
 )
-@option("--confidence", type=SHARE, default=0.95, metavar="P", help="Of intervals.  [default: 0.95]")
+@option("--confidence", type=SHARE, default=0.95, metavar="P", help="Coverage of intervals.  [default: 0.95]")
 @option(
     "--resamples",
     type=IntRange(1),
     default=10_000,
     metavar="N",
-    help="How often sentences are drawn again, for intervals and the test.  [default: 10000]",
+    help="Resamples of sentences, for intervals and the test.  [default: 10000]",
 )
-@option("--quote", is_flag=True, help="Write nothing but the line to quote.")
+@option("--quote", is_flag=True, help="Write only the line to quote.")
 @seed_option
-@scores_beside_options("The scores that SYSTEM was parsed by: adds the UAS that they expect.")
+@scores_beside_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
 @row_options
 @run_options
 def eval(
@@ -77,11 +77,11 @@ def eval(
 ) -> int:
     """Compare parsed trees with gold trees: UAS, LAS, CLAS, MLAS, BLEX, as in the CoNLL 2018 shared task.
 
-    All files are CoNLL-U with the same words. Writes a row for each metric: its value and a bootstrap interval over
-    sentences. SYSTEM2 adds its scores and the differences, with p by a paired randomisation test. --scores FILE adds
+    All files are CoNLL-U with the same words. Writes a row per metric: its value and a bootstrap interval over
+    sentences. SYSTEM2 adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds
     the expected UAS under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
 
-    The last line on stderr has all scores in percent, to be quoted.
+    The last line on stderr has all scores in percent, made to be quoted.
     """
     gold, systems = _files(trees, scores)
     lexical = bool(gold) and lexical_scores.udtools_version() is not None

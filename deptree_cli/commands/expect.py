@@ -27,13 +27,13 @@ from deptree_cli.io.scores.layout import from_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 
-HELP = """Compute an expectation under every sentence's distribution (entropies in nats).
+HELP = """Compute an exact expectation for every sentence (entropies in nats).
 
 Writes JSON Lines: sent_id, n, the quantity by its name and, with --grad, its gradient with respect to the log-scores,
-in the shape and orientation read (0 for forbidden arcs). Numbers that cannot be are null, with a reason.
+in the shape and orientation read (0 for forbidden arcs). Impossible numbers are null, with a reason.
 
-kl and cross-entropy compare with --other FILE, laid out alike (and --grad also gives gradient_other); risk and
-attachment with the HEADs in --gold FILE. features, covariance and ge take --features: sums of arcs' features over a
+kl and cross-entropy compare with --other FILE, in the same layout (and --grad also gives gradient_other); risk and
+attachment with the HEADs in --gold FILE. features, covariance and ge take --features: sums of arc features over a
 tree, their means, their covariances, and the generalised expectation objective (minus half the squared distance of the
 means from --target).
 
@@ -76,7 +76,7 @@ def input_options(function: Any) -> Any:
 @score_options
 @gold_option("For risk and attachment.")
 @input_options
-@option("--grad", is_flag=True, help="Write the gradient too.")
+@option("--grad", is_flag=True, help="Also write the gradient.")
 @row_options
 @run_options
 def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:

@@ -25,17 +25,17 @@ from deptree_cli.io.scores.records import ScoredSentence
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
-@gold_option("How well they fit is shown.")
+@gold_option("The report shows how well they fit.")
 @bare_row_options
 @run_options
 def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """Report how a score file is interpreted: shapes, orientation, scale, how peaked it is, single-root and
     projective mass.
 
-    With --gold, or --conllu whose words have heads, also how well these fit under each orientation and place of ROOT
-    that the matrices allow (mean log-probability of the sentences' trees per word): the right one is far ahead. If that
-    is another one than was read, a line on stderr tells what to pass instead, and the exit code is 1. A table on a
-    terminal, else JSON.
+    With --gold, or heads in --conllu, it also reports how well these heads fit under each orientation and position of
+    ROOT that the matrices allow (mean log-probability of the sentences' trees per word): the right layout is far ahead.
+    If another layout fits better, a line on stderr names its options, and the exit status is 1. Prints a table on a
+    terminal, otherwise JSON.
     """
     looks = Looks(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)

@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
-Writes JSON Lines, or arrays with the names, shapes and orientation read (-o FILE.npz, .npy, .safetensors), or with
---conllu the sentences as they are with HeadProb in MISC of every word that has a HEAD and the comments tree_logprob,
-tree_prob and entropy (nats). With --labels the probability of every arc with every label, on a last axis (the first, if
-the scores have it there), and LabelProb in MISC beside HeadProb: the probability of HEAD with DEPREL.
+Writes JSON Lines; arrays as they were read (-o FILE.npz, .npy, .safetensors); or with --conllu the sentences with
+HeadProb in MISC of words that have a HEAD, and the comments tree_logprob, tree_prob and entropy (nats). With --labels
+it writes the probability of every arc with every label, on the last axis (the first, if the scores have it there), and
+LabelProb in MISC: the probability of HEAD with DEPREL.
 
-Where rules need whole trees (--rules, --spans) they are shares of -k drawn trees that obey. JSON Lines then have
-standard_errors and acceptance, the share of drawn trees that obey; CoNLL-U lacks the comments.
+If rules need whole trees (--rules, --spans), they are shares of -k sampled trees that obey. JSON Lines then have
+standard_errors and acceptance, the share of sampled trees that obey; CoNLL-U lacks the comments.
 
 For long sentences with second-order scores there are methods that approximate. JSON Lines then have standard_errors of
-the marginals of arcs, iterations (of each chain), effective_size (as good as how many independent iterations) and r_hat
-(how far chains differ, 1 at best); CoNLL-U lacks the comments, which would be exact. Ctrl-C makes do with the
-iterations so far. The methods:
+the marginals of arcs, iterations (of each chain), effective_size (the effective sample size) and r_hat (how far chains
+differ, 1 at best); CoNLL-U lacks the comments, which would be exact. Ctrl-C stops early and uses the iterations so
+far. The methods:
 
 """
 
@@ -70,7 +70,7 @@ SIZE = 1000
     help="Write the set of heads of each word, by the threshold of --calibrated.",
 )
 @option(
-    "--coverage", type=float, often=False, metavar="SHARE", help="Of --head-sets: one of FILE.  [default: the first]"
+    "--coverage", type=float, often=False, metavar="SHARE", help="For --head-sets: one of FILE.  [default: the first]"
 )
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @format_options("jsonl", "conllu", ARRAYS)

@@ -29,16 +29,16 @@ ITS_OWN_ONLY = "{}: no other sum is worked out"
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
 @score_options
-@option("--summary", is_flag=True, help="One row for all sentences together.")
+@option("--summary", is_flag=True, help="Write one row for all sentences together.")
 @row_options
 @run_options
 def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
-    trees), single_root_mass (Z_D/Z_T), expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject draws for one
-    single-root tree) and projective_mass: the share of trees without crossing arcs among all single-root trees (among
-    all spanning trees with --multi-root), exact. With --projective the other columns are of such trees only.
+    trees), single_root_mass (Z_D/Z_T), expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject samples for one
+    single-root tree) and projective_mass: the exact share of trees without crossing arcs among all single-root trees
+    (among all spanning trees with --multi-root). With --projective the other columns are about such trees only.
     With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
     """
     job = Job("partition", scores.source(), run, replace(writing, single=summary))

@@ -44,18 +44,18 @@ MOST = 2000
     type=IntRange(1),
     default=MOST,
     metavar="N",
-    help=f"The N most doubtful sentences alone.  [default: {MOST}]",
+    help=f"Only the N most doubtful sentences.  [default: {MOST}]",
 )
 @run_options
 def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions) -> int:
     """Write one self-contained HTML page to look through a treebank.
 
-    The page lists sentences, to be sorted by doubt (the expected errors of their heads), entropy or broken rules and
-    filtered by text, label and UPOS. Arcs are drawn as opaque as they are probable, with rivals below. Click an arc to
-    fix it: all other probabilities change. Marks and chosen heads are exported as CoNLL-U or TSV. The page needs no
+    The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
+    filter by text, label and UPOS. Arcs are as opaque as they are probable, with rival arcs below. Click an arc to fix
+    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
     network. Keys: press ? in the page.
 
-    Rules are counted where the trees of --conllu break them; they do not change probabilities.
+    Rules are counted if the trees of --conllu break them; they change no probability.
     """
     _check_output(run.output)
     rules = scores.how.constraints

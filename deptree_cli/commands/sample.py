@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from deptree_cli.io.conllu.batches import TreesOfOne
     from deptree_cli.io.scores.batches import ScoredBatch
 
-HELP = """Draw K independent trees per sentence from the exact distribution.
+HELP = """Sample K trees per sentence, independently, from the exact distribution.
 
-Writes CoNLL-U (each sentence K times, as X/sample_1 ...) if --conllu is given, else JSON Lines; the suffix of -o and
---format override; npz, npy and safetensors hold an array (K, n) of heads for each sentence.
+Writes CoNLL-U if you pass --conllu (each sentence K times, as X/sample_1, ...), otherwise JSON Lines; the suffix of -o
+and --format override this. npz, npy and safetensors hold an array (K, n) of heads per sentence.
 
-With --rules or --spans trees that break a rule are drawn again; acceptance is the share of trees that obey.
+With --rules or --spans, trees that break a rule are rejected; acceptance is the share of trees that obey.
 
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
@@ -63,14 +63,14 @@ def _described(entry: Sampler) -> str:
 @score_options
 @size_option(1, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler")
-@option("--unique", is_flag=True, help="Each distinct tree once, with its count, most frequent first.")
+@option("--unique", is_flag=True, help="Write each distinct tree once, with its count, most frequent first.")
 @seed_option
 @format_options("jsonl", "conllu", ARRAYS, style=True)
 @run_options
 def sample(
     scores: ScoreOptions, run: RunOptions, size: int, sampler: Sampler, unique: bool, seed: int, writing: Writing
 ) -> int:
-    """Draw K independent trees per sentence."""
+    """Sample K trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
     job = Job("sample", scores.source(KEPT), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)

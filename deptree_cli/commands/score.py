@@ -37,11 +37,11 @@ LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -> int:
     """Compute the probabilities of given trees, CoNLL-U or JSON Lines of sent_id and heads, in their order.
 
-    Writes JSON Lines, on a terminal a table: prob and log_prob of each (0 and null for a tree that is impossible) and
-    gap: by how many nats the best tree is ahead. X/sample_3 is a tree of X if there is no sentence of that name.
+    Writes JSON Lines, on a terminal a table: prob and log_prob of each tree (0 and null if it is impossible) and gap,
+    the nats between the tree and the best one. X/sample_3 is a tree of X if there is no sentence of that name.
 
-    With --labels, label_log_prob is that of the tree's labels given the tree (null if they are impossible, or unknown
-    to the scores; a missing label may be any), and gap that to the best tree with labels.
+    With --labels, label_log_prob is that of the tree's labels given the tree, and gap compares with the best labelled
+    tree. It is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
     columns = LABELLED if scores.how.labels else COLUMNS
     return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(columns))

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     "--threshold",
     type=FloatRange(0, 1),
     metavar="P",
-    help="Show all arcs of at least this probability, with 0 all there are.  "
+    help="Show all arcs of at least this probability, with 0 every arc.  "
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
 )
-@option("--text", is_flag=True, help="Arcs as text, and a table; what a terminal gets without -o.")
-@option("--heat-map", type=OUTPUT, help="The marginals as a heat map (.svg, .png, .pdf).")
+@option("--text", is_flag=True, help="Draw arcs as text, with a table (default on a terminal).")
+@option("--heat-map", type=OUTPUT, help="Draw the marginals as a heat map (.svg, .png, .pdf).")
 @run_options
 def show(
     scores: ScoreOptions,
@@ -70,10 +70,10 @@ def show(
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).
 
-    Writes SVG, long sentences in several rows, TikZ for papers (-o FILE.tex), or a page that computes (-o FILE.html).
-    The tree of --conllu, or else the most probable one, stands above the words, others of the arcs that matter below; a
-    note says how many are hidden. With -k the arcs are those of samples, as dark as they are frequent. --heat-map alone
-    draws nothing else.
+    Writes SVG (long sentences in several rows), TikZ for papers (-o FILE.tex), or an interactive page (-o FILE.html).
+    The tree of --conllu, or else the most probable one, is above the words, other probable arcs below; a note says how
+    many are hidden. With -k the arcs are those of samples, as dark as they are frequent. --heat-map alone draws nothing
+    else.
     """
     if heat_map:
         check_plot(heat_map)

@@ -29,15 +29,16 @@ from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_p
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
 
-HELP = """Draw up to K distinct trees per sentence, in the order in which sampling meets them.
+HELP = """Sample up to K distinct trees per sentence, in the order in which sampling first meets them.
 
-Writes CoNLL-U if --conllu is given, else JSON Lines. Where a sentence has fewer trees, all come. Each tree carries what
-`deptree estimate` needs: its weight and, in JSON Lines, its arrival time; the last of a sentence carries the time when
-the next tree would have come (tau), the probability of all drawn (mass) and whether there are no others (exhausted).
+Writes CoNLL-U if you pass --conllu, otherwise JSON Lines. If a sentence has fewer than K possible trees, all are
+written. Each tree has what `deptree estimate` needs: its weight and, in JSON Lines, its arrival time. The last tree of
+a sentence has the arrival of the next tree (tau), the probability of all written (mass) and whether there are no
+others (exhausted).
 
-With --mass the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
-unbiased: the first are `certain` and weigh what their probability is, the others stand for all that is left. Where
-half of K trees (of fewer than 10: K - 5) do not reach the mass, K are drawn.
+With --mass, the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
+unbiased: the first are `certain` and have their probability as weight, the others represent all that is left. If half
+of K trees (for K below 10: K - 5) do not reach the mass, K trees are written.
 
 Algorithms, with the cost of k trees of n words:
 
@@ -58,10 +59,10 @@ SIZE_FOR_MASS = 10_000
     "--mass",
     type=FloatRange(0, 1, min_open=True),
     metavar="P",
-    help="Stop once the trees of a sentence have this probability together, and a few more have come for the rest.",
+    help="Stop when the trees of a sentence have this probability together, and a few more represent the rest.",
 )
 @entry_option(ALGORITHMS, "--sampler", "algorithm")
-@option("--labelled", "by_label", is_flag=True, help="Two labelings of one tree are two trees.")
+@option("--labelled", "by_label", is_flag=True, help="Count two labelings of one tree as two trees.")
 @seed_option
 @format_options("jsonl", "conllu", style=True)
 @run_options
@@ -75,7 +76,7 @@ def swor(
     seed: int,
     writing: Writing,
 ) -> int:
-    """Draw up to K distinct trees per sentence."""
+    """Sample up to K distinct trees per sentence."""
     if by_label and scores.how.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)

@@ -34,8 +34,8 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
 def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
     """Compile what commands need, so that their first runs do not have to.
 
-    Without COMMAND all commands are compiled, which takes some minutes on all cores. What is there already is not
-    compiled again, so an interrupted run goes on where it ended.
+    Without COMMAND it compiles all commands, which takes some minutes on all cores. It does not compile anything twice,
+    so an interrupted run continues where it ended.
     """
     from deptree_cli.cli.recipes import RECIPES  # these load NumPy: when there is work
     from deptree_cli.cli.warming import warm_up

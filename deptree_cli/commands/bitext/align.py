@@ -53,13 +53,13 @@ have their probabilities too. The methods to compute these:
     "--threshold",
     type=FloatRange(0, 1),
     metavar="P",
-    help="Links that are more probable than this.  [default: those of the best alignment]",
+    help="Write all links above this probability.  [default: those of the best alignment]",
 )
 @reading_option(
     "--gold",
     type=INPUT,
     multiple=True,
-    help="Known links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
+    help="Gold links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
     " recall and alignment error rate (Och and Ney 2003) are shown.",
 )
 @report_options("links", plot=False)

@@ -28,11 +28,11 @@ HELP = """Compute the probability of every link: how often each source word is l
 
 Writes JSON Lines: sent_id, p and q (the numbers of words) and expectations, a row for each source word; log_z, the log
 partition function, where it is exact. Methods that are random, and go on for as long as they are told to, add
-standard_errors, iterations (of each chain), effective_size (as good as how many independent iterations) and, with
+standard_errors, iterations (of each chain), effective_size (the effective sample size) and, with
 chains, r_hat: how far these differ, 1 at best. Or arrays (-o FILE.npz, .npy, .safetensors): the expectations under the
 names read, and standard errors under NAME.standard_errors.
 
-Ctrl-C makes do with the iterations so far: what is done is written whole, the exit code is 130.
+Ctrl-C stops early and writes what there is; the exit status is then 130.
 
 Where there is time for it the exact method is best; it takes O(p^3 q^3), some 8 milliseconds for two sentences of 20
 words. The methods:

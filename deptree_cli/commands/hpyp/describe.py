@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
 @model_argument
 @bare_row_options
-@writing_option("--output", "-o", type=OUTPUT, help="Where to write; renamed into place when whole.")
+@writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
 def describe(model: str, writing: Writing, output: str | None) -> int:
     """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
 

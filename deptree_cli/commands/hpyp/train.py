@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     type=OUTPUT,
     required=True,
     section=WRITING,
-    help="Where to write the model, renamed into place when whole; and again after every iteration.",
+    help="Where to write the model, after every iteration. The file appears only when complete.",
 )
 @reading_option(
     "--tags", type=click.Choice(["upos", "xpos"]), default="upos", help="The column of tags.  [default: upos]"
@@ -82,16 +82,16 @@ if TYPE_CHECKING:
     "--seed",
     type=IntRange(0),
     metavar="N",
-    help="Same seed, same bytes.  [default: a fresh one, shown on stderr; with --resume that of the model]",
+    help="Make the run repeatable.  [default: a fresh one, shown on stderr; with --resume that of the model]",
 )
 @running_option(
     "--on-error",
     type=click.Choice(["fail", "skip"]),
     default="fail",
-    help="Stop at a sentence that is no tree to train on, or skip, name and count it.  [default: fail]",
+    help="Stop at the first unusable sentence, or leave it out and report it.  [default: fail]",
 )
-@running_option("--quiet", "-q", is_flag=True, help="Nothing on stderr but errors.")
-@running_option("--verbose", "-v", is_flag=True, help="The signature on stderr in any case; not with -q.")
+@running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr.")
+@running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q.")
 def train(**options: Any) -> int:
     """Train a parser on a treebank: CoNLL-U with tags and trees, several files one after another.
 

@@ -1,4 +1,4 @@
-"""The register of parsers that can be asked for their edge scores: an entry each.
+"""The register of parsers that can be asked for their arc scores: an entry each.
 
 A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
 is called. The scores come out as its preset lays them out (`io/scores/presets.py`). To add a parser, write it in a file
