@@ -16,6 +16,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.jax import beam, conditionals
+from tests.jax.digits import float64
 from tests.masks import CYCLE
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -76,7 +77,7 @@ def check_every_tree_once(found: beam.BeamSample, b: int, distribution: TreeDist
 
 def test_in_float64(graphs, quick: None) -> None:
     """The same to thirteen digits."""
-    with jax.enable_x64(True):
+    with float64():
         batch, lengths = padded([graphs.gaussian(3, scale) for scale in (1, 30, 300)], np.float64)
         found = beam.stochastic_beam_search(jax.random.key(2), batch, 10, lengths)
         assert found.log_probs.dtype == np.float64
@@ -166,7 +167,7 @@ KEYS, LENGTHS = jax.random.split(jax.random.key(5), 3), np.full(3, 3)
 def test_weights_of_rare_trees() -> None:
     """x / (1 - exp(-x)) is 1 + x/2 where x is small, to 1e-10 of float64: without x/2 it is off by up to 2e-5."""
     log_expected = np.array([-9.9, -10.0, -10.1, -12.0, -15.0, -40.0])
-    with jax.enable_x64(True):
+    with float64():
         log_probs = jnp.asarray(log_expected - 3.0)
         found = beam.BeamSample(jnp.zeros((6, 2)), log_probs, log_probs, jnp.asarray(-3.0)).weights
     x = np.exp(log_expected)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob, marginals
+from tests.jax.digits import float64
 
 # Of float32 the last sentence has fewer: all its trees are e^-1000 beside the largest weights of columns.
 ERRORS = np.array([3e-6] * 5 + [4e-4])
@@ -109,7 +110,7 @@ def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: An
 def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) -> None:
     """Once and twice, in float64: the second derivative of an entropy is the third of log Z."""
     how = sentences.how
-    with jax.enable_x64(True):
+    with float64():
         scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
         direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
         step = 1e-5 * direction
@@ -145,7 +146,7 @@ def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None
     np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-5)
     np.testing.assert_allclose(log_prob(scores, heads), log_prob(plain, heads), atol=1e-5)
     np.testing.assert_allclose(kl(scores, scores[::-1]), kl(plain, plain[::-1]), rtol=1e-5, atol=1e-5)
-    with jax.enable_x64(True):
+    with float64():
         scores, plain = scores.astype(np.float64), plain.astype(np.float64)
         np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
         how = {"lengths": np.full(6, 4), "single_root": True, "projective": False}

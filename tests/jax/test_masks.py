@@ -19,6 +19,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob, marginals
+from tests.jax.digits import float64
 from tests.masks import CYCLE, DIGITS, Exact, Graph, Worst, pairs
 
 GRAPHS = 100  # 500 were looked at once
@@ -112,7 +113,7 @@ def look(count: int, dtype: Any, projective: bool) -> tuple[Worst, dict[str, lis
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_question_is_answered_right_or_refused(dtype: Any, projective: bool) -> None:
     """Refused are sentences that need a mask in every tree, and divergences from those that mask likely arcs."""
-    with jax.enable_x64(dtype == np.float64):
+    with float64(dtype == np.float64):
         worst, refused, needed = look(GRAPHS, dtype, projective)
     worst.check(WITHIN[dtype])
     assert "log_partition by kernels" not in refused

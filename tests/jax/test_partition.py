@@ -18,6 +18,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import log_partition, marginals
 from deptree_cli.jax.batches import batch_of, require_trees
+from tests.jax.digits import float64
 
 SCALES = (1.0, 10.0, 30.0, 100.0)
 STATIC = ("projective", "implementation")
@@ -27,7 +28,7 @@ EACH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 @pytest.fixture
 def x64() -> Iterator[None]:
     """float64, for one test."""
-    with jax.enable_x64(True):
+    with float64():
         yield
 
 
