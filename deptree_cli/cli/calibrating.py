@@ -56,4 +56,4 @@ def draw_calibration(found: Calibration, path: str) -> None:
 
 def no_known_heads() -> DeptreeError:
     """Return the error of a comparison with nothing."""
-    return DeptreeError("no word of --gold has a known head", "Give sentences with HEADs")
+    return DeptreeError("no word of --gold has a head", "Give sentences with HEADs")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +14,14 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
+    LabelledVotes,
     Mixture,
     Pooled,
     Shares,
     consensus,
     fit_mixture,
     fit_product,
+    majority_labels,
     mixture,
     product,
     tree_shares,
@@ -161,27 +162,12 @@ class Mix:
         ]
         found = mixture(shares, self.weights)
         heads = consensus(found.marginals, sentence.space)
-        return Mixed(sentence.read, found, heads, self._labels(sentence.members, heads))
-
-    def _labels(self, members: Sequence[ArcFactored | TreeSet], heads: Heads) -> list[str] | None:
-        """For each word the label that most votes for its head have; None where no tree has labels."""
-        votes = [Counter[str]() for _ in heads]
-        for weight, each in zip(self.weights.tolist(), members, strict=True):
-            if isinstance(each, TreeSet) and each.labels:
-                shares = weight * each.times / each.times.sum()
-                for share, tree, labels in zip(shares.tolist(), each.heads, each.labels, strict=True):
-                    for word in np.flatnonzero(tree == heads).tolist():
-                        votes[word][labels[word]] += share
-        if not any(votes):
-            return None
-        return [
-            vote.most_common(1)[0][0] if vote else usual(int(head)) for vote, head in zip(votes, heads, strict=True)
+        sets = [
+            LabelledVotes(weight, each.heads, each.times, each.labels)
+            for weight, each in zip(self.weights.tolist(), sentence.members, strict=True)
+            if isinstance(each, TreeSet) and each.labels
         ]
-
-
-def usual(head: int) -> str:
-    """Return the label of a head that nobody votes for."""
-    return "root" if head == 0 else "dep"
+        return Mixed(sentence.read, found, heads, majority_labels(heads, sets) if sets else None)
 
 
 @dataclass(frozen=True, eq=False)

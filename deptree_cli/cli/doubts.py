@@ -273,4 +273,6 @@ class DoubtRanking(Ranking):
         if self._words:
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
+            if self._errors > self._words / 2:
+                yield "more than half: is SCORES read as it is meant? deptree inspect tells"
         yield from super().lines()

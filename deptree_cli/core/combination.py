@@ -7,6 +7,7 @@ expected attachment score needs. Genest and Zidek 1986; for parsers Sagae and La
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -88,6 +89,35 @@ def consensus(marginals: Float, space: TreeSpace) -> Heads:
     scores[:, 0] = -np.inf
     np.fill_diagonal(scores, -np.inf)
     return space.maximum_tree(scores)[0]
+
+
+class LabelledVotes(NamedTuple):
+    """The labelled trees of one member of a mixture.
+
+    Attributes:
+        weight: of the member.
+        heads, times: (k, n) trees, given (k,) times each.
+        labels: k times n names.
+    """
+
+    weight: float
+    heads: Heads
+    times: Int
+    labels: Sequence[Sequence[str]]
+
+
+def majority_labels(heads: Heads, votes: Sequence[LabelledVotes]) -> list[str]:
+    """For each word of a tree, (n,) heads, the label with most weight among the trees that have this head of it.
+
+    Where none has, it is ``root`` for an arc from ROOT, else ``dep``.
+    """
+    found = [Counter[str]() for _ in heads]
+    for weight, trees, times, labels in votes:
+        for share, tree, names in zip((weight * times / times.sum()).tolist(), trees, labels, strict=True):
+            for word in np.flatnonzero(tree == heads).tolist():
+                found[word][names[word]] += share
+    usual = np.where(heads == 0, "root", "dep").tolist()
+    return [each.most_common(1)[0][0] if each else name for each, name in zip(found, usual, strict=True)]
 
 
 class Pooled(NamedTuple):
@@ -183,5 +213,5 @@ def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
             f"{counted(len(found), 'weight')} for {counted(size, 'file')}", "Give one for each file, in their order"
         )
     if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
-        raise DeptreeError("weights must be positive numbers, or 0 to leave a file out", "Give such weights")
+        raise DeptreeError("a weight is negative or no number, or all are 0", "Give 0 to files that are left out")
     return found / found.sum() if mixed else found

@@ -179,3 +179,10 @@ def test_marks_of_a_report_stand_in_rows_and_what_is_fine_is_left_out(done, put)
     before = {row["sent_id"]: row for row in done(*line, "--per", "sentence").rows}
     assert found["ru-1"]["expected_errors"] < before["ru-1"]["expected_errors"] - 0.4
     assert found["cs-1"] | {"rank": 0} == before["cs-1"] | {"rank": 0}
+
+
+def test_scores_that_are_read_in_a_wrong_way_are_suspected(done) -> None:
+    """Most heads are doubted then, and so they are not if the layout is right."""
+    line = ("doubt", DATA / "scores.npy", "--conllu", GOLD, "--top", 1, "--from")
+    assert "deptree: more than half: is SCORES read as it is meant? deptree inspect tells" in done(*line, "synjax").said
+    assert not any("more than half" in said for said in done(*line, "supar").said)

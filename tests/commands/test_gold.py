@@ -86,7 +86,7 @@ def test_attachment_without_known_heads_is_null(done, put):
             "sent_id": "en-2",
             "n": 8,
             quantity: None,
-            "reason": "no word of the sentence has a known head",
+            "reason": "no word of the sentence has a gold head",
         }
 
 
@@ -95,7 +95,7 @@ def test_a_calibration_over_no_words_is_an_error(deptree, put, options):
     gold = put("gold.conllu", without_heads(TEXT))
     ran = deptree("decode", *SCORES, "--gold", gold, *options, "-o", "trees.jsonl")
     assert ran.code == 2
-    assert ran.said == ["deptree: no word of --gold has a known head. Give sentences with HEADs."]
+    assert ran.said == ["deptree: no word of --gold has a head. Give sentences with HEADs."]
     assert not Path("trees.jsonl").exists()
 
 

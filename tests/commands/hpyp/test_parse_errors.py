@@ -31,7 +31,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", "-", "--gold", "-"), BARE, r"standard input \(-\) can be read only once"),
         (("{model}", RAW, RAW, "--scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
         (("{model}", RAW, "--gold", "b.conllu"), "", r"\(raw-01\): b\.conllu:1 has 1 word where there are \d"),
-        (("{model}", "b.conllu", "--tags", "predict", "--gold", "b.conllu"), "", r"no word of --gold has a known head"),
+        (("{model}", "b.conllu", "--tags", "predict", "--gold", "b.conllu"), "", r"no word of --gold has a head"),
         (
             ("{model}", "two.conllu", "--tags", "predict", "--gold", "b.conllu"),
             "",
