@@ -57,8 +57,9 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def deptree(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`deptree` with arguments and bytes for standard input, in this process: for the many cases."""
+def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`deptree` with arguments and bytes for standard input, in this process and an empty folder: for the many cases."""
+    monkeypatch.chdir(tmp_path)
 
     def run(*args: object, stdin: bytes = b"") -> Ran:
         out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
