@@ -58,7 +58,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`deptree` with arguments and bytes for standard input, in this process and an empty folder: for the many cases."""
+    """`deptree` with arguments and bytes for standard input, in this process and an empty folder: for most cases."""
     monkeypatch.chdir(tmp_path)
 
     def run(*args: object, stdin: bytes = b"") -> Ran:
