@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -17,10 +17,11 @@ from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.io.files.streams import place_of
+from deptree_cli.io.members import Member, Members, read_members, with_records
 from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.compared import ComparedTrees, WithScores
-from deptree_cli.io.trees.sets import ComparedSets, WithDistribution, read_compared_sets, with_records
 
 _NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
@@ -46,13 +47,25 @@ def beside_trees(scores: ScoreOptions, system: str, gold: str | None) -> Source[
     return Source(source.items, prepare, source.signature_fields, last_notice=source.last_notice)
 
 
-def beside_sets(scores: ScoreOptions, paths: Sequence[str]) -> Source[ComparedSets, Any]:
+def beside_sets(scores: ScoreOptions, paths: Sequence[str]) -> Source[Members, Any]:
     """The sentences of files of trees with their trees from each, and the distribution of each."""
     source, files = scores.source(), scores.files[0]
     records = records_side(iter(source.items), files.source, files.conllu)
-    found = with_records(read_compared_sets(paths), place_of(paths[0]), records, scores.how.layout)
+    found = with_records(read_members(list(map(Member, paths))), place_of(paths[0]), records, scores.how.layout)
     items, prepare = Counted(found, share=share_of(paths[:1])), WithDistribution(source.prepare)
     return Source(items, prepare, source.signature_fields, last_notice=source.last_notice)
+
+
+@dataclass(frozen=True)
+class WithDistribution:
+    """Makes sets of trees beside the distribution of their sentence; it travels to worker processes."""
+
+    prepare: Callable[[Record], ScoredSentence]
+
+    def __call__(self, members: Members) -> tuple[Members, ScoredSentence]:
+        """The two."""
+        (record,) = members.records
+        return members, self.prepare(record)
 
 
 def scores_beside_options(help: str) -> Decorator[Any]:

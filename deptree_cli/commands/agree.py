@@ -37,8 +37,8 @@ from deptree_cli.core.agreement import agreement as agreeing
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.members import Member, Members, read_members
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees.sets import ComparedSets, read_compared_sets
 
 SENTENCE, LABEL = "sentence", "label"
 
@@ -119,13 +119,13 @@ def _check(
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[ComparedSets, Any]:
+def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[Members, Any]:
     if scores is not None:
         return beside_sets(scores, trees)
-    return Source(Counted(read_compared_sets(trees), share=share_of(trees[:1])))
+    return Source(Counted(read_members(list(map(Member, trees))), share=share_of(trees[:1])))
 
 
-def _agreement(job: Job[ComparedSets, Any], trees: Sequence[str], per: str | None) -> int:
+def _agreement(job: Job[Members, Any], trees: Sequence[str], per: str | None) -> int:
     if per == SENTENCE:
         return job.write(Compare(tuple(trees)), sheet=Sheet(agreement.BY_SENTENCE))
     if per == LABEL:
@@ -155,7 +155,7 @@ class Compare:
 
     trees: tuple[str, ...]
 
-    def __call__(self, prepared: ComparedSets | tuple[ComparedSets, ScoredSentence], _: None) -> Result:
+    def __call__(self, prepared: Members | tuple[Members, ScoredSentence], _: None) -> Result:
         """The work on one sentence."""
         compared, scored = prepared if isinstance(prepared, tuple) else (prepared, None)
         names, labels = numbered([each.labels for each in compared.sets])
@@ -167,7 +167,7 @@ class Compare:
         counts = _counts(shares, names, chance)
         return Result(self._rows(compared, counts), counts)
 
-    def _rows(self, compared: ComparedSets, counts: SentenceAgreement) -> list[Row]:
+    def _rows(self, compared: Members, counts: SentenceAgreement) -> list[Row]:
         chance = None if counts.chance is None else counts.chance / counts.words
         return [
             {
@@ -204,7 +204,7 @@ class Test:
 
     permutations: int
 
-    def __call__(self, compared: ComparedSets, rng: np.random.Generator) -> Result:
+    def __call__(self, compared: Members, rng: np.random.Generator) -> Result:
         """The work on one sentence."""
         sets = compared.sets
         samples = two_samples([each.heads for each in sets], [each.times for each in sets])

@@ -11,7 +11,7 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.beside import sentences, with_gold
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, lines_of, open_input, place_of
-from deptree_cli.io.join import joined
+from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.json_lines import objects
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_records, records_side
@@ -42,7 +42,7 @@ class Member:
     def side(self, conllu: str | None) -> Side[Any]:
         """Its sentences, at the lengths of those in a CoNLL-U file if there is one."""
         if self.scores is None or self.layout is None:
-            return Side(read_sets(self.path), "trees", place_of(self.path))
+            return Side(read_sets(self.path), "sentences", place_of(self.path))
         return records_side(read_records(self.scores, self.layout, conllu), self.scores, conllu)
 
 
@@ -67,9 +67,19 @@ class Members:
     found: tuple[Record | TreeSet, ...] = ()
 
     @property
+    def sets(self) -> list[TreeSet]:
+        """What files of trees have of it."""
+        return [each for each in self.found if isinstance(each, TreeSet)]
+
+    @property
+    def records(self) -> list[Record]:
+        """What score files have of it."""
+        return [each for each in self.found if isinstance(each, Record)]
+
+    @property
     def notice(self) -> str:
         """What the user must hear of how scores were read."""
-        return "\n".join(filter(None, (each.notice for each in self.found if isinstance(each, Record))))
+        return "\n".join(filter(None, (each.notice for each in self.records)))
 
 
 def is_of_trees(path: str) -> bool:
@@ -89,23 +99,34 @@ def is_of_trees(path: str) -> bool:
         return fmt is not None and file.head.lstrip(b"\xef\xbb\xbf")[:1] in (b"#", b"1")
 
 
-def read_members(members: Sequence[Member], conllu: str | None, gold: str | None) -> Iterator[Members | DeptreeError]:
+def read_members(
+    members: Sequence[Member], conllu: str | None = None, gold: str | None = None
+) -> Iterator[Members | DeptreeError]:
     """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
 
     Raises:
         DeptreeError: the files do not hold the same sentences (`joined`).
     """
     rest = list(members)
+    place = place_of(conllu or members[0].path)
     if conllu is not None:
         found = _led(sentences([conllu]), _of_block)
     else:
         first = rest.pop(0)
         found = _led(first.side(None), partial(_of_first, layout=first.layout))
     for member in rest:
-        found = joined(Side(found, "sentences"), member.side(conllu), _adding(member.layout))
+        found = joined(Side(found, "sentences", place), member.side(conllu), _adding(member.layout))
     if gold is not None:
-        found = with_gold(Side(found, "sentences"), [gold], lambda each: each.n)
+        found = with_gold(Side(found, "sentences", place), [gold], lambda each: each.n)
     yield from found
+
+
+def with_records(
+    members: Iterator[Members | DeptreeError], place: str, records: Side[Record], layout: Layout
+) -> Iterator[Members | DeptreeError]:
+    """The sentences of the file at `place`, each with its scores of this layout, also found by running numbers."""
+    by_number = replace(records, names=lambda record: (record.sent_id,))
+    return joined(Side(members, "sentences", place), by_number, _adding(layout), leftover=IGNORE)
 
 
 def _led(side: Side[Any], begun: Callable[[Any], Members]) -> Iterator[Members | DeptreeError]:
@@ -138,7 +159,7 @@ def _adding(layout: Layout | None) -> Callable[[Members, Record | TreeSet, int],
 
     def add(members: Members, item: Record | TreeSet, _: int) -> Members:
         if (n := _words(item, layout)) != members.n:
-            raise OutOfStep(f"{item.place} has {counted(n, 'word')}, not {members.n}", _SAME)
+            raise OutOfStep(f"{counted(n, 'word')} at {item.place}, but {members.n} here", _SAME)
         return replace(members, found=(*members.found, item))
 
     return add

@@ -35,4 +35,4 @@ def test_what_is_refused(deptree, refused, given, says: str) -> None:
 
 def test_another_length_names_both(deptree, refused) -> None:
     ran = deptree("combine", A, f"{DATA / 'scores.npy'}:supar", "-q", "-o", "x.npz")
-    refused(ran, "scores.npz", "(en-1)", "scores.npy, matrix 1 has 9 words, not 8")
+    refused(ran, "scores.npz", "(en-1)", "9 words at", "scores.npy, matrix 1, but 8 here")
