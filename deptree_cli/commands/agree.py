@@ -52,7 +52,12 @@ PERMUTATIONS, ALPHA = 999, 0.05
     epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
 )
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@option("--per", type=click.Choice([SENTENCE, LABEL]), metavar="sentence|label", help="A row for each sentence or label.")
+@option(
+    "--per",
+    type=click.Choice([SENTENCE, LABEL]),
+    metavar="sentence|label",
+    help="Write a row for each sentence or label of a pair.",
+)
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
 @option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
 @option(
