@@ -52,9 +52,14 @@ PERMUTATIONS, ALPHA = 999, 0.05
     epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
 )
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@option("--per", type=click.Choice([SENTENCE, LABEL]), metavar="sentence|label", help="A row for each, of each pair.")
+@option(
+    "--per",
+    type=click.Choice([SENTENCE, LABEL]),
+    metavar="sentence|label",
+    help="Write a row for each sentence or label of a pair.",
+)
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
-@option("--permutations", type=IntRange(1), metavar="N", help=f"Of --test.  [default: {PERMUTATIONS}]")
+@option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
 @option(
     "--alpha",
     type=FloatRange(0, 1, True, True),
@@ -77,9 +82,10 @@ def agree(
 ) -> int:
     """Measure how far trees agree, beyond chance too: of annotators, of parsers, or sets of samples.
 
-    Files are CoNLL-U or JSON Lines of sent_id and heads, of the same sentences. All trees of a sentence stand together;
-    X/sample_3 is a tree of X. Writes a row for each pair of files: how often a random tree of one has the same head as
-    a random tree of the other (labelled: and the same label), how often that is so by chance, and kappa.
+    Files are CoNLL-U or JSON Lines of sent_id and heads, of the same sentences. The trees of a sentence follow each
+    other; X/sample_3 is a tree of X, and count says how often a tree was sampled. Writes a row for each pair of files:
+    how often a random tree of one has the same head as a random tree of the other (labelled: and the same label), how
+    often that is so by chance, and kappa.
 
     --test is a permutation test. Exit status: 0 no difference found, 1 found (or sentences were skipped), 2 unusable.
     """
