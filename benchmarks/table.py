@@ -54,13 +54,14 @@ class Table:
         Raises:
             LookupError: there is no such row or column.
         """
-        rows_by_name = {shown(row[0]): row for row in self.rows}
-        missing = [name for name in rows if name not in rows_by_name]
+        names = [shown(row[0]) for row in self.rows]
+        missing = [name for name in rows if name not in names]
         missing += [name for name in columns if name not in self.columns]
         if missing:
             raise LookupError(f"{self.name} has no row or column {missing[0]!r}")
         places = [0, *(self.columns.index(name) for name in columns or self.columns[1:])]
-        chosen = [[rows_by_name[name][place] for place in places] for name in rows or rows_by_name]
+        picked = [self.rows[names.index(name)] for name in rows] if rows else self.rows
+        chosen = [[row[place] for place in places] for row in picked]
         return Table(self.name, [self.columns[place] for place in places], chosen, self.unit)
 
     def markdown(self) -> str:
