@@ -171,10 +171,10 @@ def test_sentences(parser: Parser) -> None:
     for same in (known, (tuple(FORMS), tuple(TAGS)), [FORMS, TAGS]):
         assert parser.parse(same).heads.tolist() == parser.parse((FORMS, TAGS)).heads.tolist()
     cases = [
-        ("a sentence is a string", "The dog"),
+        ("the sentence is a string", "The dog"),
         ("no word has a tag", FORMS),
         ("no word has a tag", ("The", "dog")),
-        ("neither words nor a pair", (FORMS, TAGS, TAGS)),
+        ("neither a list of words nor a pair", (FORMS, TAGS, TAGS)),
         ("knows none of the tags DT, X\\.", (["a", "b", "c"], ["X", "DT", "_"])),
         ("2 forms, 1 tags", (["a", "b"], ["c"])),
         ("at least one word", ([], [])),

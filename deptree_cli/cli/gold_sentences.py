@@ -37,9 +37,9 @@ _OPTIONS = [
         "--gold",
         type=INPUT,
         multiple=True,
-        help="Gold trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
-        " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"
-        " probabilities.",
+        often=True,
+        help="Gold trees: the same sentences in CoNLL-U. Reports attachment scores, with and without punctuation, and"
+        " tag accuracy; with --scores or --plot also the calibration of arc probabilities.",
     ),
 ]
 

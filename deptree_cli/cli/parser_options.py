@@ -127,7 +127,7 @@ particles_option = option(
     type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
-    help=f"More is slower and closer to the exact result.  [default: {PARTICLES}]",
+    help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
 )
 
 filters_option = option(
@@ -135,7 +135,7 @@ filters_option = option(
     type=IntRange(1, 1000),
     default=FILTERS,
     metavar="R",
-    help=f"Independent filters; with two or more, their spread gives the error of the mean.  [default: {FILTERS}]",
+    help=f"Repeat the estimate R times and average; 2 or more give its standard error.  [default: {FILTERS}]",
 )
 
 _OPTIONS: list[Decorator[Any]] = [
@@ -145,8 +145,8 @@ _OPTIONS: list[Decorator[Any]] = [
         "--tags",
         type=click.Choice(["given", "predict"]),
         default="given",
-        help="Take parts of speech from the sentences, or predict them all. Given tags that are missing (_) or that the"
-        " model does not know are predicted or summed out too; many of them are an error.  [default: given]",
+        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown ones are predicted anyway; many are an"
+        " error.  [default: given]",
     ),
     particles_option,
 ]

@@ -175,6 +175,6 @@ class AlignmentDistribution(Frozen):
         from deptree_cli.core.bitext.program import LinkProgram
 
         if heuristic and heuristic.log_scores.shape != self.log_scores.shape:
-            problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
+            problem = f"the heuristic has {heuristic.p} x {heuristic.q} words, the pair {self.p} x {self.q}"
             raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
         return LinkProgram(self.shifted, (heuristic or self).link_scores)

@@ -43,9 +43,9 @@ class Annotated:
         lengths = [len(part) for part in (self.forms, self.tags, self.heads, self.deprels)]
         if len(set(lengths)) != 1 or not lengths[0]:
             counts = "{} forms, {} tags, {} heads and {} labels".format(*lengths)
-            raise self._problem(counts, "Give every word one of each, and at least one word")
+            raise self._problem(counts, "Give one of each for every word, and at least one word")
         if self.heads.min() < NO_HEAD or self.heads.max() > self.n:
-            problem = f"the heads are {self.heads.min()} to {self.heads.max()}"
+            problem = f"heads range from {self.heads.min()} to {self.heads.max()}"
             raise self._problem(problem, f"Give -1 (unknown), 0 (ROOT) or the number of a word, 1 to {self.n}")
 
     @property
@@ -84,11 +84,11 @@ class Annotated:
             raise self._problem(problem, "Train on sentences with complete trees")
         roots = int((self.heads == 0).sum())
         if roots > 1:
-            raise self._problem(f"{roots} words have HEAD 0, and the parser knows trees with one root", _SEVERAL_ROOTS)
+            raise self._problem(f"{roots} words have HEAD 0, but the parser needs trees with one root", _SEVERAL_ROOTS)
         cycle = _cycle(self.heads)
         if cycle:
             words = " -> ".join(map(str, [*cycle, cycle[0]]))
-            raise self._problem(f"the heads are no tree: they lead in a circle, {words}", "Correct HEAD of these words")
+            raise self._problem(f"not a tree: the heads form a cycle, {words}", "Correct HEAD of these words")
 
     def _check(self, name: str, symbols: tuple[str, ...]) -> None:
         for word, symbol in enumerate(symbols, 1):

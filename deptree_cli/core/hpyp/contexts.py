@@ -105,13 +105,13 @@ class Contexts:
 def _check(elements: tuple[str, ...], allowed: list[str]) -> None:
     for element in elements:
         if element == NEXT and NEXT not in allowed:
-            raise DeptreeError(f"{NEXT} is not known yet", f"Use {NEXT} for word only")
+            raise DeptreeError(f"{NEXT} is known only when the word is predicted", f"Use {NEXT} in word only")
         if element not in allowed:
             raise DeptreeError(f"there is no element {element!r}", _did_you_mean(element, allowed))
         if elements.count(element) > 1:
-            raise DeptreeError(f"{element} is there twice", "Keep the first")
+            raise DeptreeError(f"{element} is listed twice", "Remove one")
     if len(elements) > MOST_ELEMENTS:
-        raise DeptreeError(f"a context of {len(elements)} elements is too long", f"Use {MOST_ELEMENTS} at most")
+        raise DeptreeError(f"a context of {len(elements)} elements is too long", f"Use at most {MOST_ELEMENTS}")
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...]:

@@ -49,25 +49,25 @@ _TIME = ("iterations", "seconds")
 METHODS = Register(
     "method",
     [
-        Method("exact", "nothing is pruned, and nothing is random", exact),
+        Method("exact", "sums over everything; nothing is pruned, nothing is random", exact),
         Method(
             "randomized",
-            "chains over pruning masks that prune most (Bouchard-Cote, Petrov and Klein 2009); right in the limit",
+            "averages over random pruning masks (Bouchard-Cote, Petrov and Klein 2009); exact in the limit",
             randomized,
             (*_TIME, "chains", "burn_in", "counts"),
             is_random=True,
         ),
-        Method("fixed", "one pruning mask, of what a simpler model is confident of; biased", fixed, is_random=True),
+        Method("fixed", "one pruning mask: keeps what a simpler model is confident of; biased", fixed, is_random=True),
         Method(
             "tic-tac-toe",
-            "one pruning mask, of the best parts by a simpler model (Zhang and Gildea 2005); biased",
+            "one pruning mask: keeps the best parts by a simpler model (Zhang and Gildea 2005); biased",
             tic_tac_toe,
             ("margin",),
             by_merits=True,
         ),
         Method(
             "rdp",
-            "runs that keep the best parts and sample some others (Fu, Cunningham and Lapata 2022); right in the limit",
+            "keeps the best parts and samples others (Fu, Cunningham and Lapata 2022); exact in the limit",
             randomized_states,
             (*_TIME, "kept"),
             is_random=True,
@@ -98,6 +98,6 @@ def expectations(
     """
     found = METHODS.get(method)
     if found.by_merits and not isinstance(program, CellProgram):
-        raise DeptreeError(f"{method} needs the merits of states", "Make the program a CellProgram")
+        raise DeptreeError(f"{method} needs the merits of states", "Derive the program from CellProgram")
     stream = stream_of(rng, seed)
     return found.estimate(program, offshoot(stream) if stream is rng else stream, Settings(**settings))

@@ -62,7 +62,7 @@ class Program(ABC, Generic[Mask, Chart, Structure]):
 
     def no_structure(self) -> DeptreeError:
         """Return the error of a program that has no structure at all."""
-        return DeptreeError("there is no structure to sum over", "Allow more of them")
+        return DeptreeError("there is no structure to sum over", "Allow more structures")
 
     def everything(self) -> Mask:
         """Return the mask that prunes nothing."""

@@ -109,7 +109,7 @@ def test_other_methods(done: Run) -> None:
 def test_a_method_is_for_probabilities(deptree: Run) -> None:
     ran = deptree("bitext", "align", PAIRS, "--method", "randomized")
     assert ran.code == 2
-    assert "--method is for --threshold" in ran.err
+    assert "--method needs --threshold" in ran.err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

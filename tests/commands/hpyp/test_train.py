@@ -177,7 +177,7 @@ def test_going_on_with_nothing_left_to_do(train) -> None:
 
 def test_going_on_from_nothing(train) -> None:
     ran = train("--resume", "--seed", 5)
-    assert ran.said[0] == "deptree: m.npz is not there yet: training begins from the start"
+    assert ran.said[0] == "deptree: m.npz does not exist yet: training starts from the beginning"
     assert Path("m.npz").exists()
 
 
@@ -189,7 +189,7 @@ def test_going_on_from_nothing(train) -> None:
         (["--oracle", "sampled"], "the model was trained with --oracle static"),
         (["--unlexicalised"], "the model was trained with other contexts"),
         (["--unlabelled", "small.conllu"], "the model was trained without --unlabelled"),
-        (["--iterations", 2], "the model has gone farther than that: --iterations 3"),
+        (["--iterations", 2], "the model is already at --iterations 3"),
         (["other.conllu"], "the model was trained on other data"),
     ],
 )
@@ -218,7 +218,7 @@ def test_going_on_from_what_is_no_model(deptree, put, small) -> None:
         (["-m", "m.npz"], "Missing argument 'TREEBANK...'"),
         (["smal.conllu", "-m", "m.npz"], "no such file. Did you mean small.conllu?"),
         (["-", "-m", "m.npz", "--unlabelled", "-"], "standard input (-) can be read only once"),
-        (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes is for --unlabelled"),
+        (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes needs --unlabelled"),
         (["small.conllu", "-m", "m.npz", "--iterations", 0], "--iterations"),
         (["small.conllu", "-m", "m.npz", "--resume", "--force"], "Remove one"),
     ],

@@ -113,7 +113,7 @@ def with_about(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "of version 2, and this deptree reads deptree-hpyp of version 1"),
+        ({"version": 2}, "version 2, but this deptree reads deptree-hpyp version 1"),
         ({"format": "other"}, "the model is other"),
         ({"words": "abc"}, "damaged"),
         ({"words": ["a", "a"]}, "damaged"),
