@@ -59,7 +59,7 @@ class BitextOptions:
         return [path for each in self.sources for path in each.paths]
 
     def source(self, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
-        """The sentence pairs, all files one after another, with the known links of `gold`; to be read once."""
+        """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)

@@ -21,7 +21,7 @@ from deptree_cli.io.json_lines import dump
 
 @dataclass(frozen=True)
 class GoldReport:
-    """Where a comparison with known heads or links goes.
+    """Where a comparison with gold heads or links goes.
 
     Attributes:
         path: of a file for it, as JSON; `-` is standard output. Without one it is a table on stderr.

@@ -31,7 +31,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to be parsed: its bytes, its words and tags, and the known tree if there is one."""
+    """A sentence to be parsed: its bytes, its words and tags, and the gold tree if there is one."""
 
     block: Block
     annotated: Annotated
@@ -108,7 +108,7 @@ class ParserOptions:
     def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Source[ReadSentence, Sentence]:
         """The sentences of all files in order.
 
-        paired: gives them what belongs to them, their known trees for example.
+        paired: gives them what belongs to them, their gold trees for example.
         """
         watched = None if self.predicts_tags else self.unknown_tags.watched
         items = Counted(paired(read_sentences(self.sentences, watched)), share=share_of(self.sentences))

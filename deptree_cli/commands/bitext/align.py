@@ -100,7 +100,7 @@ def align(
 
 
 class LinkAgreement(Fold[LinkCounts]):
-    """How far links agree with known ones; each pair counts with its own counts."""
+    """How far links agree with gold ones; each pair counts with its own counts."""
 
     attribute = "agreement"
 
@@ -116,7 +116,7 @@ class LinkAgreement(Fold[LinkCounts]):
     def tables(self) -> Iterator[Table]:
         *counts, precision, recall, error = self._counts.summary().values()
         rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
-        yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])
+        yield Table("agreement with gold links", _COLUMNS, [[*counts, *rates]])
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Aligned:
 
     @property
     def agreement(self) -> LinkCounts | None:
-        """How they agree with known ones, if there are some."""
+        """How they agree with gold ones, if there are some."""
         known = self.pair.record.known
         return LinkCounts.of(self.links, known) if known else None
 

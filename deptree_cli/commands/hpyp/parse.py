@@ -181,7 +181,7 @@ class Parsed(AsTrees):
 
     @property
     def compared(self) -> Compared | None:
-        """How the one tree compares with the known one, if there is one."""
+        """How the one tree compares with the gold one, if there is one."""
         gold, found = self.sentence.gold, self.parsed
         if gold is None or found.deprels is None:
             return None

@@ -1,4 +1,4 @@
-"""Links between source and target words, and how those that were found agree with known ones (Och and Ney 2003)."""
+"""Links between source and target words, and how those that were found agree with gold ones (Och and Ney 2003)."""
 
 from __future__ import annotations
 

@@ -18,18 +18,18 @@ _SEVERAL_ROOTS = "Keep one root: attach the others to it, or leave the sentence 
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A sentence with what is known about it.
+    """A sentence: words, tags and, if known, heads and labels.
 
     Attributes:
         sent_id: the name that messages and output use.
-        place: ``file:line``, for messages; empty where the sentence comes from no file.
+        place: ``file:line``, for messages; empty if the sentence is not from a file.
         forms: the n words.
-        tags: their n parts of speech, ``_`` where unknown.
-        heads: (n,), 0 for ROOT, -1 where unknown.
-        deprels: the n labels, ``_`` where unknown.
+        tags: their n parts of speech, ``_`` if unknown.
+        heads: (n,), 0 for ROOT, -1 if unknown.
+        deprels: the n labels, ``_`` if unknown.
 
     Raises:
-        DeptreeError: there are no words, the parts differ in length, or a head is no word of the sentence.
+        DeptreeError: there are no words, the parts differ in length, or a head is not in the sentence.
     """
 
     sent_id: str
@@ -54,7 +54,7 @@ class Annotated:
         return len(self.forms)
 
     def check_forms(self) -> None:
-        """Make sure that a parser can learn the words, which it writes again.
+        """Check that a parser can learn the words and write them.
 
         Raises:
             DeptreeError: a form is empty or holds a control character.
@@ -62,10 +62,10 @@ class Annotated:
         self._check("form", self.forms)
 
     def check_trainable(self) -> None:
-        """Make sure that a parser can be trained on the sentence; it may lack tags and labels (`complete.py`).
+        """Check that a parser can be trained on the sentence; tags and labels may be missing (`complete.py`).
 
         Raises:
-            DeptreeError: a form, a tag or a label cannot be written again, or the heads are no tree with one root.
+            DeptreeError: a form, a tag or a label cannot be written, or the heads are not a tree with one root.
         """
         self.check_forms()
         self._check("tag", self.tags)
@@ -73,7 +73,7 @@ class Annotated:
         self.check_tree()
 
     def check_tree(self) -> None:
-        """Make sure that the heads are a tree with one root.
+        """Check that the heads are a tree with one root.
 
         Raises:
             DeptreeError: a head is unknown, words form a cycle, or the tree has several roots.

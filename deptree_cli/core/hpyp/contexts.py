@@ -35,18 +35,18 @@ ELEMENTS: dict[str, int] = {
 
 @dataclass(frozen=True)
 class Contexts:
-    """The elements of contexts, the most important first; the last is the first to be dropped.
+    """What actions, tags and words are predicted from: elements, the most important first; the last is dropped first.
 
     ``s1`` is the top of the stack, ``s4`` the fourth; ``.t`` a tag, ``.w`` a word; ``lc(s1)`` the leftmost left child
     so far, ``rc(s1)`` the rightmost right child; ``b.t`` the tag of the next word.
 
     Attributes:
-        action: of transitions.
-        tag: of the tag of the word that is shifted.
-        word: of that word, which is predicted after its tag; () leaves words out of the model altogether.
+        action: the context of transitions.
+        tag: of the tag of the next word.
+        word: of that word, which is predicted after its tag; () leaves words out of the model.
 
     Raises:
-        DeptreeError: an element is unknown, or there twice, or too many; ``b.t`` is used before it is known; words are
+        DeptreeError: an element is unknown or listed twice; there are too many; ``b.t`` is not in `word`; words are
             conditioned on but not predicted.
     """
 
@@ -76,10 +76,10 @@ class Contexts:
 
         Args:
             place: what messages call the document.
-            default: has the lists that the document leaves out; `LEXICALISED` if None.
+            default: for lists that the document leaves out; `LEXICALISED` if None.
 
         Raises:
-            DeptreeError: the text is not TOML, has other keys, or its lists are no contexts.
+            DeptreeError: the text is not TOML, has other keys, or its lists are not contexts.
         """
         try:
             found = tomllib.loads(text)

@@ -85,7 +85,7 @@ def expectations(
     seed: int | None = None,
     **settings: Any,
 ) -> Estimate:
-    """Work out the expectations of a program's features.
+    """Compute the expectations of a program's features.
 
     Args:
         method: a name in `METHODS`.
@@ -93,8 +93,8 @@ def expectations(
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
 
     Raises:
-        DeptreeError: there is no such method, it needs merits that the program does not have, the settings make no
-            sense, or there is no structure.
+        DeptreeError: the method is unknown or needs merits that the program lacks, a setting is invalid, or there is no
+            structure.
     """
     found = METHODS.get(method)
     if found.by_merits and not isinstance(program, CellProgram):
