@@ -16,7 +16,7 @@ def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bo
         partial: whether some may be missing (negative).
 
     Raises:
-        DeptreeError: they are not integers of that shape; or, if values can be checked, a word's head is itself, outside
+        DeptreeError: they are not integers of that shape; or, if values can be checked, a head is its word, outside
             the sentence, or missing although `partial` is false.
     """
     require_tensor("heads", heads)
