@@ -101,7 +101,7 @@ def test_contexts_of_a_file(train, deptree, put, small) -> None:
 
 def test_sentences_that_are_no_trees(deptree, put, small) -> None:
     put("bad.conllu", SENTENCE.format(1) + CYCLE + SENTENCE.format(2) + "1\tx\n\n")
-    refused(deptree("hpyp", "train", "bad.conllu", "-m", "m.npz"), "bad.conllu:5 (bad): ", "circle")
+    refused(deptree("hpyp", "train", "bad.conllu", "-m", "m.npz"), "bad.conllu:5 (bad): ", "cycle")
     assert not Path("m.npz").exists()
     ran = deptree("hpyp", "train", "bad.conllu", "-m", "m.npz", "--on-error", "skip", "--iterations", 1, "--seed", 1)
     assert ran.code == 1

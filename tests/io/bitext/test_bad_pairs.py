@@ -15,7 +15,7 @@ BAD = [
     ('{"scores": [[1, 2]], "target": ["a", "b"]}', "s.jsonl:2 (2): there is no field source"),
     ('{"scores": [[1, 2]], "source": "a", "target": ["a", "b"]}', "the field source is not a list of words"),
     ('{"scores": [[1, 2]], "source": ["a"], "target": ["a", "b\\n"]}', "leave it out and give --text"),
-    ('{"scores": [[1, 2]], "source": ["a"], "target": ["b"]}', "are of 1 and 2 words, but there are 1 and 1 words"),
+    ('{"scores": [[1, 2]], "source": ["a"], "target": ["b"]}', "are for 1 and 2 words, but there are 1 and 1 words"),
     ('{"sent_id": "x", "scores": [[1, NaN]]}', "s.jsonl:2 (x): the score of the link 1-2 is NaN"),
     ('{"sent_id": "x", "scores": []}', "s.jsonl:2 (x): there are no source words"),
     ('{"scores": [[1], [2, 3]]}', "s.jsonl:2 (2): the rows of the field scores differ in length"),
@@ -52,7 +52,7 @@ def test_a_hint_where_null_was_not_named(scratch, read) -> None:
 def test_second_order_scores_are_of_trees(scratch, read) -> None:
     parts = {"a": np.zeros((2, 2)), "a.sibling": np.zeros((2, 2, 2)), "b": np.zeros((2, 2))}
     bad, good = read(scratch("s.npz", files.npz(parts)))
-    assert "s.npz[a] (a): there are second-order scores" in str(bad)
+    assert "s.npz[a] (a): the file also has second-order scores" in str(bad)
     assert isinstance(good, PairRecord)
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_matrix_of_the_other_direction(scratch, read) -> None:
 
 def test_a_batch_that_is_too_small(scratch, read) -> None:
     text = scratch("t.txt", TEXT.replace(b"ist so", b"ist sehr so"))
-    with pytest.raises(OutOfStep, match="are of 4 and 3 words, but there are 5 and 2 words"):
+    with pytest.raises(OutOfStep, match="are for 4 and 3 words, but there are 5 and 2 words"):
         read(scratch("s.npy", files.npy(batch(MATRICES))), text=text)
 
 

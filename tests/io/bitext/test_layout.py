@@ -62,7 +62,7 @@ def test_masks_forbid() -> None:
 @pytest.mark.parametrize(
     ("layout", "matrix", "parts"),
     [
-        (PairLayout(), np.zeros((2, 2, 2)), ["shape (2, 2, 2)", "source words by target words"]),
+        (PairLayout(), np.zeros((2, 2, 2)), ["shape (2, 2, 2)", "a row per source word"]),
         (PairLayout(), np.zeros(3), ["shape (3,)"]),
         (PairLayout(null="last"), np.zeros((0, 3)), ["without a row and a column for NULL", "remove --null last"]),
         (PairLayout(null="first"), np.zeros((1, 3)), ["no source words"]),
@@ -115,7 +115,7 @@ def test_padding_is_cut(null: str | None) -> None:
 
 def test_padding_in_front_of_null(says) -> None:
     assert PairLayout(null="last").cut(LAST, 2, 3) is LAST
-    with says("with --null last", "unpadded"):
+    with says("--null last does not work", "unpadded"):
         PairLayout(null="last").cut(LAST, 1, 3)
 
 

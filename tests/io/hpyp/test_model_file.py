@@ -81,7 +81,7 @@ def refused(path: Path, content: bytes, *says: str) -> None:
 
 def test_what_is_no_model(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "m.npz"
-    refused(path, SCORES.read_bytes(), "no model of deptree hpyp")
+    refused(path, SCORES.read_bytes(), "not a model of deptree hpyp")
     refused(path, pickle.dumps([1]), "")
     refused(path, b"1\tthe\t_\n", "")
     refused(path, b"", "empty")
