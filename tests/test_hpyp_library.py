@@ -66,7 +66,7 @@ def test_what_cannot_be_trained_on() -> None:
     sentence = next(Parser.train(TREEBANK, iterations=1).read(TREEBANK))
     cases = [
         ("no sentences", lambda: Parser.train([])),
-        ("0 iterations", lambda: Parser.train(TREEBANK, iterations=0)),
+        ("`iterations=0` trains nothing", lambda: Parser.train(TREEBANK, iterations=0)),
         ("no word has a HEAD", lambda: Parser.train(DATA / "raw.conllu")),
         ("without words", lambda: Parser.train(TREEBANK, lexicalised=False, unlabelled=TREEBANK)),
         (

@@ -265,7 +265,7 @@ def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small
 @pytest.mark.parametrize("content", [b"1\tthe\t_\n", b"PK"])
 def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, deptree, small, content: bytes) -> None:
     Path("m.npz").write_bytes(content)
-    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is no model", "--force")
+    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is not a model", "--force")
     assert Path("m.npz").read_bytes() == content
     train("--force")
     Path("n.npz").touch()  # as mktemp leaves it
