@@ -79,8 +79,7 @@ class Parser:
             contexts: what actions, tags and words are conditioned on.
             samples: states to keep and average over, the first after `iterations`, the others after 5 more each.
             oracle: whether derivations are fixed (every arc as early as possible) or sampled.
-            unlabelled: paths or sentences without trees, read `passes` times at the end to learn their words; tags are
-                predicted.
+            unlabelled: paths or sentences, read `passes` times at the end to learn their words; tags are predicted.
             seed: of all random numbers. on_iteration: called with the number of each, and its log-likelihood in nats.
 
         Raises:
