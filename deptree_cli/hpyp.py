@@ -1,14 +1,14 @@
-"""The generative parser of Buys and Blunsom (2015) as a library: train it on a treebank, parse, sample, measure.
+"""The generative parser of Buys and Blunsom (2015) as a library: train on a treebank, parse, sample, measure.
 
 >>> from deptree_cli.hpyp import Parser
 >>> parser = Parser.train("treebank.conllu", seed=1)
 >>> parser.parse((["The", "dog", "sleeps"], ["DET", "NOUN", "VERB"])).heads
 array([2, 3, 0], dtype=int32)
 
-A sentence is an `Annotated`, as `Parser.read` gives them; or a pair of words and tags; or, if tags are predicted, a
-list of words. A tag that is missing (``_``) or unknown to the parser is summed out, or predicted for the best tree.
-Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Randomness is a seed, which gives what
-the command with ``--seed`` gives for a sentence of this name, or a NumPy Generator; else a fresh seed is taken.
+A sentence is an `Annotated` (as from `Parser.read`), a pair of words and tags, or, if tags are predicted, a list of
+words. A tag that is missing (``_``) or unknown to the parser is summed over, or predicted for the best tree. Trees are
+arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Pass a seed, which gives what the command with
+``--seed`` gives for a sentence of this id, or a NumPy Generator; otherwise a fresh seed is used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Treebank = str | Path | Iterable[str | Path | Annotated]
 
 
 class Parser:
-    """A trained parser. `Parser.train` and `Parser.load` make one; nothing changes it, and it pickles.
+    """A trained parser, from `Parser.train` or `Parser.load`. It does not change, and can be pickled.
 
     Attributes:
         trained: its symbols, its processes, and how it was trained.
@@ -74,12 +74,12 @@ class Parser:
         """Train a parser on trees by Gibbs sampling.
 
         Args:
-            treebank: paths of CoNLL-U files, or sentences with trees; where a tag or label is ``_``, they are left out.
-            tags: the column of tags. lexicalised: whether words are generated; else parsing goes by tags alone.
+            treebank: paths of CoNLL-U files, or sentences with trees; those with a tag or label ``_`` are left out.
+            tags: the column of tags. lexicalised: whether to model words; if not, only tags.
             contexts: what actions, tags and words are conditioned on.
             samples: states to keep and average over, the first after `iterations`, the others after 5 more each.
-            oracle: whether derivations are fixed (every arc as soon as possible) or sampled too.
-            unlabelled: paths or sentences, read `passes` times in the end to learn their words; tags are predicted.
+            oracle: whether derivations are fixed (every arc as early as possible) or sampled.
+            unlabelled: paths or sentences, read `passes` times at the end to learn their words; tags are predicted.
             seed: of all random numbers. on_iteration: called with the number of each, and its log-likelihood in nats.
 
         Raises:
@@ -102,14 +102,14 @@ class Parser:
         """Read a parser from a file that `save` or ``deptree hpyp train`` wrote.
 
         Raises:
-            DeptreeError: the file is none, of another version, or damaged.
+            DeptreeError: the file is not a model, of another version, or damaged.
         """
         from deptree_cli.io.hpyp.model_file import read_model
 
         return cls(*read_model(str(path)))
 
     def save(self, path: str | Path) -> None:
-        """Write the parser to a file, which appears under its name when it is whole."""
+        """Write the parser to a file, which appears only when complete."""
         from deptree_cli.io.hpyp.model_file import write_model
 
         write_model(str(path), self.trained, self.signature)
@@ -138,11 +138,11 @@ class Parser:
         return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
 
     def parse(self, sentence: Sentence, particles: int = PARTICLES, predict_tags: bool = False) -> Parse:
-        """Find the best derivation that a search with so many particles comes to: `heads`, `deprels`, `tags`.
+        """Return the best derivation that a search with particles finds: `heads`, `deprels`, `tags`.
 
         Raises:
-            DeptreeError: the sentence has no tag that the parser knows and none are predicted, or the parser cannot
-                predict any.
+            DeptreeError: the sentence has no tag that the parser knows and tags are not predicted, or it cannot predict
+                tags.
         """
         from deptree_cli.core.hpyp.parsing import parse
 
@@ -158,10 +158,10 @@ class Parser:
         *,
         seed: int | None = None,
     ) -> Filtered:
-        """Filter a sentence: its weighted trees, `marginals` of arcs, and the evidence of its words.
+        """Run a particle filter: weighted trees of a sentence, `marginals` of arcs, and the evidence of its words.
 
         Args:
-            draws: how many trees to draw by weight.
+            draws: how many trees to sample by weight.
         """
         from deptree_cli.core.hpyp.parsing import filtered
 
@@ -180,7 +180,7 @@ class Parser:
         *,
         seed: int | None = None,
     ) -> Heads:
-        """Draw k trees, (k, n), from those that a filter ends with: equal ones where these are few."""
+        """Sample k trees, (k, n), from the weighted trees of a filter; if these are few, many are equal."""
         found = self.filter(sentence, rng, particles, predict_tags, draws=k, seed=seed)
         return found.heads[found.drawn]
 
@@ -197,7 +197,7 @@ class Parser:
         """Estimate the probability of a sentence word by word: `surprisals` in bits, and their errors.
 
         Args:
-            filters: how many independent ones; from two on errors are known.
+            filters: the number of independent filters; two or more give errors.
         """
         from deptree_cli.core.hpyp.evidence import evidence
 
@@ -217,7 +217,7 @@ class Parser:
     ) -> Float:
         """Return the surprisals of the words in bits, and that of the end of the sentence: (n+1,).
 
-        They are of words and tags together, of words alone where tags are predicted.
+        They are those of words and tags together, or of words alone if tags are predicted.
         """
         return self.evidence(sentence, rng, particles, predict_tags, filters, seed=seed).surprisals
 
@@ -231,11 +231,11 @@ class Parser:
         *,
         seed: int | None = None,
     ) -> TreeDistribution:
-        """Return an arc-factored distribution over projective trees, made of a filter's marginals.
+        """Return an arc-factored distribution over projective trees, from a filter's marginals.
 
         Args:
-            kind: ``maxent`` for the one of maximum entropy with these marginals (nearly: they are smoothed), ``log``
-                for their logarithms as scores, a heuristic.
+            kind: ``maxent``: the maximum-entropy distribution with these marginals, slightly smoothed; ``log``: their
+                logarithms as scores, a heuristic.
         """
         from deptree_cli.core.hpyp.score_matrices import SCORE_KINDS
 
@@ -246,10 +246,10 @@ class Parser:
     def generate(
         self, k: int, rng: Randomness | None = None, longest: int = LONGEST, *, seed: int | None = None
     ) -> list[Annotated]:
-        """Draw k sentences with their trees, of at most `longest` words; rare words come as their classes.
+        """Sample k sentences with their trees, of at most `longest` words; rare words are replaced by their class.
 
         Raises:
-            DeptreeError: the parser hardly ever makes sentences so short.
+            DeptreeError: the parser hardly ever generates sentences that short.
         """
         from deptree_cli.core.hpyp.generating import generated
 

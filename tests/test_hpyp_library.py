@@ -66,7 +66,7 @@ def test_what_cannot_be_trained_on() -> None:
     sentence = next(Parser.train(TREEBANK, iterations=1).read(TREEBANK))
     cases = [
         ("no sentences", lambda: Parser.train([])),
-        ("0 iterations", lambda: Parser.train(TREEBANK, iterations=0)),
+        ("`iterations=0` trains nothing", lambda: Parser.train(TREEBANK, iterations=0)),
         ("no word has a HEAD", lambda: Parser.train(DATA / "raw.conllu")),
         ("without words", lambda: Parser.train(TREEBANK, lexicalised=False, unlabelled=TREEBANK)),
         (
@@ -171,10 +171,10 @@ def test_sentences(parser: Parser) -> None:
     for same in (known, (tuple(FORMS), tuple(TAGS)), [FORMS, TAGS]):
         assert parser.parse(same).heads.tolist() == parser.parse((FORMS, TAGS)).heads.tolist()
     cases = [
-        ("a sentence is a string", "The dog"),
+        ("the sentence is a string", "The dog"),
         ("no word has a tag", FORMS),
         ("no word has a tag", ("The", "dog")),
-        ("neither words nor a pair", (FORMS, TAGS, TAGS)),
+        ("neither a list of words nor a pair", (FORMS, TAGS, TAGS)),
         ("knows none of the tags DT, X\\.", (["a", "b", "c"], ["X", "DT", "_"])),
         ("2 forms, 1 tags", (["a", "b"], ["c"])),
         ("at least one word", ([], [])),

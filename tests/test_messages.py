@@ -103,7 +103,7 @@ def test_there_are_arguments() -> None:
         ("Forbid such arcs with `nan_forbids=True`", "Forbid such arcs with --nan-forbids."),
         ("or allow several roots (`single_root=False`)", "or allow several roots (--multi-root)."),
         ('Pass `scale="log"`', "Pass --scale log."),
-        ("Train anew without `resume`", "Train anew without --resume."),
+        ("Train again without `resume`", "Train again without --resume."),
         ("The model was trained with `seed=3`", "The model was trained with --seed 3."),
         ("Name `action` or `word`, not `scale-`", "Name `action` or `word`, not `scale-`."),
     ],

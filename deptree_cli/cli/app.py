@@ -40,7 +40,7 @@ COMMANDS = {
     "convert": "Write scores in another container or layout.",
     "dump": "Run a parser and write its scores.",
     "warm": "Compile what commands need before their first runs.",
-    "hpyp": "Train and use a generative parser, without any other.",
+    "hpyp": "Train and use a generative parser; no other parser is needed.",
     "bitext": "Align sentence pairs: probabilities of links, alignments.",
 }
 

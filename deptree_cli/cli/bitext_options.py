@@ -59,7 +59,7 @@ class BitextOptions:
         return [path for each in self.sources for path in each.paths]
 
     def source(self, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
-        """The sentence pairs, all files one after another, with the known links of `gold`; to be read once."""
+        """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
@@ -108,7 +108,7 @@ def _spelled(seconds: float) -> str:
 
 def _score(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
     if number is not None and (isnan(number) or number == inf):
-        raise click.BadParameter(f"{number:g} is not a score.")
+        raise click.BadParameter(f"{number:g} is not a score. Pass a number or -inf.")
     return number
 
 
@@ -118,32 +118,36 @@ _OPTIONS: list[Decorator[Any]] = [
         "--text",
         type=INPUT,
         multiple=True,
-        help="The words, a line 'source words ||| target words' per pair; one file per file of SCORES.",
+        often=True,
+        help="Words, a line 'source ||| target' per pair; a file per file of SCORES.",
     ),
     reading_option(
         "--symmetric",
         type=INPUT,
         multiple=True,
-        help="Scores of the other direction, target words by source words, to be averaged with these as log-scores; one"
-        " file for each of SCORES.",
+        help="Scores of the other direction (target by source words), to be averaged with SCORES as log-scores; one"
+        " file per file of SCORES.",
     ),
     reading_option(
         "--scale",
         type=click.Choice(SCALES),
         default=PairLayout().scale,
-        help="Weights (0 forbids), or log-scores (-inf forbids; so does -1e15 and below).  [default: log]",
+        often=True,
+        help="Weights (0 forbids) or log-scores (<= -1e15 forbids).  [default: log]",
     ),
     reading_option(
         "--null",
         type=click.Choice(NULLS),
-        help="NULL is the first or the last row and column of every matrix: the scores of leaving words unlinked.",
+        often=True,
+        help="Which row and column hold the scores of leaving a word unlinked.",
     ),
     reading_option(
         "--null-score",
         type=float,
         callback=_score,
         metavar="X",
-        help="The score of leaving a word unlinked, without --null.  [default: 0, of weights 1]",
+        often=True,
+        help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
     ),
     temperature_option,
 ]
@@ -160,11 +164,11 @@ def _options_of(
     temperature: float,
 ) -> BitextOptions:
     if null is not None and null_score is not None:
-        raise click.UsageError("--null-score is for scores without NULL: leave out it or --null.")
+        raise click.UsageError("--null-score cannot be combined with --null. Remove one.")
     for option, paths in (("--text", text), ("--symmetric", symmetric)):
         if paths and len(paths) != len(scores):
             counts = f"{len(paths)} {option} for {len(scores)} SCORES"
-            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+            raise click.UsageError(f"{counts}. Pass {option} once per score file, in the same order.")
     nothing = (None,) * len(scores)
     sources = tuple(map(PairSource, scores, symmetric or nothing, text or nothing))
     if len(sources) > 1:

@@ -1,4 +1,4 @@
-"""How well probabilities of heads tell whether these are right, counted as trees are compared with known ones."""
+"""How well probabilities of heads tell whether these are right, counted as trees are compared with gold ones."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def model_to_resume(path: str, quiet: bool) -> Trained | None:
     if Path(path).exists():
         return read_model(path)[0]
     if not quiet:
-        talk(f"{path} is not there yet: training begins from the start")
+        talk(f"{path} does not exist yet: training starts from the beginning")
     return None
 
 
@@ -37,7 +37,7 @@ def check_overwriting(path: str, training: Training) -> None:
     file = Path(path)
     if not file.exists() or not file.stat().st_size:
         return
-    problem = "the file exists, and is no model that this deptree reads"
+    problem = "the file exists, and is not a model that this version of deptree reads"
     with suppress(DeptreeError):
         trained = read_model(path)[0]
         if is_of(trained, training.symbols, training.progress):

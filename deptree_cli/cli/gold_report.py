@@ -21,7 +21,7 @@ from deptree_cli.io.json_lines import dump
 
 @dataclass(frozen=True)
 class GoldReport:
-    """Where a comparison with known heads or links goes.
+    """Where a comparison with gold heads or links goes.
 
     Attributes:
         path: of a file for it, as JSON; `-` is standard output. Without one it is a table on stderr.
@@ -66,11 +66,13 @@ def _report(*, report: str | None, as_json: bool, plot: str | None = None) -> Go
 
 def report_options(results: str, plot: bool = True) -> Decorator[Any]:
     """Give a command --report (and --plot) as one `report: GoldReport`; `results`: what goes to -o then."""
-    help_text = f"Write what --gold finds as JSON; - is stdout ({results} then need -o)."
+    help_text = f"Write the --gold report as JSON; - is stdout ({results} then need -o)."
     options = [
         option("--report", type=OUTPUT, help=help_text),
         option("--json", "as_json", is_flag=True, hidden=True, help="The same as --report -."),
     ]
     if plot:
-        options.append(option("--plot", type=OUTPUT, help="Draw the calibration (.svg, .png, .pdf)."))
+        options.append(
+            option("--plot", type=OUTPUT, help="Draw the calibration of arc probabilities (.svg, .png, .pdf).")
+        )
     return bound("report", options, _report)

@@ -1,4 +1,4 @@
-"""Sentences to be parsed, each with its known tree, and the options that name these and what becomes of them."""
+"""Sentences to be parsed, each with its gold tree, and the options that name these and what becomes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deptree_cli.io.sides import Side
 
 @dataclass(frozen=True)
 class GoldOptions:
-    """Known trees, and how parsed ones are compared with them.
+    """Gold trees, and how parsed ones are compared with them.
 
     Attributes:
         paths: of files with the sentences; none if nothing is compared.
@@ -24,7 +24,7 @@ class GoldOptions:
     paths: tuple[str, ...]
 
     def of(self, read: SentenceStream) -> SentenceStream:
-        """The sentences, each with its known tree if there is one."""
+        """The sentences, each with its gold tree if there is one."""
         if not self.paths:
             return read
         return with_gold(
@@ -37,9 +37,9 @@ _OPTIONS = [
         "--gold",
         type=INPUT,
         multiple=True,
-        help="Gold trees: the same sentences in CoNLL-U. Attachment scores are shown, with and without words of label"
-        " punct, and how many tags are right; with --scores or --plot also the calibration of the filter's"
-        " probabilities.",
+        often=True,
+        help="Gold trees: the same sentences in CoNLL-U. Reports attachment scores, with and without punctuation, and"
+        " tag accuracy; with --scores or --plot also the calibration of arc probabilities.",
     ),
 ]
 
@@ -48,5 +48,5 @@ def _gold(*, gold: tuple[str, ...]) -> GoldOptions:
     return GoldOptions(gold)
 
 
-# Gives a command known trees, as one `gold: GoldOptions`.
+# Gives a command gold trees, as one `gold: GoldOptions`.
 gold_options = bound("gold", _OPTIONS, _gold)

@@ -94,9 +94,10 @@ def write_options_briefly(
     own = [each for each in known if not _section(each) or (_section(each) == WRITING and each.often)]
     reading = [each for each in known if _section(each) == READING]
     shared = [each for each in known if each not in own and each not in reading]
-    for title, here in (("Options", own), ("Reading (deptree help reading)", reading)):
+    for title, here in (("Options", own), (READING, reading)):
         often, seldom = ([each for each in here if each.often == asked] for asked in (True, False))
-        _write(title, often, context, formatter, seldom)
+        more = f" (deptree help {READING.lower()})" if here is reading and seldom else ""
+        _write(title + more, often, context, formatter, seldom)
     _write("Shared (deptree help writing, deptree help running)", [], context, formatter, shared)
     formatter.write_paragraph()
     with formatter.indentation():

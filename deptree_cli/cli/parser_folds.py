@@ -1,4 +1,4 @@
-"""What becomes of parsed sentences beside their trees: a file of scores, and a comparison with known trees."""
+"""What becomes of parsed sentences beside their trees: a file of scores, and a comparison with gold trees."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ScoresBeside(Fold[ScoredWords]):
 
 
 class ParserReport(Fold[Compared]):
-    """How parsed trees compare with known ones: accuracy, calibration and speed."""
+    """How parsed trees compare with gold ones: accuracy, calibration and speed."""
 
     attribute = "compared"
 

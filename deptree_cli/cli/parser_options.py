@@ -31,7 +31,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to be parsed: its bytes, its words and tags, and the known tree if there is one."""
+    """A sentence to be parsed: its bytes, its words and tags, and the gold tree if there is one."""
 
     block: Block
     annotated: Annotated
@@ -108,7 +108,7 @@ class ParserOptions:
     def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Source[ReadSentence, Sentence]:
         """The sentences of all files in order.
 
-        paired: gives them what belongs to them, their known trees for example.
+        paired: gives them what belongs to them, their gold trees for example.
         """
         watched = None if self.predicts_tags else self.unknown_tags.watched
         items = Counted(paired(read_sentences(self.sentences, watched)), share=share_of(self.sentences))
@@ -127,7 +127,7 @@ particles_option = option(
     type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
-    help=f"More is slower and closer to the exact result.  [default: {PARTICLES}]",
+    help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
 )
 
 filters_option = option(
@@ -135,7 +135,7 @@ filters_option = option(
     type=IntRange(1, 1000),
     default=FILTERS,
     metavar="R",
-    help=f"Independent filters; with two or more, their spread gives the error of the mean.  [default: {FILTERS}]",
+    help=f"Repeat the estimate R times and average; 2 or more give its standard error.  [default: {FILTERS}]",
 )
 
 _OPTIONS: list[Decorator[Any]] = [
@@ -145,8 +145,8 @@ _OPTIONS: list[Decorator[Any]] = [
         "--tags",
         type=click.Choice(["given", "predict"]),
         default="given",
-        help="Take parts of speech from the sentences, or predict them all. Given tags that are missing (_) or that the"
-        " model does not know are predicted or summed out too; many of them are an error.  [default: given]",
+        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown ones are predicted anyway; many are an"
+        " error.  [default: given]",
     ),
     particles_option,
 ]

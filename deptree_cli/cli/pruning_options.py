@@ -52,12 +52,14 @@ class PruningOptions:
 
 
 _METHOD = [
-    entry_option(METHODS, "--method", default=EXACT, help=f"How to compute them; see above.  [default: {EXACT}]"),
+    entry_option(
+        METHODS, "--method", default=EXACT, help=f"How to compute probabilities; see above.  [default: {EXACT}]"
+    ),
     option(
         "--iterations",
         type=IntRange(1),
         metavar="N",
-        help=f"Iterations of each chain, or runs.  [default: {ITERATIONS}; with --seconds, as many as fit]",
+        help=f"Iterations per chain, or runs of rdp.  [default: {ITERATIONS}; with --seconds, as many as fit]",
     ),
     option(
         "--seconds",
@@ -72,7 +74,7 @@ _METHOD = [
         type=IntRange(1),
         default=_USUAL.chains,
         metavar="N",
-        help=f"Number of chains; they start in different places and are compared.  [default: {_USUAL.chains}]",
+        help=f"Number of chains of randomized, which are compared with each other.  [default: {_USUAL.chains}]",
     ),
     option(
         "--burn-in",
@@ -80,14 +82,15 @@ _METHOD = [
         type=IntRange(0),
         default=_USUAL.burn_in,
         metavar="N",
-        help=f"First iterations of each chain to leave out.  [default: {_USUAL.burn_in}]",
+        help=f"Iterations to discard at the start of each chain.  [default: {_USUAL.burn_in}]",
     ),
     option(
         "--counts",
         often=False,
         type=click.Choice(COUNTS),
         default=_USUAL.counts,
-        help=f"Average expectations under pruning masks, or sampled structures.  [default: {_USUAL.counts}]",
+        help="Average the probabilities under the pruning masks (soft), or the sampled structures (hard)."
+        f"  [default: {_USUAL.counts}]",
     ),
 ]
 
@@ -107,7 +110,7 @@ _BY_MERITS = [
         type=IntRange(1),
         default=_USUAL.kept,
         metavar="N",
-        help=f"With rdp: keep the N best target spans of a source span, and N random others.  [default: {_USUAL.kept}]",
+        help=f"With rdp: keep the N best target spans per source span, and N random others.  [default: {_USUAL.kept}]",
     ),
 ]
 
@@ -124,7 +127,7 @@ def pruning_options(by_merits: bool) -> Decorator[Any]:
 
     def build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
         if method.by_merits and not by_merits:
-            raise click.UsageError(f"--method {method.name} is for sentence pairs.")
+            raise click.UsageError(f"--method {method.name} works on sentence pairs only. Choose another method.")
         _check(method, given)
         if given["iterations"] is None and given["seconds"] is None:
             given["iterations"] = ITERATIONS
@@ -139,7 +142,7 @@ def _check(method: Method, given: dict[str, Any]) -> None:
     for name in given:
         if name not in method.settings and source(name) is ParameterSource.COMMANDLINE:
             methods = " or ".join(each.name for each in METHODS if name in each.settings)
-            raise click.UsageError(f"--{name.replace('_', '-')} is for --method {methods}.")
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --method {methods}.")
 
 
 def methods(by_merits: bool) -> Listing:

@@ -29,7 +29,7 @@ class ScoreFiles:
         conllu: the sentences.
         lengths: of a padded batch.
         label_scores: scores of labels; without them labels and arcs are scored together.
-        gold: the sentences with known heads.
+        gold: the sentences with gold heads.
     """
 
     source: ScoreSource

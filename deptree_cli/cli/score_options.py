@@ -67,7 +67,7 @@ class ScoreOptions:
 
     @property
     def gold(self) -> str | None:
-        """The path of the first file of known heads; there are as many as score files, or none."""
+        """The path of the first file of gold heads; there are as many as score files, or none."""
         return self.files[0].gold
 
     @property
@@ -231,7 +231,7 @@ _ONE_SCORES = click.argument("scores", type=INPUT)
 
 
 def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
-    """``--gold FILE``: sentences with known heads; `text` is what for."""
+    """``--gold FILE``: sentences with gold heads; `text` is what for."""
     help_text = f"Gold heads: the sentences in CoNLL-U, matched by sent_id, or else by order. {text}"
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 

@@ -18,7 +18,7 @@ class ReadSentence:
     Attributes:
         sent_id: its own, or its running number.
         notice: nothing: what there is to say of sentences is said of all of them together.
-        gold: the same sentence with its known tree, if there is one.
+        gold: the same sentence with its gold tree, if there is one.
     """
 
     block: Block

@@ -103,7 +103,7 @@ class UnknownTags:
         if not parts:
             return ""
         start = f"of {counted(found.words, 'word')} in {self._column.upper()}, "
-        return f"{start}{'; '.join(parts)}. These tags were predicted or summed out"
+        return f"{start}{'; '.join(parts)}. These tags were predicted or summed over"
 
     def _count(self, block: Block) -> Counts:
         known = self._symbols.tags
@@ -124,7 +124,7 @@ class UnknownTags:
             return
         problem = f"the model does not know the tags of {unseen} of {counted(counts.words, 'word')} in {column}"
         if 2 * counts.known_elsewhere > unseen:
-            guess = f"{other} holds tags that it knows: exchange the columns, or {predict}"
+            guess = f"{other} has tags that it knows: swap the columns, or {predict}"
         else:
             guess = f"It knows {self._examples()}: convert the tags if this is another tag set, or {predict}"
         raise DeptreeError(f"{problem} ({named(counts.unseen)})", guess, place=place)

@@ -236,7 +236,7 @@ def _on_all(log_probs: Float, complete: bool) -> list[Note]:
 
 @dataclass(frozen=True)
 class Decode:
-    """One tree of a sentence by a method, or up to `size` of them; `compared` with known heads or not.
+    """One tree of a sentence by a method, or up to `size` of them; `compared` with gold heads or not.
 
     Attributes:
         labels_after: whether labels are found when the tree is.

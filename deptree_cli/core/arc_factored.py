@@ -29,26 +29,7 @@ FEW = 10_000
 class ArcFactored(OverTrees):
     """A distribution over the trees of one sentence: each as probable as the product of its arcs' weights.
 
-    Args:
-        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`
-            (n+1, n+1, L) says how each arc scores with each label; an arc then weighs the sum over the labels that it
-            may have.
-        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
-            ``weight`` (non-negative, 0 forbids).
-        space: which trees: a name in `spaces.SPACES`, single-root if none is given. The short names for ours:
-            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
-        labels: the L names of labels.
-        id: the sentence's name in messages and outputs, and what its random stream depends on.
-        temperature: divides the log-scores.
-        nan_forbids: read NaN as a forbidden arc instead of refusing it.
-
-    Attributes:
-        log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
-        space: the trees that it is over.
-        labels, rest: see `OverTrees`.
-
-    Raises:
-        DeptreeError: says what is wrong with the scores and what to do.
+    See `TreeDistribution` for arguments and attributes.
     """
 
     FIELDS = ("log_scores", "space", "id", "labels", "rest")
@@ -98,11 +79,11 @@ class ArcFactored(OverTrees):
 
     @cached_property
     def factorisation(self) -> Factorisation:
-        """What is behind the partition function, marginals and exact samples. O(n^3)."""
+        """The factorisation behind the partition function, marginals and exact samples. O(n^3)."""
         return self.space.factorise(self.possible_scores, self.rest)
 
     def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """Sums over the trees of these weights raised to a power, with about 31 digits; each power once.
+        """Sums over trees with weights raised to a power, to about 31 digits; cached for each power.
 
         Raises:
             DeptreeError: the power is not positive, or takes scores out of range.
@@ -118,7 +99,8 @@ class ArcFactored(OverTrees):
 
     @cached_property
     def root_marginals(self) -> Float:
-        """P(ROOT -> word), (n+1,), entry 0 is 0; without the other marginals where there is a single root."""
+        """The probability of each arc from ROOT, (n+1,), entry 0 is 0. With a single root, no other marginals are
+        computed."""
         return read_only(self.factorisation.root_marginals() if self.single_root else self._marginals[0])
 
     @cached_property
@@ -127,7 +109,7 @@ class ArcFactored(OverTrees):
         return self.space.factorise(np.where(self.support, 0.0, -np.inf)).log_z
 
     def room_for(self, size: int) -> int:
-        """`size`, or one more than there are trees, where that is less: for how many distinct trees to have memory."""
+        """How many distinct trees to allocate memory for: `size`, or the number of trees plus 1 if that is less."""
         if size <= FEW or self.log_count > np.log(MOST):
             return min(size, MOST)
         return min(size, int(np.exp(self.log_count) * (1.0 + 1e-9)) + 1)
@@ -148,15 +130,15 @@ class ArcFactored(OverTrees):
         temperature: float = 1.0,
         nan_forbids: bool = False,
     ) -> Self:
-        """The same trees, their arcs labelled by scores of their own.
+        """The same distribution over trees, with scores of labels for its arcs.
 
         Args:
             names: of L labels.
-            scores: (n+1, n+1, L), ``[head, dependent, label]``; given an arc, its labels are as probable as their
-                weights say. Scale and the rest as for arcs.
+            scores: (n+1, n+1, L), ``[head, dependent, label]``; given an arc, its labels are probable in proportion to
+                their weights. Scale and the rest as for arcs.
 
         Raises:
-            DeptreeError: something is wrong with the scores of labels, or an arc has none.
+            DeptreeError: the scores of labels are invalid, or an arc has no possible label.
         """
         try:
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, len(names))
@@ -172,14 +154,14 @@ class ArcFactored(OverTrees):
         return self._with(labels=labels)
 
     def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
-        """The distribution given some words' heads and labels: n of each, None where a word may have any.
+        """The distribution given the heads and labels of some words: n of each, None for words that may have any.
 
         Args:
             labels: names. A word keeps one that the scores do not know; `root` stands on arcs from ROOT, others between
                 words.
 
         Raises:
-            DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
+            DeptreeError: they are not n nodes or n names, or no tree of positive weight has them.
         """
         log_scores, rest, left = self._conditioned(heads, labels)
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
@@ -197,15 +179,15 @@ class ArcFactored(OverTrees):
         return found._feasible("Give up a rule, or allow more arcs")
 
     def with_best_labels(self) -> Self:
-        """The distribution in which an arc weighs what it does with its most probable label: the best tree is that of
-        arcs with labels. Itself without labels."""
+        """The distribution in which every arc has its weight with its most probable label, so that the best tree is the
+        best labelled tree. Itself without labels."""
         if self.labels is None:
             return self
         log_scores, rest = with_best_labels(self.log_scores, self.rest, self.labels)
         return self._with(log_scores=log_scores, rest=rest)
 
     def without(self, head: int, word: int) -> Self:
-        """The distribution given that a word has another head than this one.
+        """The distribution given that a word does not have this head.
 
         Raises:
             DeptreeError: every tree of positive weight has that arc.
@@ -218,7 +200,7 @@ class ArcFactored(OverTrees):
         """The distribution with log-scores divided by a temperature; 1 changes nothing.
 
         Args:
-            label_temperature: of labels given the arc.
+            label_temperature: the temperature of labels given the arc.
 
         Raises:
             DeptreeError: one is not a positive number, or takes scores out of range.
@@ -230,9 +212,9 @@ class ArcFactored(OverTrees):
         return self._with(log_scores=log_scores, labels=labels, rest=rest)
 
     def powered(self, exponent: float) -> Self:
-        """The distribution with weights raised to a positive power, forbidden arcs staying so.
+        """The distribution with weights raised to a positive power; forbidden arcs stay forbidden.
 
-        Its log-scores are shifted (`core/shifted.py`), for the power of an offset would cost digits.
+        Its log-scores are shifted (`core/shifted.py`), because the power of an offset would lose digits.
 
         Raises:
             DeptreeError: it is not a positive number, or takes scores out of range.
@@ -248,11 +230,11 @@ class ArcFactored(OverTrees):
         return {}
 
     def multi_root(self) -> Self:
-        """The distribution over such trees with one ROOT arc or more; itself where it is that."""
+        """The distribution over the same trees with one or more ROOT arcs; itself if it is multi-root."""
         return self.over(with_roots(self.space, single_root=False))
 
     def over(self, trees: TreeSpace) -> Self:
-        """The distribution over the trees of another space by the same weights; itself where it is that.
+        """The distribution with the same weights over the trees of another space; itself if it is the same.
 
         Raises:
             DeptreeError: no tree of that space has a positive weight.
@@ -260,7 +242,7 @@ class ArcFactored(OverTrees):
         return self if trees == self.space else self._with(space=trees)._feasible()
 
     def joint_log_scores(self) -> Float:
-        """Log-scores of arcs with their labels, (n+1, n+1, L), or of arcs alone where scores tell no labels."""
+        """Log-scores of arcs with their labels, (n+1, n+1, L), or of arcs, (n+1, n+1), if there are no labels."""
         if self.labels is None:
             return self.log_scores
         possible = np.isfinite(self.log_scores)[..., None]

@@ -14,10 +14,30 @@ from deptree_cli.core.swor import ALGORITHMS, Draws
 
 
 class TreeDistribution(ArcFactored):
-    """A distribution over the dependency trees of one sentence. See `ArcFactored` for what it is made of.
+    """A distribution over the dependency trees of one sentence: a tree's weight is the product of its arcs' weights.
 
-    Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Nothing changes a distribution:
-    `given`, `tempered`, `multi_root` and `labelled` make another one.
+    Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. A distribution never changes:
+    `given`, `tempered`, `multi_root` and `labelled` return another one.
+
+    Args:
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`,
+            (n+1, n+1, L) scores every arc with every label; the weight of an arc is then the sum over its labels.
+        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does a mask of -1e15 or below) or ``weight``
+            (non-negative, 0 forbids).
+        space: which trees: a name in `spaces.SPACES`, single-root by default. Or pass `single_root` (exactly one ROOT
+            arc, or one or more) and `projective` (no two arcs may cross).
+        labels: the L names of labels.
+        id: the sentence's name in messages and outputs; its random stream depends on it.
+        temperature: divides the log-scores.
+        nan_forbids: read NaN as a forbidden arc instead of raising an error.
+
+    Attributes:
+        log_scores: float64, (n+1, n+1), read-only; ``-inf`` for forbidden arcs, in column 0 and on the diagonal.
+        space: its tree space.
+        labels, rest: see `OverTrees`.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
 
     >>> weights = np.array([[0, 1, 1], [0, 0, 3], [0, 2, 0]])
     >>> TreeDistribution(weights, "weight").argmax()
@@ -25,15 +45,15 @@ class TreeDistribution(ArcFactored):
     """
 
     def sample(self, k: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None) -> Heads:
-        """Draw k independent trees, (k, n). `labels.draw(trees)` draws their labels.
+        """Sample k independent trees, (k, n). `labels.draw(trees)` samples their labels.
 
         Args:
-            rng, seed: a seed, which gives the trees that `deptree sample --seed` gives for this id, or a Generator; a
-                fresh seed if neither is given.
+            rng, seed: a seed (the trees are those of `deptree sample --seed` for this id) or a Generator; a fresh seed
+                if neither is given.
             sampler: a name in `samplers.SAMPLERS`.
 
         Raises:
-            DeptreeError: there is no such sampler, or it does not serve this tree space; or k or the seed is none.
+            DeptreeError: the sampler is unknown or does not serve this tree space, or k or the seed is invalid.
         """
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k)) as size:
@@ -49,17 +69,17 @@ class TreeDistribution(ArcFactored):
         labelled: bool = False,
         seed: int | None = None,
     ) -> Draws:
-        """Draw up to k distinct trees, with what `estimate` needs; fewer where there are no more.
+        """Sample k distinct trees, or all if there are fewer, with what `estimate` needs.
 
         Args:
             rng, seed: as for `sample`.
             algorithm: a name in `swor.ALGORITHMS`.
-            mass: stop once those drawn have this probability together, and a tenth more, at least 5, have come for
-                the rest; where half of k (of fewer than 10: k - 5) do not reach it, k are drawn.
-            labelled: whether trees come with labels, `Draws.labels`, and two labelings of one tree are two.
+            mass: stop when the trees reach this total probability, after a tenth more trees (at least 5) for the rest.
+                If half of k trees (k - 5 if k is below 10) do not reach it, sample k.
+            labelled: whether to sample labelled trees (`Draws.labels`); a tree with other labels is then another tree.
 
         Raises:
-            DeptreeError: there is no such algorithm, k or the seed is none, or there are no labels to draw.
+            DeptreeError: the algorithm is unknown, k or the seed is invalid, or there are no labels.
         """
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k)) as size:
@@ -88,19 +108,19 @@ class TreeDistribution(ArcFactored):
         return decoding.within(self, nats, most)
 
     def entropy(self) -> float:
-        """Shannon's entropy, in nats."""
+        """Shannon entropy, in nats."""
         return expectations.entropy(self)
 
     def renyi(self, order: float) -> float:
-        """Renyi's entropy of a positive order, in nats; Shannon's at order 1."""
+        """Renyi entropy of a positive order, in nats; Shannon entropy at order 1."""
         return expectations.renyi(self, order)
 
     def kl(self, other: ArcFactored) -> float:
-        """The Kullback-Leibler divergence from `other` in nats, infinite where that one forbids a possible arc."""
+        """The Kullback-Leibler divergence from `other` in nats; infinite if `other` forbids a possible arc."""
         return expectations.kl(self, other)
 
     def cross_entropy(self, other: ArcFactored) -> float:
-        """E[-log of other's probability] in nats, infinite where that one forbids a possible arc."""
+        """E[-log of the probability under `other`] in nats; infinite if `other` forbids a possible arc."""
         return expectations.cross_entropy(self, other)
 
     def _repr_svg_(self) -> str | None:

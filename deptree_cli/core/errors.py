@@ -9,10 +9,10 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class DeptreeError(Exception):
-    """An input or a request that cannot be served.
+    """An input or an argument that cannot be used.
 
-    Rendered as ``place (sent_id): problem. Remedy.``; `place` is a file, ``file:line`` or ``file[key]``. Parts that the
-    room which noticed the problem does not know are left empty and filled in by `at` on the way up.
+    Its text is ``place (sent_id): problem. Remedy.``; `place` is a file, ``file:line`` or ``file[key]``. Parts that
+    are not known where the error is raised are left empty, and filled in by `at`.
     """
 
     def __init__(self, problem: str, remedy: str = "", *, place: str = "", sent_id: str = "") -> None:
@@ -23,7 +23,7 @@ class DeptreeError(Exception):
         self.sent_id = sent_id
 
     def at(self, place: str = "", sent_id: str = "") -> DeptreeError:
-        """This error with its place and sentence filled in where they were still unknown."""
+        """Return this error, its place and sentence id filled in if they were empty."""
         self.place = self.place or place
         self.sent_id = self.sent_id or sent_id
         return self

@@ -90,18 +90,19 @@ class Timed(Protocol):
 
 
 def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
-    """Estimate the expectation of a functional under the distribution that distinct trees were drawn from.
+    """Estimate the expectation of a functional under the distribution from which distinct trees were sampled.
 
-    The errors come from Var = sum over all trees of (p f)^2 (1 - q) / q, estimated from those drawn; of the normalised
-    estimate with f less the mean, and every term divided by 1 - (the tree's share of all weights), as the mean is
-    estimated from the same trees. Student's quantile in place of 1.96 takes the number of trees that carry the error.
+    Errors estimate Var = sum over all trees of (p f)^2 (1 - q) / q from the sampled trees. For the normalised estimate,
+    f minus the mean takes the place of f, and every term is divided by 1 - (the tree's share of all weights), because
+    the mean is estimated from the same trees. They are scaled by Student's quantile in place of 1.96, for the number of
+    trees that carry the error.
 
     Args:
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
         functional: trees (k, n) -> a number (k,) or an array for each.
 
     Raises:
-        DeptreeError: as `check_draws`.
+        DeptreeError: see `check_draws`.
     """
     check_draws(draws)
     weight = weights(draws.log_probs, draws.window, draws.certain)

@@ -25,7 +25,7 @@ class OverTrees(Frozen, ABC):
 
     Attributes:
         log_scores: of arcs, float64, (n+1, n+1), ``[head, dependent]``, read-only; ``-inf`` where an arc is forbidden.
-        space: the trees that it is over.
+        space: its tree space.
         id: the sentence's name.
         labels: the labels of arcs given the tree, if the scores tell.
         rest: (n+1, n+1), read-only, what `log_scores` round off where they are a power's or sums over labels; or None.
@@ -58,9 +58,9 @@ class OverTrees(Frozen, ABC):
         return self.factorisation.log_z
 
     def marginals(self) -> Float:
-        """P(head -> dependent) of every arc, (n+1, n+1), read-only; the columns of words sum to 1.
+        """The probability of every arc, (n+1, n+1), ``[head, dependent]``, read-only; the columns of words sum to 1.
 
-        An arc that no tree contains has exactly 0; one below the range of float64 has 0 too.
+        An arc that no tree contains has exactly 0, and so has one below the range of float64.
         """
         return self._marginals
 
@@ -70,9 +70,9 @@ class OverTrees(Frozen, ABC):
 
     @abstractmethod
     def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of trees of this space, (k, n) heads -> (k,); at most 0 also where rounding would lift it.
+        """Log-probabilities of trees of this space, (k, n) heads -> (k,); at most 0 in spite of rounding.
 
-        Heads that make no tree are not noticed: `log_probs` does.
+        It does not check that heads are trees; `log_probs` does.
         """
 
     def mbr(self) -> Heads:
@@ -80,10 +80,10 @@ class OverTrees(Frozen, ABC):
         return self.space.maximum_tree(np.where(np.isfinite(self.log_scores), self.marginals(), -np.inf))[0]
 
     def log_prob(self, heads: ArrayLike) -> float:
-        """The log-probability of a tree, (n,) heads; -inf for what is no tree of this space.
+        """The log-probability of a tree, (n,) heads; -inf if it is not a tree of this space.
 
         Raises:
-            DeptreeError: the array has another shape, or holds something else than integers.
+            DeptreeError: the array has another shape, or is not of integers.
         """
         return float(self.log_probs(cast(ArrayLike, [heads]))[0])
 
@@ -119,7 +119,7 @@ def _checked(trees: ArrayLike, n: int, id: str) -> Integers:
     """Trees over n words, (k, n) heads, as an array; whether they are trees is another question.
 
     Raises:
-        DeptreeError: the array has another shape, or holds something else than integers.
+        DeptreeError: the array has another shape, or is not of integers.
     """
     try:
         rows = np.asarray(trees)

@@ -43,7 +43,7 @@ def checked_part(
         name: of the kind of parts, in `PARTS`.
         scores: of that shape, by `AXES`; those of parts that no projective tree has are ignored.
         nodes: n+1.
-        scale, temperature, nan_forbids: as for `ArcFactored`.
+        scale, temperature, nan_forbids: as for `TreeDistribution`.
 
     Raises:
         DeptreeError: says which array is wrong, and how.

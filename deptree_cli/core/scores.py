@@ -35,7 +35,7 @@ def checked_log_scores(
 
     Args:
         scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
-        scale, temperature, nan_forbids: as for `ArcFactored`.
+        scale, temperature, nan_forbids: as for `TreeDistribution`.
         labels: the number L, None without an axis of labels.
 
     Raises:

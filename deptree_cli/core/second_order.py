@@ -23,29 +23,30 @@ if TYPE_CHECKING:
 
 
 class SecondOrder(OverTrees):
-    """A distribution over the projective trees of one sentence, each as probable as the product of its parts' weights.
+    """A distribution over the projective trees of one sentence, with scores of grandparents and siblings.
 
     A tree's log-weight is the sum over its arcs ``head -> dependent`` of
 
         scores[head, dependent] + grandparent[grandparent, head, dependent] + sibling[head, sibling, dependent]
 
     where the grandparent is the head's head (an arc from ROOT has none, and nothing is added), and the sibling is the
-    next dependent of the same head between it and the dependent, or the head itself where the dependent is the first
-    one on its side. McDonald and Pereira 2006 (siblings), Carreras 2007, Koo and Collins 2010 (model 1: both).
+    next dependent of the same head between it and the dependent, or the head itself if the dependent is the first one
+    on its side. McDonald and Pereira 2006 (siblings), Carreras 2007, Koo and Collins 2010 (model 1: both).
 
-    It answers what is listed here; what `TreeDistribution` answers beyond that is not defined for it.
+    Other methods of `TreeDistribution` are not defined for it.
 
     Args:
         scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored.
         grandparent: (n+1, n+1, n+1), ``[grandparent, head, dependent]``, or None; sums then cost O(n^3), else O(n^4).
-        sibling: (n+1, n+1, n+1), ``[head, sibling, dependent]``, or None. Of both, parts that no projective tree has
+        sibling: (n+1, n+1, n+1), ``[head, sibling, dependent]``, or None. Parts of either that no projective tree has
             are ignored.
-        scale, single_root, id, temperature, nan_forbids: as for `ArcFactored`; scale and temperature are of all three.
+        scale, single_root, id, temperature, nan_forbids: as in `TreeDistribution`; scale and temperature apply to all
+            three.
 
     Attributes:
-        log_scores: float64, (n+1, n+1), read-only, as of `ArcFactored`.
-        grandparent, sibling: log-scores, float64, read-only, ``-inf`` for what no projective tree has; None as given.
-        space: the trees that it is over.
+        log_scores: float64, (n+1, n+1), read-only, as in `TreeDistribution`.
+        grandparent, sibling: log-scores, float64, read-only, ``-inf`` for parts that no projective tree has; or None.
+        space: its tree space.
 
     Raises:
         DeptreeError: says what is wrong with which scores and what to do.
@@ -96,7 +97,7 @@ class SecondOrder(OverTrees):
 
     @property
     def parts(self) -> dict[str, Float]:
-        """The scores of parts that there are, by their names in `PARTS`."""
+        """The scores of parts that were given, by their names in `PARTS`."""
         found = {name: getattr(self, name) for name in PARTS}
         return {name: array for name, array in found.items() if array is not None}
 
@@ -106,7 +107,7 @@ class SecondOrder(OverTrees):
 
     @cached_property
     def shifted(self) -> Shifted:
-        """The scores as sums and the search for the best tree compute with them."""
+        """The scores with which sums and the search for the best tree compute."""
         from deptree_cli.core.spaces.second_order import shift  # loads kernels: when there is work
 
         return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
@@ -122,10 +123,10 @@ class SecondOrder(OverTrees):
         return self.factorisation.tree_log_probs(trees)
 
     def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
-        """Draw k independent exact trees, (k, n); rng and seed as for `TreeDistribution`.
+        """Sample k independent trees exactly, (k, n); rng and seed as in `TreeDistribution.sample`.
 
         Raises:
-            DeptreeError: k or the seed is none.
+            DeptreeError: k or the seed is invalid.
         """
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k)) as size:
@@ -136,13 +137,13 @@ class SecondOrder(OverTrees):
         return self.shifted.maximum_tree()
 
     def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
-        """The distribution given some words' heads and labels: n of each, None where a word may have any.
+        """The distribution given the heads and labels of some words: n of each, None for words that may have any.
 
         Args:
-            labels: names; there are no scores of labels, so what counts is which words are `root`.
+            labels: names. There are no label scores, so only `root` matters: it marks the words below ROOT.
 
         Raises:
-            DeptreeError: they are not n numbers of nodes or names, or no tree of positive weight has them.
+            DeptreeError: they are not n nodes or n names, or no tree of positive weight has them.
         """
         return self._with(log_scores=self._conditioned(heads, labels)[0])._feasible()
 

@@ -1,27 +1,27 @@
-"""Distributions over dependency trees in JAX: sums that are differentiated, trees that are sampled, under jit and vmap.
+"""Distributions over dependency trees in JAX: differentiable sums, samples and best trees, under jit and vmap.
 
 Log-scores are arrays (..., N, N), ``[head, dependent]``, of natural logarithms of arc weights; node 0 is ROOT, column 0
-and the diagonal are ignored. -inf (or a mask of -1e15 and below) forbids an arc. `lengths` (...,) says how many words
-each sentence has, at most N - 1, which is what all have without it; entries beyond are padding, whatever they hold.
+and the diagonal are ignored. -inf (or a mask of -1e15 or below) forbids an arc. `lengths` (...,) are the numbers of
+words, at most N - 1 (the default); the rest is padding and ignored.
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
-`space` says which trees count: single-root ones if none is given, or multi-root, projective, projective-multi-root.
+`space` is the tree space: single-root (the default), multi-root, projective or projective-multi-root.
 
-By elimination, or by Eisner's chart, in plain JAX, on any device, as often differentiable as JAX can:
+By elimination, or by Eisner's chart, in plain JAX, on any device, differentiable any number of times:
 
 - `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on the CPU by
-  our kernels, if not told otherwise).
+  our kernels, by default).
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
-- `sample`: independent trees (on the CPU by our kernels, if not told otherwise).
-- `stochastic_beam_search`: `BeamSample`, distinct trees, k at once; no projective ones.
+- `sample`: independent trees (on the CPU by our kernels, by default).
+- `stochastic_beam_search`: `BeamSample`, k distinct trees at once; not projective ones.
 
 By our kernels on the CPU, called back from compiled code:
 
 - `argmax`, `mbr`, `top_k`: the most probable tree, the one with the highest expected attachment score, the k best.
-- `sample_without_replacement`: `DistinctTrees`, with their log-probabilities and what each counts for in estimates.
+- `sample_without_replacement`: `DistinctTrees`, with their log-probabilities, and their weights in estimates.
 
-It takes the extra `jax`.
+It needs the extra `jax`.
 """
 
 from __future__ import annotations

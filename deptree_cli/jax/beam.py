@@ -37,13 +37,14 @@ RARE = -10.0
 
 
 class BeamSample(NamedTuple):
-    """Distinct trees in the order in which draws with replacement would first meet them.
+    """Distinct trees in the order in which sampling with replacement would first find them.
 
     Attributes:
-        heads: (k, ..., N) int32, as of all trees; -1 throughout where there are fewer than k trees.
-        log_probs: (k, ...), of each tree; -inf where there is none.
-        perturbed: (k, ...), the same with Gumbel noise, decreasing: minus the logarithm of when each tree came.
-        log_threshold: (...), the perturbed log-probability of the tree that would have come next; -inf for no more.
+        heads: (k, ..., N) int32; all -1 if there are fewer than k trees.
+        log_probs: (k, ...), of each tree; -inf if there is none.
+        perturbed: (k, ...), the same with Gumbel noise, decreasing: minus the logarithm of the time at which each tree
+            was found.
+        log_threshold: (...), the perturbed log-probability of the next tree; -inf if there is none.
     """
 
     heads: Array
@@ -53,9 +54,9 @@ class BeamSample(NamedTuple):
 
     @property
     def weights(self) -> Array:
-        """What each tree counts for, (k, ...): sums of weight * value are unbiased (`core/estimate.py`).
+        """The weight of each tree in estimates, (k, ...): sums of weight * value are unbiased (`core/estimate.py`).
 
-        p / (1 - exp(-p / exp(log_threshold))), which is p where all trees were drawn; 0 where there is no tree.
+        p / (1 - exp(-p / exp(log_threshold))), which is p if all trees were sampled; 0 if there is no tree.
         """
         is_tree = self.log_probs > -jnp.inf
         log_p = jnp.where(is_tree, self.log_probs, 0.0)
@@ -101,23 +102,21 @@ def stochastic_beam_search(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> BeamSample:
-    """Draw k distinct trees of each sentence, all at once; O(k n^3).
+    """Sample k distinct trees of each sentence, all at once; O(k n^3).
 
-    Log-probabilities have all digits of their type (errors of float32 are about 1e-7 of them) at any scale of scores:
-    down to weights 180,000 nats below the best of their word; lighter arcs are left out. No gradient comes from here;
-    that of a tree's log-probability is that of its score less `log_partition`.
+    Log-probabilities have all digits of their type (float32: errors of about 1e-7 of them) at any scale of scores. Arcs
+    180,000 nats or more below the best of their word are left out. There are no gradients: take those of `log_prob`.
 
     Args:
-        key, k: as of `sample`.
-        log_scores, lengths, space: as of `log_partition`; projective trees are refused, `sample_without_replacement`
-            serves them.
+        key, k: as in `sample`.
+        log_scores, lengths, space: as in `log_partition`; not for projective trees, see `sample_without_replacement`.
 
     Returns:
-        trees with k as the first axis; all of them, then nothing, where there are fewer. Of k above 10,000 there are no
-            more rows than sentences of N - 1 words can have trees.
+        trees with k as the first axis, -1 after the last if there are fewer. For k above 10,000 there are at most as
+            many rows as N - 1 words have trees.
 
     Raises:
-        DeptreeError: key or k are none, shapes do not fit, trees are to be projective; or, outside of jit and vmap, a
+        DeptreeError: key or k is invalid, shapes do not fit, the space is projective; or, outside of jit and vmap, a
             sentence has no tree.
     """
     k, key = count_of(k), one_key(key)

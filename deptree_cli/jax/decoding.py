@@ -33,10 +33,10 @@ def argmax(
 ) -> Array:
     """Return the most probable tree of each sentence, (..., N), int32 heads, -1 for ROOT and padding.
 
-    O(n^2), n^3 if projective. Arguments as of `log_partition`.
+    O(n^2), or O(n^3) if projective. Arguments as in `log_partition`.
 
     Raises:
-        DeptreeError: names a sentence that has no tree; where compiled code runs, within an error of JAX's own.
+        DeptreeError: names a sentence without a tree; in compiled code, inside an error of JAX's own.
     """
     return ask(lambda sentence: [sentence.argmax()[None]], 1, batch_of(log_scores, lengths, space, **short))[0][0]
 
@@ -46,7 +46,7 @@ def mbr(
 ) -> Array:
     """Return the tree with the highest expected attachment score, (..., N): minimum-Bayes-risk decoding. O(n^3).
 
-    Arguments and errors as of `argmax`.
+    Arguments and errors as in `argmax`.
     """
     return ask(lambda sentence: [sentence.mbr()[None]], 1, batch_of(log_scores, lengths, space, **short))[0][0]
 
@@ -54,10 +54,10 @@ def mbr(
 def top_k(
     log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
-    """Return the k most probable trees, the best first, (k, ..., N); nothing but -1 where a sentence has fewer.
+    """Return the k most probable trees, the best first, (k, ..., N); all -1 if a sentence has fewer.
 
-    k is 1 or more, and static under jit; above 10,000 there are no more rows than sentences of N - 1 words can have
-    trees. Other arguments and errors as of `argmax`.
+    k is 1 or more, and static under jit; above 10,000 there are at most as many rows as N - 1 words have trees. Other
+    arguments and errors as in `argmax`.
     """
     k, batch = count_of(k), batch_of(log_scores, lengths, space, **short)
     size = rows_for(k, batch)

@@ -30,15 +30,16 @@ def log_prob(
 ) -> Array:
     """Return the log-probability of trees, (...,).
 
-    It is their score less `log_partition`, and has digits that the difference lacks where scores are large: of float32
-    seven of how far below the largest scores of columns trees are. Other arguments and errors as of `log_partition`.
+    It is their score minus `log_partition`, with digits that this difference loses for large scores: in float32, seven
+    digits of the distance between a tree's scores and the largest of their columns. Other arguments and errors as in
+    `log_partition`.
 
     Args:
         heads: (..., N) integers, entry j is the head of node j; those of ROOT and padding are ignored. Axes before
-            those of the batch are of trees, as those that `sample` returns.
+            those of the batch are for several trees, as from `sample`.
 
     Returns:
-        -inf, with gradient 0, where heads are no tree or have a forbidden arc; NaN where `log_partition` is.
+        -inf, with gradient 0, if heads are not a tree or have a forbidden arc; NaN if `log_partition` is.
     """
     batch, trees = batch_of(log_scores, lengths, space, **short), jnp.asarray(heads)
     shape = batch.words.shape
@@ -68,10 +69,9 @@ def _log_probs(batch: Batch, trees: Array) -> tuple[Array, Array]:
 def entropy(
     log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
-    """Return Shannon's entropy of each sentence's distribution over trees, (...,). O(n^3).
+    """Return the Shannon entropy of each sentence's distribution over trees, in nats, (...,). O(n^3).
 
-    Where `log_partition` returns -inf there is no distribution: NaN, with gradient 0. Arguments and errors as of
-    `log_partition`.
+    NaN, with gradient 0, if `log_partition` returns -inf. Arguments and errors as in `log_partition`.
     """
     batch = batch_of(log_scores, lengths, space, **short)
     relative, value = _entropy(batch)
@@ -86,12 +86,11 @@ def cross_entropy(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> Array:
-    """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
+    """Return E[-log q(tree)] in nats, (...,): trees from `log_scores`, q from `other`, both (..., N, N). O(n^3).
 
-    Infinite, with gradient 0, where q forbids an arc whose probability is seen to be more than 0, which takes more than
-    rounding, or has no tree; NaN, with gradient 0, where `log_scores` have none, and so there is nothing to expect.
-    Other arguments and errors as of `log_partition`; where q has a mask such as -1e9, not -inf, on an arc that may have
-    a probability, it is refused, or NaN under jit.
+    Infinite, with gradient 0, if q has no tree or forbids an arc whose probability is above 0 by more than rounding.
+    NaN, with gradient 0, if `log_scores` have no tree. If q has a mask such as -1e9 instead of -inf on an arc that may
+    have a probability, it is an error, or NaN under jit. Other arguments and errors as in `log_partition`.
     """
     return _compared(False, log_scores, other, lengths, space, **short)
 
@@ -103,10 +102,10 @@ def kl(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> Array:
-    """Return the Kullback-Leibler divergence of the distribution of `other` from that of `log_scores`, (...,). O(n^3).
+    """Return the Kullback-Leibler divergence D(p || q) in nats, (...,): p from `log_scores`, q from `other`. O(n^3).
 
-    It is the cross-entropy less the entropy, and has more digits where the two are nearly the same. Arguments and
-    errors as of `cross_entropy`.
+    It is the cross-entropy minus the entropy, with more digits if the two are nearly the same. Arguments and errors as
+    in `cross_entropy`.
     """
     return _compared(True, log_scores, other, lengths, space, **short)
 

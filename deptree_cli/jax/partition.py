@@ -40,26 +40,26 @@ def log_partition(
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> Array:
-    """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient are the marginals.
+    """Return the natural logarithm of the sum of all trees' weights, (...,). O(n^3); its gradient is the marginals.
 
     Args:
         log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc.
         lengths: (...,), the number of words of each sentence; it may be traced.
-        space: which trees: a name in `core.spaces.SPACES`, single-root if none is given, static under jit; the short
-            names are `single_root` (exactly one ROOT arc, or one or more; may be traced) and `projective` (whether no
-            two arcs may cross).
-        implementation: "kernels": by our kernels on the CPU, called back from compiled code; "device": in plain JAX,
-            wherever it runs, as second derivatives always are: there trees with a score 180,000 or more below the
-            largest of its word count for nothing, and a sentence that has no others is refused, and so is one where
-            the best scores of words cancel and leave no digits; "auto": kernels where JAX's default backend is the CPU.
+        space: which trees: a name in `core.spaces.SPACES`, single-root by default, static under jit. Or pass
+            `single_root` (exactly one ROOT arc, or one or more; may be traced) and `projective` (no two arcs may
+            cross).
+        implementation: "kernels": our kernels on the CPU, called back from compiled code; "device": plain JAX on any
+            device, always used for second derivatives. It leaves out trees with an arc 180,000 or more below the best
+            of its word. A sentence without other trees is an error, and so is one whose best scores cancel and leave no
+            digits. "auto": kernels if JAX's default backend is the CPU.
 
     Returns:
-        numbers of the scores' type, float32 for all but float64. Where no error can be raised (under jit, vmap and
-        grad), -inf of a sentence without a tree, with gradient 0; NaN of one that is refused, or whose length is none.
+        numbers of the scores' type, float32 for all but float64. Under jit, vmap and grad no error can be raised: a
+            sentence without a tree gives -inf, with gradient 0; any other bad sentence gives NaN.
 
     Raises:
-        DeptreeError: shapes do not fit, or there is no such implementation; or a sentence has no tree, a score that is
-            NaN or infinite, or is refused.
+        DeptreeError: shapes do not fit, the implementation is unknown, or a sentence has no tree, a NaN or infinite
+            score, or cannot be computed on the device (see `implementation`).
     """
     sentences = padded(log_scores, lengths, space, **short)
     if not is_on_device(implementation):
@@ -79,9 +79,9 @@ def marginals(
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> Array:
-    """Return the probability of each arc to be in a tree, (..., N, N). O(n^3).
+    """Return the probability of every arc, (..., N, N). O(n^3).
 
-    Arguments and errors as of `log_partition`; all are 0 where that returns -inf.
+    Arguments and errors as in `log_partition`; all are 0 if that returns -inf.
     """
     sentences = padded(log_scores, lengths, space, **short)
     if not is_on_device(implementation):

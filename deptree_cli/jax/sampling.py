@@ -25,16 +25,16 @@ from deptree_cli.jax.sampler import sample_trees
 
 
 class DistinctTrees(NamedTuple):
-    """Distinct trees of each sentence, in the order in which draws with replacement would first meet them.
+    """Distinct trees of each sentence, in the order in which sampling with replacement would first find them.
 
-    The sum over the trees of weight times value estimates the value's expectation without bias. All are constants to
-    derivatives: `log_prob` of the heads is not.
+    The sum of weight times value over the trees is an unbiased estimate of the value's expectation. All fields are
+    constants to derivatives; `log_prob` of the heads is not.
 
     Attributes:
-        heads: (k, ..., N) int32; nothing but -1 where a sentence has fewer than k trees.
-        log_probs: (k, ...); -inf where there is no tree.
-        weights: (k, ...), probabilities divided by those of being among the k drawn (Kool et al. 2019); 0 where there
-            is no tree.
+        heads: (k, ..., N) int32; all -1 if a sentence has fewer than k trees.
+        log_probs: (k, ...); -inf if there is no tree.
+        weights: (k, ...), probabilities divided by those of being among the k (Kool et al. 2019); 0 if there is no
+            tree.
         exhausted: (...,) bool, whether these are all the trees that the sentence has.
     """
 
@@ -53,22 +53,21 @@ def sample(
     implementation: str = "auto",
     **short: Unpack[Short],
 ) -> Array:
-    """Draw k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
+    """Sample k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
 
     The same key gives the same trees for the same implementation.
 
     Args:
-        key: of `jax.random`, one for all sentences.
+        key: a key of `jax.random`, one for all sentences.
         k: 1 or more; static under jit.
-        lengths, space: as of `log_partition`.
-        implementation: "kernels" draws exactly by our kernels on the CPU, in compiled code by a callback; "device" in
-            plain JAX, wherever it runs: chances below 2^-23 (in float64 2^-52) of a step are not drawn, and a tree
-            takes O(n^3). "auto" is "kernels" for projective trees and where JAX's default backend is the CPU, and
-            "device" elsewhere.
+        lengths, space: as in `log_partition`.
+        implementation: "kernels": exact, by our kernels on the CPU, called back from compiled code; "device": plain JAX
+            on any device, O(n^3) per tree; choices with a probability below 2^-23 (2^-52 in float64) are never sampled.
+            "auto": kernels for projective trees and if JAX's default backend is the CPU, else device.
 
     Raises:
-        DeptreeError: key, k or implementation are none; or names a sentence that has no tree: where compiled code runs,
-            "kernels" raises it within an error of JAX's own, and heads from "device" are all -1.
+        DeptreeError: key, k or implementation is invalid, or a sentence has no tree. In compiled code, "kernels" then
+            raises it inside an error of JAX's own, and "device" returns heads of -1.
     """
     k, batch = count_of(k), batch_of(log_scores, lengths, space, **short)
     keys = _keys(key, batch)
@@ -87,10 +86,10 @@ def sample_without_replacement(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> DistinctTrees:
-    """Draw k distinct trees of each sentence, or all where it has fewer, by our kernels on the CPU.
+    """Sample k distinct trees of each sentence, or all if it has fewer, by our kernels on the CPU.
 
-    Of k above 10,000 there are no more rows than sentences of N - 1 words can have trees. Arguments and errors as of
-    `sample`. On accelerators see `stochastic_beam_search`.
+    For k above 10,000 there are at most as many rows as N - 1 words have trees. Arguments and errors as in `sample`.
+    On accelerators see `stochastic_beam_search`.
     """
     k, batch = count_of(k), batch_of(log_scores, lengths, space, **short)
     k, dtype = rows_for(k, batch), batch.log_scores.dtype

@@ -1,9 +1,9 @@
-"""Tree distributions in a PyTorch training loop: sums that can be differentiated, samples, best trees and losses.
+"""Tree distributions in a PyTorch training loop: differentiable sums, samples, best trees and losses.
 
 - `log_partition`, `marginals`, `log_partition_and_marginals`: padded batches of log-scores in, in any precision.
 - `TreeDistribution`: a `torch.distributions.Distribution` over the trees of a batch; its `top_k` returns `BestTrees`,
   its `sample_without_replacement` returns `DistinctTrees`.
-- `losses`: what is minimised in training, a function each.
+- `losses`: training losses, one function each.
 """
 
 from __future__ import annotations

@@ -23,25 +23,7 @@ EVENTS = ("heads", "arcs")
 class BatchDistribution(Distribution):
     """Distributions over the trees of a batch of sentences, each tree as probable as its arcs' weights say.
 
-    Args:
-        log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
-            diagonal are ignored; -inf (or a mask of -1e15 and below) forbids an arc.
-        lengths: (...,) integers, how many words each sentence has; all N - 1 if None. What is beyond is padding, and
-            ignored whatever it holds.
-        space: which trees, with the short names `single_root` and `projective`: as of `log_partition`.
-        event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
-            (..., N, N), 1 for its arcs, in the type of the scores.
-        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Drawing and decoding are
-            done on the CPU.
-        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
-        validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
-
-    Attributes:
-        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
-        space: the `TreeSpace`.
-
-    Raises:
-        DeptreeError: shapes do not fit, or a name is misspelt; or later, once it is asked something: no tree.
+    See `deptree_cli.torch.TreeDistribution` for arguments and attributes.
     """
 
     arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
@@ -75,7 +57,7 @@ class BatchDistribution(Distribution):
 
     @constraints.dependent_property(is_discrete=True)
     def support(self) -> TreeSupport:
-        """The trees of the space; those with forbidden arcs too, whose log-probability is -inf."""
+        """The trees of the space, also those with forbidden arcs, whose log-probability is -inf."""
         return TreeSupport(self.lengths, self.space, self.event)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
@@ -139,7 +121,7 @@ class BatchDistribution(Distribution):
 
     @property
     def marginals(self) -> Tensor:
-        """P(head -> dependent) of every arc, (..., N, N); the columns of words sum to 1."""
+        """The probability of every arc, (..., N, N); the columns of words sum to 1."""
         return self._to_batch_dtype(self._sums.marginals, 2)
 
     @property
@@ -152,7 +134,8 @@ class BatchDistribution(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the log-probabilities of trees, (*sample, ...), at most 0.
 
-        -inf for a tree with a forbidden arc, and, unless arguments are validated, for what is no tree of the space.
+        -inf for a tree with a forbidden arc and, unless arguments are validated, for heads that are no tree of the
+        space.
 
         Args:
             value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.

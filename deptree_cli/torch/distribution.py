@@ -47,8 +47,8 @@ class BestTrees(NamedTuple):
     """The most probable trees of each sentence, the best first.
 
     Attributes:
-        trees: (k, ..., N) heads or (k, ..., N, N) arcs; nothing but -1 (or 0) where a sentence has fewer than k.
-        log_probs: (k, ...), differentiable; -1e30 where there is no tree.
+        trees: (k, ..., N) heads or (k, ..., N, N) arcs; all -1 (or 0) if a sentence has fewer than k.
+        log_probs: (k, ...), differentiable; -1e30 if there is no tree.
     """
 
     trees: Tensor
@@ -56,15 +56,15 @@ class BestTrees(NamedTuple):
 
 
 class DistinctTrees(NamedTuple):
-    """Distinct trees of each sentence, in the order in which draws with replacement would first meet them.
+    """Distinct trees of each sentence, in the order in which sampling with replacement would first find them.
 
-    The sum over the trees of weight times value estimates the value's expectation without bias.
+    The sum of weight times value over the trees is an unbiased estimate of the value's expectation.
 
     Attributes:
-        trees: (k, ..., N) heads or (k, ..., N, N) arcs; nothing but -1 (or 0) where a sentence has fewer than k.
-        log_probs: (k, ...), differentiable; -1e30 where there is no tree.
-        weights: (k, ...), constants: probabilities divided by those of being among the k drawn (Kool et al. 2019); 0
-            where there is no tree.
+        trees: (k, ..., N) heads or (k, ..., N, N) arcs; all -1 (or 0) if a sentence has fewer than k.
+        log_probs: (k, ...), differentiable; -1e30 if there is no tree.
+        weights: (k, ...), constants: probabilities divided by those of being among the k (Kool et al. 2019); 0 if there
+            is no tree.
         exhausted: (...,) bool, whether these are all the trees that the sentence has.
     """
 
@@ -75,18 +75,35 @@ class DistinctTrees(NamedTuple):
 
 
 class TreeDistribution(BatchDistribution):
-    """Distributions over the dependency trees of a batch of sentences, each tree as probable as its arcs' weights say.
+    """Distributions over the dependency trees of a batch of sentences.
 
-    See `BatchDistribution` for its arguments.
+    As in PyTorch, whatever takes an argument is a method, and so is `entropy()`. The rest are properties, computed on
+    first use: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In torch-struct these are properties too (its
+    `partition` is `log_partition` here, its `topk` is `top_k`).
 
-    As everywhere in PyTorch, what takes an argument is a method, and so is `entropy()`; what the distribution simply
-    has is a property, computed when first asked for: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In
-    torch-struct these are properties too (its `partition` is `log_partition` here, its `topk` is `top_k`).
-
-    All sums are differentiable, twice where that makes sense, and computed in float64; results have the precision of
+    All sums are differentiable, twice where that makes sense, and computed in float64. Results have the precision of
     the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a result is
-    infinite. As in all of PyTorch's distributions, what was computed is kept, its graph too: to go backward twice,
-    retain the graph or make the distribution anew, as training loops do.
+    infinite. Results are cached with their graphs. To call `backward` twice, retain the graph or make a new
+    distribution, as training loops do.
+
+    Args:
+        log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
+            diagonal are ignored; -inf (or a mask of -1e15 or below) forbids an arc.
+        lengths: (...,) integers, the number of words of each sentence; N - 1 by default. The rest is padding, ignored.
+        space: which trees, or `single_root` and `projective`: as in `log_partition`.
+        event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
+            (..., N, N), 1 for its arcs, in the type of the scores.
+        implementation: of the sums, "auto", "kernels" or "device", as in `log_partition`. Samples and best trees are
+            computed on the CPU.
+        precision: of the kernels' sums, "float64" or "float32", as in `log_partition`.
+        validate_args: whether values that are not trees are errors; otherwise their log-probability is -inf.
+
+    Attributes:
+        log_scores, lengths, event, implementation, precision: as given; lengths are always set.
+        space: the `TreeSpace`.
+
+    Raises:
+        DeptreeError: shapes do not fit, or a name is unknown; or later, when a result is computed: no tree.
 
     >>> d = TreeDistribution(torch.tensor([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 4.0, 0.0]]))
     >>> d.argmax
@@ -96,22 +113,23 @@ class TreeDistribution(BatchDistribution):
     has_enumerate_support = True
 
     def given(self, heads: Tensor) -> Self:
-        """Return the distribution given the heads of some words, (..., N) integers, negative where a word may have any.
+        """Return the distribution given heads, (..., N) integers, negative for words that may have any head.
 
         Raises:
-            DeptreeError: a head is none of the sentence's nodes; or, once it is asked something: no tree has them.
+            DeptreeError: a head is not a node of the sentence; or later, when a result is computed: no tree has these
+                heads.
         """
         known = checked_gold(heads, self.log_scores, self.lengths)
         return self._with(with_known_heads(self.log_scores, known, self.lengths), self.lengths)
 
     def entropy(self) -> Tensor:
-        """Return Shannon's entropy in nats, (...,); at least 0."""
+        """Return the Shannon entropy in nats, (...,); at least 0."""
         sums = self._sums
         found = expected_surprisal(sums.marginals, self._shifted, sums.log_z)
         return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
-        """Return E[-log of other's probability] in nats, (...,); infinite where that one forbids a possible tree."""
+        """Return E[-log of the probability under `other`] in nats, (...,); infinite if that forbids a possible tree."""
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums
         found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
@@ -119,7 +137,7 @@ class TreeDistribution(BatchDistribution):
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
-        """Return the Kullback-Leibler divergence from `other`, (...,); infinite where that one forbids a possible tree.
+        """Return the Kullback-Leibler divergence from `other`, (...,); infinite if `other` forbids a possible tree.
 
         In nats, at least 0. The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the
         scores of both.
@@ -185,7 +203,7 @@ class TreeDistribution(BatchDistribution):
     def top_k(self, k: int) -> BestTrees:
         """Return the k most probable trees of each sentence, the best first.
 
-        Of k above 10,000 there are no more rows than the sentence with the most trees has.
+        For k above 10,000 there are at most as many rows as any sentence has trees.
         """
         with room_for_trees(how_many(k)) as size:
             best = [each.top_k(size) for each in self._sentences]
@@ -194,10 +212,10 @@ class TreeDistribution(BatchDistribution):
 
     @_left_to_python
     def sample(self, sample_shape: Any = torch.Size(), generator: torch.Generator | None = None) -> Tensor:  # noqa: B008
-        """Draw independent trees, (*sample_shape, ..., N) or (*sample_shape, ..., N, N).
+        """Sample independent trees, (*sample_shape, ..., N) or (*sample_shape, ..., N, N).
 
         Args:
-            generator: what the trees depend on; by default what `torch.manual_seed` sets.
+            generator: the random numbers; by default PyTorch's own, set by `torch.manual_seed`.
         """
         shape = checked_sample_shape(sample_shape)
         randomness = streams(len(self._sentences), generator)
@@ -207,7 +225,7 @@ class TreeDistribution(BatchDistribution):
 
     @_left_to_python
     def sample_without_replacement(self, k: int, generator: torch.Generator | None = None) -> DistinctTrees:
-        """Draw k distinct trees of each sentence, or all where it has fewer.
+        """Sample k distinct trees of each sentence, or all if it has fewer.
 
         See `top_k` for many, and `sample` for the generator.
         """

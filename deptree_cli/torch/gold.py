@@ -1,4 +1,4 @@
-"""Known heads: checked, and as what they leave of the scores."""
+"""Gold heads: checked, and log-scores that allow only these."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from deptree_cli.torch.trees import is_integer, require_tensor, visible, word_ma
 
 
 def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bool = True) -> Tensor:
-    """Return known heads (..., N) as int64 on the device of log_scores (..., N, N).
+    """Return gold heads (..., N) as int64 on the device of log_scores (..., N, N).
 
     Args:
-        partial: whether some may be unknown (negative).
+        partial: whether some may be missing (negative).
 
     Raises:
-        DeptreeError: they are no integers of that shape; or, where values can be looked at, a word's head is itself or
-            beyond the sentence, or unknown where it must not be.
+        DeptreeError: they are not integers of that shape; or, if values can be checked, a head is its word, outside
+            the sentence, or missing although `partial` is false.
     """
     require_tensor("heads", heads)
     if heads.shape != log_scores.shape[:-1] or not is_integer(heads):
@@ -41,26 +41,26 @@ def _refuse(wrong: Tensor, heads: Tensor, lengths: Tensor) -> None:
         problem = f"the head of word {word} is {head}"
         remedy = f"Give 0 for ROOT, or another word of {int(lengths.flatten()[b])}"
         if head < 0:
-            problem, remedy = f"{problem}, unknown", "For trees known in part take partial_annotation_loss"
+            problem, remedy = f"{problem}, missing", "For partial annotation use partial_annotation_loss"
         raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
 
 
 def raise_unless_tree(possible: Tensor) -> None:
-    """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, where values can be looked at."""
+    """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, if values can be checked."""
     if visible(possible) and not bool(possible.all()):
         b = int((~possible).nonzero()[0, 0])
-        problem = "the known heads are no tree of this space, or have an arc that the scores forbid"
-        remedy = "Correct them, allow their arcs, or take single_root=False or projective=False"
+        problem = "the gold heads are not a tree of this space, or have an arc that the scores forbid"
+        remedy = "Correct them, allow their arcs, or pass single_root=False or projective=False"
         raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
 
 
 def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return log-scores (..., N, N) with -inf for every other head of a word whose head (..., N) is known."""
+    """Return log-scores (..., N, N) with -inf for every other head of a word whose head (..., N) is given."""
     return log_scores.masked_fill(wrong_heads(heads, lengths), -torch.inf)
 
 
 def wrong_heads(heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return which arcs give a word another head than the known one, (..., N, N) bool; negative heads are unknown."""
+    """Return which arcs give a word another head than the gold one, (..., N, N) bool; negative heads are missing."""
     known = word_mask(lengths, heads.shape[-1]) & (heads >= 0)
     node = torch.arange(heads.shape[-1], device=heads.device)
     return known[..., None, :] & (heads[..., None, :] != node[:, None])

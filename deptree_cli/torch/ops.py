@@ -31,25 +31,25 @@ def log_partition(
 ) -> Tensor:
     """Return the natural logarithm of the partition function of every sentence, (...,); differentiable twice.
 
-    O(n^3) a sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs, at
-    padding, in column 0 and on the diagonal.
+    O(n^3) per sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs,
+    in padding, in column 0 and on the diagonal.
 
     Args:
         log_scores: (..., N, N), ``[head, dependent]``: natural logarithms of the weights of arcs, node 0 is ROOT.
-            ``-inf`` forbids an arc, and so does a mask of -1e15 and below; column 0 and the diagonal are ignored. Half
+            ``-inf`` forbids an arc, and so does a mask of -1e15 or below; column 0 and the diagonal are ignored. Half
             precision is computed and returned as float32.
-        lengths: (...,) integers, how many words each sentence has, at most N - 1 (all so many, if left out); what goes
-            beyond is ignored.
-        space: which trees: a name in `core.spaces.SPACES`, single-root if none is given; the short names for ours are
-            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
-        implementation: ``kernels``: on the CPU, spread over `torch.get_num_threads()` threads; ``device``: by torch
-            operations where the tensor is, in its own precision, single-root and multi-root trees only; ``auto``:
-            device for such trees and CUDA tensors, else kernels, to which other tensors are copied.
+        lengths: (...,) integers, the number of words of each sentence, at most N - 1 (the default). The rest is
+            ignored.
+        space: which trees: a name in `core.spaces.SPACES`, single-root by default. Or pass `single_root` (exactly one
+            ROOT arc, or one or more) and `projective` (no two arcs may cross).
+        implementation: ``kernels``: on the CPU, with `torch.get_num_threads()` threads; ``device``: PyTorch operations
+            on the tensor's device, in its precision, for single-root and multi-root trees only; ``auto``: device for
+            such trees in CUDA tensors, else kernels, to which tensors are copied.
         precision: of kernels: ``float64``, or ``float32``, which is faster and keeps marginals within 3e-6 of the
-            truth; sentences beyond its range, projective trees and second derivatives take float64.
+            truth. Sentences beyond its range, projective trees and second derivatives use float64.
 
     Raises:
-        DeptreeError: says which sentence has a score that is none, or no tree, and what to do.
+        DeptreeError: names the sentence with an invalid score or without a tree, and says what to do.
     """
     require_tensor("log_scores", log_scores)
     trees = tree_space(space, **short)
@@ -67,9 +67,9 @@ def marginals(
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
-    """Return P(head -> dependent) for every arc, (..., N, N), 0 where there is none; differentiable once.
+    """Return the probability of every arc, (..., N, N), 0 where there is none; differentiable once.
 
-    Arguments and errors as of `log_partition`.
+    Arguments and errors as in `log_partition`.
     """
     return log_partition_and_marginals(log_scores, lengths, space, implementation, precision, **short)[1]
 
@@ -82,9 +82,9 @@ def log_partition_and_marginals(
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> tuple[Tensor, Tensor]:
-    """Return log Z, (...,), and the marginals of arcs, (..., N, N), for the price of either's gradient.
+    """Return log Z, (...,), and the marginals of arcs, (..., N, N), at the cost of the marginals alone.
 
-    Arguments and errors as of `log_partition`.
+    Arguments and errors as in `log_partition`.
     """
     scores, *how = prepared(log_scores, lengths, tree_space(space, **short), implementation, precision)
     log_z, found, _ = operators.log_partition_and_marginals(scores, *how)

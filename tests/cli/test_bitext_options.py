@@ -102,13 +102,13 @@ def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
     ("line", "message"),
     [
         ("", "Missing argument"),
-        ("low.npy --null first --null-score 1", "--null-score is for scores without NULL"),
+        ("low.npy --null first --null-score 1", "--null-score cannot be combined with --null"),
         ("low.npy --null-score nan", "nan is not a score"),
         ("low.npy --null-score inf", "inf is not a score"),
         ("low.npy --temperature 0", "0 is not a positive number"),
         ("low.npy --temperature nan", "nan is not a positive number"),
         ("low.npy --branching 2", "No such option"),
-        ("low.npy low.npy --text bitext.txt", "1 --text for 2 SCORES: give one for each"),
+        ("low.npy low.npy --text bitext.txt", "1 --text for 2 SCORES. Pass --text once per score file"),
         ("low.npy --symmetric low.npy --symmetric low.npy", "2 --symmetric for 1 SCORES"),
     ],
 )

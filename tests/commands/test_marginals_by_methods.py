@@ -93,4 +93,4 @@ def test_without_a_method_nothing_has_changed(done) -> None:
 def test_methods_that_need_merits_are_for_pairs(deptree, method: str) -> None:
     ran = deptree("marginals", *FIRST_ORDER, "--method", method)
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert f"--method {method} is for sentence pairs." in ran.err
+    assert f"--method {method} works on sentence pairs only." in ran.err

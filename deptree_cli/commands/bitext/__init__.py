@@ -10,7 +10,7 @@ from deptree_cli.cli.groups import LazyGroup
 COMMANDS = {
     "expectations": "Compute the probability of every link.",
     "align": "Write the best links of every sentence pair.",
-    "show": "Draw a sentence pair: its matrix with its links.",
+    "show": "Draw one sentence pair as a matrix with its links.",
 }
 
 
@@ -22,10 +22,10 @@ COMMANDS = {
     epilog="\b\nTry: deptree bitext align bitext.npz --text bitext.txt",
 )
 def bitext() -> None:
-    """Align sentence pairs: from scores of links to probabilities of links and to alignments.
+    """Align the words of sentence pairs: which source word is linked with which target word.
 
-    SCORES has a matrix for every sentence pair: how much each source word (row) likes each target word (column), as a
-    log-score. Alignments by an inversion transduction grammar (Wu 1997) link words one to one, or leave them unlinked,
-    such that neighbouring parts of the sentences may change places. Expectations over them are exact, or approximate by
-    randomized pruning (Bouchard-Cote, Petrov and Klein 2009) where sentences are too long for that.
+    SCORES has a matrix of log-scores for every sentence pair: how well each source word (row) matches each target word
+    (column). An alignment links words one to one or leaves them unlinked; neighbouring parts of a sentence may swap
+    places (inversion transduction grammar, Wu 1997). Link probabilities are exact. For very long pairs they can be
+    approximated by randomized pruning (Bouchard-Cote, Petrov and Klein 2009).
     """

@@ -31,14 +31,16 @@ from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
-HELP = """Write the best alignment of every sentence pair, one to one, or all links that are probable.
+HELP = """Write the best alignment of every sentence pair, or all links above a probability.
 
-Writes the Pharaoh format, a line for each pair: i-j links source word i with target word j, counted from 0. A pair that
-is skipped (--on-error skip) leaves an empty line. Or JSON Lines (--format jsonl, -o FILE.jsonl): sent_id and links as
-pairs of numbers.
+Reads a matrix of link scores per pair, a row per source word and a column per target word. Writes the Pharaoh format, a
+line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o FILE.jsonl) writes
+sent_id and links as pairs of numbers.
 
-With --threshold P the links are all those that are more probable than P; above .5 no two share a word. JSON Lines then
-have their probabilities too. The methods to compute these:
+The best alignment links words one to one. With --threshold P, words may have several links; above 0.5 they have at most
+one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
+
+Methods to compute link probabilities:
 
 """
 
@@ -53,14 +55,15 @@ have their probabilities too. The methods to compute these:
     "--threshold",
     type=FloatRange(0, 1),
     metavar="P",
-    help="Write all links above this probability.  [default: those of the best alignment]",
+    help="Write all links above this probability.  [default: the best alignment]",
 )
 @reading_option(
     "--gold",
     type=INPUT,
     multiple=True,
-    help="Gold links of the same pairs in the Pharaoh format, sure ones as 0-0, possible ones as 0?1. Precision,"
-    " recall and alignment error rate (Och and Ney 2003) are shown.",
+    often=True,
+    help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment error"
+    " rate (Och and Ney 2003).",
 )
 @report_options("links", plot=False)
 @pruning_options(by_merits=True)
@@ -77,7 +80,7 @@ def align(
 ) -> int:
     """Write the best links of every sentence pair."""
     if threshold is None and pruning.is_asked:
-        raise click.UsageError("--method is for --threshold: the best alignment needs no probabilities.")
+        raise click.UsageError("--method needs --threshold P: the best alignment is found without probabilities.")
     estimating = Estimating(pruning.method, pruning.settings, run)
     report.check(bool(gold))
 
@@ -97,7 +100,7 @@ def align(
 
 
 class LinkAgreement(Fold[LinkCounts]):
-    """How far links agree with known ones; each pair counts with its own counts."""
+    """How far links agree with gold ones; each pair counts with its own counts."""
 
     attribute = "agreement"
 
@@ -113,7 +116,7 @@ class LinkAgreement(Fold[LinkCounts]):
     def tables(self) -> Iterator[Table]:
         *counts, precision, recall, error = self._counts.summary().values()
         rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
-        yield Table("agreement with known links", _COLUMNS, [[*counts, *rates]])
+        yield Table("agreement with gold links", _COLUMNS, [[*counts, *rates]])
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Aligned:
 
     @property
     def agreement(self) -> LinkCounts | None:
-        """How they agree with known ones, if there are some."""
+        """How they agree with gold ones, if there are some."""
         known = self.pair.record.known
         return LinkCounts.of(self.links, known) if known else None
 

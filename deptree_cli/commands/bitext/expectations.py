@@ -24,18 +24,20 @@ from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.keys import STANDARD_ERRORS
 
-HELP = """Compute the probability of every link: how often each source word is linked with each target word.
+HELP = """Compute the probability of every link: that a source word is linked with a target word.
 
-Writes JSON Lines: sent_id, p and q (the numbers of words) and expectations, a row for each source word; log_z, the log
-partition function, where it is exact. Methods that are random, and go on for as long as they are told to, add
-standard_errors, iterations (of each chain), effective_size (the effective sample size) and, with
-chains, r_hat: how far these differ, 1 at best. Or arrays (-o FILE.npz, .npy, .safetensors): the expectations under the
-names read, and standard errors under NAME.standard_errors.
+Reads a matrix of link scores per sentence pair. Writes JSON Lines: sent_id, p and q (the numbers of words),
+expectations (a row of probabilities per source word) and, if exact, log_z (the log partition function). Estimates also
+have standard_errors, iterations (per chain), effective_size (the effective sample size) and, with several chains, r_hat
+(1 if they agree). -o FILE.npz (.npy, .safetensors) writes arrays instead.
 
-Ctrl-C stops early and writes what there is; the exit status is then 130.
+Arrays of expectations have the names read, and standard errors have NAME.standard_errors.
 
-Where there is time for it the exact method is best; it takes O(p^3 q^3), some 8 milliseconds for two sentences of 20
-words. The methods:
+Ctrl-C stops an estimate early and writes what there is; the exit status is then 130.
+
+The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
+
+Methods to compute link probabilities:
 
 """
 

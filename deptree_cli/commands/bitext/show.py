@@ -28,11 +28,13 @@ from deptree_cli.io.signature import signature
 
 PLOTS = (".svg", ".png", ".pdf")
 
-HELP = """Draw one sentence pair: its matrix, the more probable a link the darker, the best alignment's links marked.
+HELP = """Draw one sentence pair as a matrix: the darker a cell, the more probable the link.
 
-Writes text as wide as the terminal, source words at the left, target words above. The number behind a source word is
-the probability of its link, if it has one. With -o FILE.svg (.png, .pdf) it is a heat map. Without words (--text) their
-numbers are shown, which count from 0 as in links. The methods to compute the probabilities:
+Writes text as wide as the terminal: source words on the left, target words above. The links of the best alignment are
+marked, and their probabilities listed on the right. -o FILE.svg (.png, .pdf) draws a heat map instead. Without --text,
+words are shown by their numbers, counted from 0.
+
+Methods to compute link probabilities:
 
 """
 
@@ -83,8 +85,8 @@ def _plot(output: str | None) -> str | None:
     if suffix in ("", ".txt"):
         return None
     if suffix not in PLOTS:
-        remedy = "Name a .svg, .png or .pdf for a heat map, a .txt for text"
-        raise DeptreeError(f"sentence pairs are not drawn as {suffix}", remedy, place=output or "")
+        remedy = "Name a .svg, .png or .pdf for a heat map, or a .txt for text"
+        raise DeptreeError(f"a sentence pair cannot be drawn as {suffix}", remedy, place=output or "")
     check_plot(output or "")
     return output
 

@@ -9,11 +9,11 @@ from deptree_cli.cli.groups import LazyGroup
 # name -> one line of help; the module is commands/hpyp/<name>.py, and its command has the module's name
 COMMANDS = {
     "train": "Train a parser on a treebank.",
-    "parse": "Parse sentences: best trees, samples, score matrices.",
-    "surprisal": "Compute how surprising every word is, in bits.",
-    "perplexity": "Compute the perplexity of sentences.",
-    "generate": "Draw sentences with their trees.",
-    "describe": "Show what a model holds.",
+    "parse": "Parse sentences: best trees, samples, arc scores.",
+    "surprisal": "Compute how unexpected every word is, in bits.",
+    "perplexity": "Compute how well a model predicts sentences.",
+    "generate": "Sample sentences with their trees.",
+    "describe": "Show how a model was trained and what it knows.",
 }
 
 
@@ -25,9 +25,9 @@ COMMANDS = {
     epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp parse model.npz sentences.conllu",
 )
 def hpyp() -> None:
-    """Train and use a generative parser: no other parser, no GPU and no pretrained model needed.
+    """Train and use a generative parser. It needs no other parser, no GPU and no pretrained model.
 
-    From a treebank in CoNLL-U it learns, in seconds to minutes, how trees grow word by word (Buys and Blunsom 2015). So
-    it gives trees, samples of trees, score matrices for the other commands, surprisals and sentences. Neural parsers
-    (natasha, stanza) are more accurate.
+    From a treebank in CoNLL-U it learns, in seconds to minutes, how probable words, tags and trees are (Buys and
+    Blunsom 2015). A model parses, samples trees, writes arc scores for the other commands, computes surprisals and
+    generates sentences. Neural parsers (natasha, stanza) are more accurate.
     """

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from deptree_cli.core.hpyp.trained import Trained
 
 
-@command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp describe model.npz")
+@command(epilog="\b\nTry: deptree hpyp describe model.npz")
 @model_argument
 @bare_row_options
 @writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
 def describe(model: str, writing: Writing, output: str | None) -> int:
-    """Show what a model holds: how it was trained, its vocabularies, its contexts, and its Pitman-Yor processes.
+    """Show how a model was trained and what it knows: words, tags, labels and the counts behind its probabilities.
 
-    A process has a level for every length of context, from the empty one on; each line shows which element is added to
-    those above. Every distinct context is a restaurant, and its entries are the actions, tags or words seen there. The
-    customers of the deepest level are the events of the training data; those of any other level are the tables of the
-    next. A table on a terminal, else one JSON object; --tsv has the levels only.
+    Writes a table on a terminal, otherwise one JSON object; --tsv writes the levels only. A model predicts actions,
+    tags and words by a Pitman-Yor process each. A process has a level for every length of context, from 0 on; the row
+    of a level names the element that it adds. Restaurants are distinct contexts. Entries are the distinct actions, tags
+    or words in them. Customers are the training events on the last level, and the tables of the next level on others.
     """
     from deptree_cli.core.hpyp.levels import levels  # these load kernels: when there is work
     from deptree_cli.io.hpyp.model_file import read_model

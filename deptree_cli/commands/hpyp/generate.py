@@ -26,26 +26,26 @@ from deptree_cli.io.json_lines import dump
 
 @command(epilog="\b\nTry: deptree hpyp generate model.npz -k 10 --seed 7")
 @model_argument
-@size_option(1, "How many sentences.")
+@size_option(1, "Number of sentences.")
 @option(
     "--longest",
     type=IntRange(1, 10**6),
     default=LONGEST,
     metavar="N",
-    help=f"Draw among sentences of at most N words.  [default: {LONGEST}]",
+    help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
 )
 @seed_option
 @format_options("conllu", "jsonl")
 @run_options
 def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, writing: Writing) -> int:
-    """Draw sentences with their trees from a model: gen-1, gen-2, ...
+    """Sample sentences with their trees from a model of `deptree hpyp train`.
 
-    Writes CoNLL-U: words, tags in the column from which the model has them, HEAD and DEPREL; or JSON Lines (sent_id,
-    forms, tags, heads, deprels). Words that are rare in the treebank come as their class (UNK-LC-ing, ...); a model
-    without words (--unlexicalised) has _ for all.
+    Writes CoNLL-U with sent_id gen-1, gen-2, ..., words, tags (UPOS or XPOS, as in training), HEAD and DEPREL; or JSON
+    Lines (sent_id, forms, tags, heads, deprels). Words that are rare in the treebank are written as their class
+    (UNK-LC-ing, ...). A model without words (--unlexicalised) writes _ for each.
 
-    Actions, tags and words are drawn by the model, one after another, among those that are possible in their place, so
-    sentences and trees are always whole; longer sentences are drawn again.
+    The model samples actions, tags and words one after another, among those that are possible at that point. So
+    sentences and trees are always complete.
     """
     names = (Name(f"gen-{number}") for number in range(1, size + 1))
     source: Source[Name, Name] = Source(

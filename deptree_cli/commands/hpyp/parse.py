@@ -38,24 +38,24 @@ from deptree_cli.io.signature import signature
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.parsing import Filtered  # loads kernels
 
-HELP = """Parse sentences: the best tree of each, K trees drawn from the posterior, or arc scores.
+HELP = """Parse CoNLL-U sentences with a model of `deptree hpyp train`.
 
-Writes the sentences with HEAD and DEPREL (and with --tags predict their tags: UPOS or XPOS, whichever the model was
-trained on) and all else as it was, and the comment derivation_logprob: the log-probability, in nats, of the tree's
-derivation together with the words. The best tree is the best one that is found, by algorithm 1 of Buys and Blunsom
-(2015) with --particles, or with a beam of fixed size (--beam).
+Writes CoNLL-U with HEAD and DEPREL filled in (and, with --tags predict, the tags); the rest stays as it is. The tree is
+the best one that the search finds; its arcs never cross. The comment derivation_logprob is the log-probability
+(in nats) of the words and of the steps that build the tree. With -k K each sentence is written K times, as
+X/sample_1, ..., with sampled trees.
 
-With -k K each sentence is written K times, as X/sample_1 ..., with trees drawn by a particle filter: an approximation
-that is the better the more --particles there are. Comments on the last of them say how many there were, and the
-effective_size: how many trees of equal weight would vary as much as those that the filter ended with.
+Samples and scores come from a particle filter, an approximation that improves with --particles. Comments on the last
+sample give the number of particles and effective_size, the effective sample size at the end of the filter. The best
+tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a beam of fixed size.
 
-With --scores FILE the filter's probabilities of arcs become matrices of scores, which the other commands read without
---from. They are approximations too, and what the parser knows beyond single arcs is lost. The parser's trees are
-projective, and so are those of its scores: the file says so, and is read as if --projective were given. The kinds:
+With --scores FILE, the filter's arc probabilities (marginals) become arc scores, which the other commands read without
+--from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
+The kinds:
 
 """
 
-# What a file of scores says of itself, so that other commands need not be told.
+# The layout and tree space that a score file records, so that other commands need no options.
 META = Meta(layout=layout(orient="head-dep", scale="log"), trees=PROJECTIVE.kind)
 
 
@@ -69,11 +69,15 @@ def _described(kind: ScoreKind) -> str:
     epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options
-@option("--beam", type=IntRange(1, 10**6), metavar="N", help="Look for the best tree with a beam of this size.")
-@size_option(None, "Draw N trees of each sentence.", "the best tree", formerly=["--samples"])
-@option("--scores", type=OUTPUT, help="Write scores of arcs here: .npz, .jsonl, .safetensors.")
+@option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
+@size_option(None, "Sample N trees per sentence.", "the best tree", formerly=["--samples"])
+@option("--scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors.")
 @entry_option(
-    SCORE_KINDS, "--score-kind", "kind", default=None, help=f"See above.  [default: {SCORE_KINDS.known[0].name}]"
+    SCORE_KINDS,
+    "--score-kind",
+    "kind",
+    default=None,
+    help=f"Kind of arc scores, see above.  [default: {SCORE_KINDS.known[0].name}]",
 )
 @seed_option
 @gold_options
@@ -115,11 +119,11 @@ def parse(
 def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, gold: GoldOptions) -> None:
     """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
     if beam and size:
-        raise click.UsageError("--beam finds the best tree; -k draws trees, by particles.")
+        raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
-        raise click.UsageError("--score-kind is for --scores FILE.")
+        raise click.UsageError("--score-kind needs --scores FILE.")
     if size and gold.paths:
-        raise click.UsageError("--gold is compared with one tree per sentence, not with -k.")
+        raise click.UsageError("--gold compares one tree per sentence, -k samples many. Remove one.")
     if scores:
         container_to_write(scores, META)
 
@@ -177,7 +181,7 @@ class Parsed(AsTrees):
 
     @property
     def compared(self) -> Compared | None:
-        """How the one tree compares with the known one, if there is one."""
+        """How the one tree compares with the gold one, if there is one."""
         gold, found = self.sentence.gold, self.parsed
         if gold is None or found.deprels is None:
             return None

@@ -27,23 +27,24 @@ from deptree_cli.io.encoders.base import Sheet
 @row_options
 @run_options
 def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
-    """Compute the perplexity of sentences: one row for all of them together, JSON or, on a terminal, a table.
+    """Compute the perplexity of sentences: how well the model predicts them (lower is better).
 
-    evidence_perplexity is 2 to the power of evidence_bits / tokens, where tokens are the words and the ends of
-    sentences. The evidence is the probability of words and tags (--tags given) or of words alone (--tags predict), all
-    trees summed out by --filters particle filters of --particles each. The estimate of a probability is unbiased, that
-    of its bits therefore too high on average: the perplexity is an upper bound, closer with more particles.
-    evidence_error is the standard error of the bits.
+    Reads CoNLL-U and writes one row for all sentences: JSON or, on a terminal, a table. evidence_perplexity is 2 to the
+    power of evidence_bits / tokens; tokens are the words and the ends of sentences. It is the perplexity of words and
+    tags (--tags given) or of words alone (--tags predict), summed over all trees. The estimate is too high on average,
+    less so with more --particles. evidence_error is the standard error of evidence_bits.
 
-    With --tags given, sentences with trees (HEAD, DEPREL) also have joint_bits and joint_perplexity: of words, tags and
-    the actions that build the tree, each arc as soon as it can be. action_, tag_ and word_perplexity are those of its
-    parts per event (there are two actions a word), action_bits_per_word and so on what they add to a word. Crossing
-    arcs are lifted (lifted: in how many trees). Left out and counted are sentences without a labelled tree that has one
-    root (no_tree), those with a label on which the model was not trained (unseen_label), and those with a tag that is
-    missing or on which it was not trained (unknown_tag): in the evidence such tags are summed out.
+    With --tags given, sentences with trees (HEAD, DEPREL) also have joint_bits and joint_perplexity: of the words, the
+    tags and the actions that build the tree. action_, tag_ and word_perplexity are those of its parts, per event (there
+    are two actions per word); action_bits_per_word, ... are what the parts add per word. lifted is the number of trees
+    in which crossing arcs were moved up.
 
-    words_as_classes is the share of words that are not in the vocabulary and are predicted as classes (UNK-LC-ing,
-    ...): the perplexity is that of a text with classes in their places, to be compared only with one that has the same.
+    The joint numbers leave out and count sentences without a labelled tree with one root (no_tree), with a label that
+    the model never saw (unseen_label), and with a missing or unknown tag (unknown_tag). The evidence sums over such
+    tags.
+
+    words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
+    ...). Compare perplexities only if the same words are replaced by classes.
     """
     from deptree_cli.core.hpyp.perplexity import Perplexity  # loads kernels: when there is work
 
@@ -55,7 +56,9 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
     parser.tell_unknown_tags(run)
     if found.unseen_labels and not run.quiet:
-        talk(f"labels that the model does not know: {named(found.unseen_labels)}; their sentences have no joint bits")
+        talk(
+            f"labels that the model does not know: {named(found.unseen_labels)}; sentences with them have no joint bits"
+        )
     return code
 
 

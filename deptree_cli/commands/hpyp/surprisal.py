@@ -26,7 +26,7 @@ from deptree_cli.io.json_lines import dump
 if TYPE_CHECKING:
     from deptree_cli.core.hpyp.evidence import Evidence  # loads kernels
 
-# The notes that are written anew or go. They are true whatever the tree, so commands that change it leave them.
+# The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
 # What --tsv has of every token.
@@ -40,23 +40,24 @@ COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "
 @format_options("conllu", "jsonl", "tsv", tsv=True)
 @run_options
 def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
-    """Compute how surprising every word is, in bits: minus log2 of its probability given the words before it, whatever
-    their tree.
+    """Compute the surprisal of every word, in bits: how unexpected it is given the words before it.
 
-    With --tags given it is the surprisal of tag and word together, given the words and tags before; with --tags predict
-    that of the word, tags summed out. By a model without words (--unlexicalised) it is that of the tag.
+    Surprisal is minus log2 of a word's probability, summed over all trees of the words so far. With --tags given, it is
+    the surprisal of tag and word together; with --tags predict, of the word alone. Reads CoNLL-U and writes it back
+    with Surprisal in MISC of every word; -o FILE.jsonl writes JSON Lines, -o FILE.tsv a row per token.
 
-    Words that are rare in the treebank are scored as a class: SurprisalClass=UNK-LC-ing. SurprisalNote says why: a
-    rare_form, and perhaps an unseen_class; or that a given tag was summed out: a missing_tag, an unseen_tag.
+    Words that are rare in the treebank are scored as a class (SurprisalClass=UNK-LC-ing). SurprisalNote gives the
+    reasons: rare_form, and unseen_class if the class is rare too; missing_tag or unseen_tag if the word's tag was
+    summed over. A model without words (--unlexicalised) gives the surprisals of tags.
 
-    Writes the sentences as they are, with these notes and Surprisal in MISC of every word and comments: end_surprisal,
-    that of the sentence's end; evidence_log2, log2 of the probability of the whole sentence, which is minus the sum of
-    all these; and evidence_error, its standard error. JSON Lines have these fields, and the error of every surprisal.
-    --tsv has a row for every token as it is read: the words of a multiword token are one, their surprisals added up.
+    The comments are end_surprisal, the surprisal of the end of the sentence; evidence_log2, log2 of the probability of
+    the whole sentence, which is minus the sum of all surprisals; and evidence_error, its standard error. JSON Lines
+    have these as fields, and the standard error of every surprisal. --tsv has a row per token; a multiword token has
+    the sum over its words.
 
-    The probabilities are estimates, unbiased for every beginning of a sentence, by --filters particle filters of
-    --particles each; nothing that comes after a word has influence on its surprisal. A line on stderr tells how far
-    surprisals are off, on average.
+    Probabilities are estimated by --filters particle filters of --particles each. The estimate for every beginning of a
+    sentence is unbiased. Words that come later have no influence. A line on stderr gives the typical error of a
+    surprisal.
     """
     job = Job("hpyp surprisal", parser.source(), run, writing, last={"filters": filters, "seed": seed})
     code = job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])

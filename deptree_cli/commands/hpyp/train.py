@@ -41,71 +41,89 @@ if TYPE_CHECKING:
     type=OUTPUT,
     required=True,
     section=WRITING,
-    help="Where to write the model, after every iteration. The file appears only when complete.",
+    often=True,
+    help="Write the model to FILE after every iteration, so that --resume can continue from it.",
 )
 @reading_option(
-    "--tags", type=click.Choice(["upos", "xpos"]), default="upos", help="The column of tags.  [default: upos]"
+    "--tags",
+    type=click.Choice(["upos", "xpos"]),
+    default="upos",
+    often=True,
+    help="The column of tags.  [default: upos]",
 )
 @reading_option(
     "--unlabelled",
     type=INPUT,
     multiple=True,
-    help="Sentences without trees, to learn words from; tags are predicted. May be repeated.",
+    often=True,
+    help="CoNLL-U without trees, to learn more words from; tags are predicted. May be repeated.",
 )
-@reading_option("--contexts", type=INPUT, help="TOML with lists `action`, `tag`, `word`; see the manual.")
-@option("--lexicalised/--unlexicalised", default=True, help="Generate words too, or tags only.  [default: lexicalised]")
-@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Over the treebank.  [default: 10]")
+@reading_option(
+    "--contexts",
+    type=INPUT,
+    often=True,
+    help="TOML with lists `action`, `tag`, `word`: what each is predicted from (see the manual).",
+)
+@option("--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]")
+@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]")
 @option(
     "--samples",
     type=IntRange(1, 1000),
     default=1,
     metavar="N",
-    help=f"States to keep and average over, {SPACING} more iterations for each but the first.  [default: 1]",
+    help=f"Average over N states of the model: {SPACING} more iterations for each but the first.  [default: 1]",
 )
 @option(
     "--passes",
     type=IntRange(1),
     default=1,
     metavar="N",
-    help="Over --unlabelled, after the iterations: the first parses, others draw a derivation.  [default: 1]",
+    help="Passes over --unlabelled, after the iterations; the first uses best trees, others samples.  [default: 1]",
 )
 @option(
     "--oracle",
     type=click.Choice(["static", "sampled"]),
     default="static",
-    help="Derivations of trees: arcs as soon as they can be made, or drawn anew in every iteration (approximately, by "
-    "a particle filter).  [default: static]",
+    help="Order in which a tree's arcs are built: as early as possible (static), or sampled anew in every iteration."
+    "  [default: static]",
 )
-@option("--resume", is_flag=True, help="Go on with the model of -m, up to --iterations and --passes.")
-@option("--force", is_flag=True, section=WRITING, help="Overwrite -m even if it is no model of the same data.")
+@option("--resume", is_flag=True, help="Continue the training of -m, up to --iterations and --passes.")
+@option(
+    "--force",
+    is_flag=True,
+    section=WRITING,
+    often=True,
+    help="Overwrite -m even if it is not a model of the same data.",
+)
 @option(
     "--seed",
     type=IntRange(0),
     metavar="N",
-    help="Make the run repeatable.  [default: a fresh one, shown on stderr; with --resume that of the model]",
+    help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
 )
 @running_option(
     "--on-error",
     type=click.Choice(["fail", "skip"]),
     default="fail",
-    help="Stop at the first unusable sentence, or leave it out and report it.  [default: fail]",
+    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
 )
 @running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr.")
 @running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q.")
 def train(**options: Any) -> int:
-    """Train a parser on a treebank: CoNLL-U with tags and trees, several files one after another.
+    """Train a parser on a treebank, and write a model for the other `deptree hpyp` commands.
 
-    Sentences in which a word lacks its tag or its label (_) are left out and counted; if these are most of them, that
-    is an error.
+    Reads CoNLL-U with tags and trees, several files one after another. Sentences in which a word has no tag or no label
+    (_) are left out and counted. It is an error if these are most of the treebank. Before training, crossing arcs are
+    moved up the tree until they no longer cross.
 
-    Every iteration redraws the seating of the parser's Pitman-Yor processes, and the model is the last one drawn; with
-    --samples N, trees and surprisals are averages over N of them, in N times the time. Arcs
-    that cross others are lifted first. The model is saved after every iteration: after an interruption, repeat the
-    command with --resume, and the result has the same bytes as that of an uninterrupted run.
+    Training is a Gibbs sampler over the parser's Pitman-Yor processes, which smooth its counts. The model is the last
+    state of the sampler. With --samples N it is N states; trees and surprisals are then averages and take N times as
+    long. After an interruption, repeat the command with --resume: the model has the same bytes as that of a run without
+    interruption.
 
-    With --unlabelled, the trained parser then reads sentences without trees, predicting their tags, and adds their
-    words to its word model; transitions and tags stay as they were. In each pass, all sentences are parsed by the
-    parser as it was when the pass began.
+    With --unlabelled, the trained parser then reads sentences without trees and adds their words to its word model. The
+    probabilities of actions and tags do not change. In each pass, all sentences are parsed with the model as it was at
+    the start of the pass.
     """
     return _train(TrainOptions(**options))
 
@@ -179,16 +197,18 @@ def _check(options: TrainOptions) -> None:
     path = Path(options.model)
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"
-        raise DeptreeError(problem, "Name one with -m", place=options.model)
+        raise DeptreeError(problem, "Pass a file name with -m", place=options.model)
     if not path.absolute().parent.is_dir():
         raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
     source = click.get_current_context().get_parameter_source("passes")
     if source is ParameterSource.COMMANDLINE and not options.unlabelled:
-        raise click.UsageError("--passes is for --unlabelled.")
+        raise click.UsageError("--passes needs --unlabelled.")
     if options.samples > 1 and options.unlabelled:
-        raise click.UsageError("--samples cannot be combined with --unlabelled, which only the last state reads.")
+        raise click.UsageError(
+            "--samples cannot be combined with --unlabelled: only the last state reads it. Remove one."
+        )
     if options.resume and options.force:
-        raise click.UsageError("--resume goes on with the model of -m, --force overwrites it. Remove one.")
+        raise click.UsageError("--resume continues the model of -m, --force overwrites it. Remove one.")
 
 
 def _contexts(options: TrainOptions) -> Contexts:
@@ -199,7 +219,7 @@ def _contexts(options: TrainOptions) -> Contexts:
     default = LEXICALISED if options.lexicalised else UNLEXICALISED
     contexts = read_contexts(options.contexts, default) if options.contexts else default
     if options.unlabelled and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Leave out --unlabelled")
+        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
     return contexts
 
 

@@ -31,16 +31,15 @@ def batch(
     space: TreeSpace | str | None = None,
     **short: Unpack[Short],
 ) -> TreeDistributions:
-    """Many sentences, each as `TreeDistribution` has it, and the same answers to the last bit, several times as fast.
+    """Many sentences at once: the same results as from `TreeDistribution`, to the last bit, several times as fast.
 
     Args:
         scores: (B, N, N), ``[sentence, head, dependent]``, padded; or B matrices (n+1, n+1) of any sizes.
-        lengths: (B,), how many words each sentence has; as many as its matrix has room for if not given.
+        lengths: (B,), the number of words of each sentence; by default as many as fit its matrix.
         scale, space, short: as for `TreeDistribution`.
 
     Raises:
-        DeptreeError: what `TreeDistribution` says of a sentence, which is called by its place, from 1 on; or lengths do
-            not fit.
+        DeptreeError: as in `TreeDistribution`, naming the sentence by its number, from 1; or lengths do not fit.
     """
     matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
     if lengths is not None:
@@ -61,11 +60,11 @@ def _cut(matrix: Array, n: Any, place: int) -> Array:
 
 
 class TreeDistributions(Sequence[TreeDistribution]):
-    """A sequence of `TreeDistribution`s with their questions asked of all at once; answers are in order.
+    """A sequence of `TreeDistribution`s that are computed together; results are in order.
 
     Args:
         matrices: the scores of each.
-        scale, space: as of `TreeDistribution`.
+        scale, space: as in `TreeDistribution`.
     """
 
     def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
@@ -128,10 +127,11 @@ class TreeDistributions(Sequence[TreeDistribution]):
         return self._answers(lambda trees: (each[0] for each in trees.mbr()), TreeDistribution.mbr)
 
     def sample(self, k: int, seed: int | None = None) -> list[Heads]:
-        """Draw k independent trees of each, (k, n).
+        """Sample k independent trees of each, (k, n).
 
         Args:
-            seed: sentence i has the stream of the id i, from 1 on, as in `deptree sample --seed`; a fresh one if None.
+            seed: the random stream of sentence i (from 1) is that of the id i in `deptree sample --seed`; a fresh one
+                if None.
         """
         size, number = how_many(k), seed_of(seed)
         if not 0 < size <= FEW:

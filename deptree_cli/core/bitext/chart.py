@@ -105,7 +105,7 @@ class Charts:
 def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
     """Memory for so many charts of float64."""
     what = f"the chart of {p} by {q} words"
-    return memory_for(charts * chart_size(p, q), what, "Leave the pair out, or align parts of it")
+    return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
 
 
 def log_alignments(p: int, q: int) -> float:

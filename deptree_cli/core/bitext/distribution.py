@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 class AlignmentDistribution(Frozen):
     """A distribution over the alignments of a sentence pair by an inversion transduction grammar (Wu 1997).
 
-    Every source word is linked with one target word or with none, and the other way round; links may cross as far as
-    neighbouring parts of the sentences change places, part within part. An alignment weighs the product of its links'
-    and its unlinked words' weights, whatever its derivation: it has only one (`kernels/itg/chart.py`).
+    Every word is linked with at most one word of the other sentence. Links may cross if neighbouring parts of the
+    sentences swap places, part within part. The weight of an alignment is the product of the weights of its links and
+    of its unlinked words. Every alignment has exactly one derivation (`kernels/itg/chart.py`).
 
     Args:
-        scores: (p, q), of linking source word i with target word j.
-        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
-            ``weight`` (non-negative, 0 forbids), also of nulls.
-        source_nulls: (p,) or one number for all, of leaving a source word unlinked; a log-score of 0 if None.
-        target_nulls: (q,) or one number for all, of leaving a target word unlinked; likewise.
-        id: the pair's name in messages, and what its random stream depends on.
+        scores: (p, q), ``[i, j]`` scores the link of source word i with target word j.
+        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does a mask of -1e15 or below) or ``weight``
+            (non-negative, 0 forbids), for nulls too.
+        source_nulls: (p,) or one number, scores of leaving source words unlinked; a log-score of 0 if None.
+        target_nulls: (q,) or one number, the same for target words.
+        id: the pair's name in messages; its random stream depends on it.
         temperature: divides the log-scores.
-        bispans: (p+1, p+1, q+1, q+1), ``[s, t, u, v]``, a log-score of every part that consists of the source words
-            s..t-1 and the target words u..v-1; None for none. A part is a link, or two parts side by side, with the
-            unlinked words behind its linked ones; of three or more in a row in one order it is the last that joins
+        bispans: (p+1, p+1, q+1, q+1), ``[s, t, u, v]``, log-scores of parts that consist of the source words s..t-1 and
+            the target words u..v-1; or None. A part is a link with the unlinked words behind its two words, or two
+            parts side by side. If three or more parts follow each other in one order, the last is joined to the part of
             all others.
 
     Attributes:
-        log_scores, source_nulls, target_nulls: float64, read-only, ``-inf`` where something is forbidden.
+        log_scores, source_nulls, target_nulls: float64, read-only; ``-inf`` forbids.
 
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.
@@ -101,7 +101,7 @@ class AlignmentDistribution(Frozen):
 
     @cached_property
     def shifted(self) -> Shifted:
-        """The log-scores less a constant for each word."""
+        """The log-scores minus a constant for each word."""
         return shift(self.log_scores, self.source_nulls, self.target_nulls, self.bispans)
 
     @cached_property
@@ -124,12 +124,12 @@ class AlignmentDistribution(Frozen):
         """The natural logarithm of the partition function, the sum of all alignments' weights.
 
         Raises:
-            DeptreeError: no alignment is possible; so do `marginals` and `sample`.
+            DeptreeError: no alignment is possible. `marginals` and `sample` raise it too.
         """
         return self._chart.log_z
 
     def marginals(self) -> Float:
-        """P(link) of every source and target word, (p, q), read-only."""
+        """The probability of every link, (p, q), read-only."""
         return self._marginals
 
     @cached_property
@@ -150,31 +150,32 @@ class AlignmentDistribution(Frozen):
         return found
 
     def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
-        """Draw k independent alignments: the target word of every source word, -1 for none, (k, p).
+        """Sample k independent alignments: the target word of every source word, -1 for none, (k, p).
 
         Args:
-            rng, seed: a seed, from which the pair's own stream is made, or a Generator; a fresh seed if neither is
+            rng, seed: a seed, from which each pair has its own stream, or a Generator; a fresh seed if neither is
                 given.
 
         Raises:
-            DeptreeError: k or the seed is none, or no alignment is possible.
+            DeptreeError: k or the seed is invalid, or no alignment is possible.
         """
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k, "alignments"), "alignments") as size:
             return self._chart.sample(size, stream)
 
     def program(self, heuristic: AlignmentDistribution | None = None) -> LinkProgram:
-        """The dynamic program over its alignments, for randomized pruning and the like.
+        """The dynamic program over the alignments, for `expectations`.
 
         Args:
-            heuristic: of the same words, by whose scores the links and states that matter are guessed; itself if None.
+            heuristic: a distribution over the same words, whose scores tell which links and states matter; this one if
+                None.
 
         Raises:
-            DeptreeError: the heuristic is of other words.
+            DeptreeError: the heuristic has other numbers of words.
         """
         from deptree_cli.core.bitext.program import LinkProgram
 
         if heuristic and heuristic.log_scores.shape != self.log_scores.shape:
-            problem = f"the heuristic is of {heuristic.p} x {heuristic.q} words, the pair of {self.p} x {self.q}"
+            problem = f"the heuristic has {heuristic.p} x {heuristic.q} words, the pair {self.p} x {self.q}"
             raise DeptreeError(problem, "Give scores of the same words", sent_id=self.id)
         return LinkProgram(self.shifted, (heuristic or self).link_scores)

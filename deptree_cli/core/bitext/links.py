@@ -1,4 +1,4 @@
-"""Links between source and target words, and how those that were found agree with known ones (Och and Ney 2003)."""
+"""Links between source and target words, and how those that were found agree with gold ones (Och and Ney 2003)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class KnownLinks:
         """
         beyond = min((link for link in self.possible if link[0] >= p or link[1] >= q), default=None)
         if beyond is not None:
-            problem = f"the link {beyond[0]}-{beyond[1]} is beyond the {p} source and {q} target words"
+            problem = f"the link {beyond[0]}-{beyond[1]} is outside the {p} source and {q} target words"
             raise DeptreeError(problem, "Check that both files hold the same sentence pairs; words are counted from 0")
 
 

@@ -47,7 +47,7 @@ def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
         raise DeptreeError(problem, "Give one matrix per sentence pair")
     if not array.size:
         side = "source" if not len(array) else "target"
-        raise DeptreeError(f"there are no {side} words (shape {array.shape})", "Leave the pair out")
+        raise DeptreeError(f"there are no {side} words (shape {array.shape})", "Remove this pair")
     return _checked(array, scale, temperature, lambda at: f"score of the link {at[0] + 1}-{at[1] + 1}")
 
 
@@ -63,7 +63,7 @@ def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, tempe
         return np.zeros(n)
     array = real_numbers(scores, f"{side} null scores")
     if array.shape not in ((), (n,)):
-        problem = f"the {side} null scores have shape {array.shape}, there are {n} {side} words"
+        problem = f"the {side} null scores have shape {array.shape}, but there are {n} {side} words"
         raise DeptreeError(problem, "Give one number for each word, or one for all")
     array = np.broadcast_to(array, (n,)).copy()
     return _checked(array, scale, temperature, lambda at: f"null score of {side} word {at[0] + 1}")

@@ -81,7 +81,7 @@ def no_alignment(scores: Shifted) -> DeptreeError:
         if len(stuck):
             problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
             break
-    return DeptreeError(problem, "Allow more links, or words to be left unlinked")
+    return DeptreeError(problem, "Allow more links, or let words stay unlinked")
 
 
 def _table(bispans: Float) -> Float:

@@ -12,7 +12,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.shifted import is_large
 
-# The kinds of inputs: a positive number; another distribution over the sentence's trees; the known heads (n,), -1 where
+# The kinds of inputs: a positive number; another distribution over the sentence's trees; the gold heads (n,), -1 where
 # unknown; features of arcs (n+1, n+1, R); R numbers.
 NUMBER, DISTRIBUTION, HEADS, FEATURES, VECTOR = "number", "distribution", "heads", "features", "vector"
 

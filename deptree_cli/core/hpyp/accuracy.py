@@ -30,7 +30,7 @@ class Accuracy:
 
     Attributes:
         words: (2,), how many words have a known head: all of them, and without punctuation (label ``punct`` or
-            ``punct:...`` in the known tree).
+            ``punct:...`` in the gold tree).
         heads: (2,), how many of them got it.
         labelled: (2,), how many of the words have a known label.
         labels: (2,), how many of these got their head with the right label.

@@ -18,18 +18,18 @@ _SEVERAL_ROOTS = "Keep one root: attach the others to it, or leave the sentence 
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A sentence with what is known about it.
+    """A sentence: words, tags and, if known, heads and labels.
 
     Attributes:
         sent_id: the name that messages and output use.
-        place: ``file:line``, for messages; empty where the sentence comes from no file.
+        place: ``file:line``, for messages; empty if the sentence is not from a file.
         forms: the n words.
-        tags: their n parts of speech, ``_`` where unknown.
-        heads: (n,), 0 for ROOT, -1 where unknown.
-        deprels: the n labels, ``_`` where unknown.
+        tags: their n parts of speech, ``_`` if unknown.
+        heads: (n,), 0 for ROOT, -1 if unknown.
+        deprels: the n labels, ``_`` if unknown.
 
     Raises:
-        DeptreeError: there are no words, the parts differ in length, or a head is no word of the sentence.
+        DeptreeError: there are no words, the parts differ in length, or a head is not in the sentence.
     """
 
     sent_id: str
@@ -43,9 +43,9 @@ class Annotated:
         lengths = [len(part) for part in (self.forms, self.tags, self.heads, self.deprels)]
         if len(set(lengths)) != 1 or not lengths[0]:
             counts = "{} forms, {} tags, {} heads and {} labels".format(*lengths)
-            raise self._problem(counts, "Give every word one of each, and at least one word")
+            raise self._problem(counts, "Give one of each for every word, and at least one word")
         if self.heads.min() < NO_HEAD or self.heads.max() > self.n:
-            problem = f"the heads are {self.heads.min()} to {self.heads.max()}"
+            problem = f"heads range from {self.heads.min()} to {self.heads.max()}"
             raise self._problem(problem, f"Give -1 (unknown), 0 (ROOT) or the number of a word, 1 to {self.n}")
 
     @property
@@ -54,7 +54,7 @@ class Annotated:
         return len(self.forms)
 
     def check_forms(self) -> None:
-        """Make sure that a parser can learn the words, which it writes again.
+        """Check that a parser can learn the words and write them.
 
         Raises:
             DeptreeError: a form is empty or holds a control character.
@@ -62,10 +62,10 @@ class Annotated:
         self._check("form", self.forms)
 
     def check_trainable(self) -> None:
-        """Make sure that a parser can be trained on the sentence; it may lack tags and labels (`complete.py`).
+        """Check that a parser can be trained on the sentence; tags and labels may be missing (`complete.py`).
 
         Raises:
-            DeptreeError: a form, a tag or a label cannot be written again, or the heads are no tree with one root.
+            DeptreeError: a form, a tag or a label cannot be written, or the heads are not a tree with one root.
         """
         self.check_forms()
         self._check("tag", self.tags)
@@ -73,7 +73,7 @@ class Annotated:
         self.check_tree()
 
     def check_tree(self) -> None:
-        """Make sure that the heads are a tree with one root.
+        """Check that the heads are a tree with one root.
 
         Raises:
             DeptreeError: a head is unknown, words form a cycle, or the tree has several roots.
@@ -84,11 +84,11 @@ class Annotated:
             raise self._problem(problem, "Train on sentences with complete trees")
         roots = int((self.heads == 0).sum())
         if roots > 1:
-            raise self._problem(f"{roots} words have HEAD 0, and the parser knows trees with one root", _SEVERAL_ROOTS)
+            raise self._problem(f"{roots} words have HEAD 0, but the parser needs trees with one root", _SEVERAL_ROOTS)
         cycle = _cycle(self.heads)
         if cycle:
             words = " -> ".join(map(str, [*cycle, cycle[0]]))
-            raise self._problem(f"the heads are no tree: they lead in a circle, {words}", "Correct HEAD of these words")
+            raise self._problem(f"not a tree: the heads form a cycle, {words}", "Correct HEAD of these words")
 
     def _check(self, name: str, symbols: tuple[str, ...]) -> None:
         for word, symbol in enumerate(symbols, 1):

@@ -1,4 +1,4 @@
-"""Parsed trees beside known ones: what each counts for, and what all of them come to."""
+"""Parsed trees beside gold ones: what each counts for, and what all of them come to."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from deptree_cli.kernels.text.columns import NO_HEAD
 
 
 class Compared(NamedTuple):
-    """A tree compared with the known one.
+    """A tree compared with the gold one.
 
     Attributes:
         accuracy: counts.
         probs, right: the probabilities of heads (none if not asked for), and which are right.
-        unseen: of the known tree, the ``labels`` and, if they were predicted, ``tags`` that the parser does not know,
+        unseen: of the gold tree, the ``labels`` and, if they were predicted, ``tags`` that the parser does not know,
             as often as they are there.
     """
 
@@ -44,7 +44,7 @@ class Names(NamedTuple):
 
 
 def compare(gold: Annotated, heads: Heads, labels: Names, tags: Names, marginals: Float | None) -> Compared:
-    """Compare a tree of n heads, labels and tags with the known one; marginals (n+1, n+1) tell heads' probabilities."""
+    """Compare a tree of n heads, labels and tags with the gold one; marginals (n+1, n+1) tell heads' probabilities."""
     known = gold.heads != NO_HEAD
     probs = np.empty(0) if marginals is None else marginals[heads, np.arange(1, len(heads) + 1)][known]
     unseen = {"labels": labels.without(gold.deprels), "tags": tags.without(gold.tags)}

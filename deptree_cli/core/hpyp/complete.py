@@ -45,7 +45,7 @@ class Complete:
                 continue
             place = place or sentence.place
         if self.untagged + self.unlabelled > MOST * self.sentences:
-            raise DeptreeError(f"{self._found()}, too many to leave them out", self._remedy(), place=place)
+            raise DeptreeError(f"{self._found()}, too many to leave out", self._remedy(), place=place)
 
     @property
     def line(self) -> str:
@@ -72,13 +72,13 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
     """
     iterations = kept.start
     if iterations < 1:
-        raise DeptreeError(f"{iterations} iterations train nothing", "Give 1 or more")
+        raise DeptreeError(f"`iterations={iterations}` trains nothing", "Pass 1 or more")
     if not treebank:
-        raise DeptreeError("there are no sentences to train on", "Give a treebank with trees")
+        raise DeptreeError("there are no sentences to train on", "Pass a treebank with trees")
     if len(kept) > 1 and text:
-        raise DeptreeError("only the last of several `samples` would read the text", "Leave out `unlabelled`")
+        raise DeptreeError("with several `samples`, only the last state would read the text", "Remove `unlabelled`")
     if text and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Leave out unlabelled")
+        raise DeptreeError("a parser without words learns nothing from text", "Remove `unlabelled`")
     for sentence in treebank:
         sentence.check_trainable()
     for sentence in text:

@@ -35,18 +35,18 @@ ELEMENTS: dict[str, int] = {
 
 @dataclass(frozen=True)
 class Contexts:
-    """The elements of contexts, the most important first; the last is the first to be dropped.
+    """What actions, tags and words are predicted from: elements, the most important first; the last is dropped first.
 
     ``s1`` is the top of the stack, ``s4`` the fourth; ``.t`` a tag, ``.w`` a word; ``lc(s1)`` the leftmost left child
     so far, ``rc(s1)`` the rightmost right child; ``b.t`` the tag of the next word.
 
     Attributes:
-        action: of transitions.
-        tag: of the tag of the word that is shifted.
-        word: of that word, which is predicted after its tag; () leaves words out of the model altogether.
+        action: the context of transitions.
+        tag: of the tag of the next word.
+        word: of that word, which is predicted after its tag; () leaves words out of the model.
 
     Raises:
-        DeptreeError: an element is unknown, or there twice, or too many; ``b.t`` is used before it is known; words are
+        DeptreeError: an element is unknown or listed twice; there are too many; ``b.t`` is not in `word`; words are
             conditioned on but not predicted.
     """
 
@@ -76,10 +76,10 @@ class Contexts:
 
         Args:
             place: what messages call the document.
-            default: has the lists that the document leaves out; `LEXICALISED` if None.
+            default: for lists that the document leaves out; `LEXICALISED` if None.
 
         Raises:
-            DeptreeError: the text is not TOML, has other keys, or its lists are no contexts.
+            DeptreeError: the text is not TOML, has other keys, or its lists are not contexts.
         """
         try:
             found = tomllib.loads(text)
@@ -105,13 +105,13 @@ class Contexts:
 def _check(elements: tuple[str, ...], allowed: list[str]) -> None:
     for element in elements:
         if element == NEXT and NEXT not in allowed:
-            raise DeptreeError(f"{NEXT} is not known yet", f"Use {NEXT} for word only")
+            raise DeptreeError(f"{NEXT} is known only when the word is predicted", f"Use {NEXT} in word only")
         if element not in allowed:
             raise DeptreeError(f"there is no element {element!r}", _did_you_mean(element, allowed))
         if elements.count(element) > 1:
-            raise DeptreeError(f"{element} is there twice", "Keep the first")
+            raise DeptreeError(f"{element} is listed twice", "Remove one")
     if len(elements) > MOST_ELEMENTS:
-        raise DeptreeError(f"a context of {len(elements)} elements is too long", f"Use {MOST_ELEMENTS} at most")
+        raise DeptreeError(f"a context of {len(elements)} elements is too long", f"Use at most {MOST_ELEMENTS}")
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...]:

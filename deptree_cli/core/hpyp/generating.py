@@ -31,7 +31,7 @@ def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest:
             break
     else:
         problem = f"{TRIALS} sentences in a row had more than {counted(longest, 'word')}"
-        raise DeptreeError(problem, "Allow longer ones, or train on more data", sent_id=sent_id)
+        raise DeptreeError(problem, "Allow longer sentences, or train on more data", sent_id=sent_id)
     forms = map(symbols.lexicon.vocabulary.symbol, words[:n].tolist())
     return Annotated(
         sent_id,

@@ -26,7 +26,7 @@ def as_annotated(sentence: Sentence, known: Container[str] | None) -> Annotated:
         DeptreeError: it is nothing of what it may be, or none of its tags is known.
     """
     if isinstance(sentence, str):
-        raise DeptreeError("a sentence is a string", "Give a list of words, or a pair of words and tags")
+        raise DeptreeError("the sentence is a string", "Give a list of words, or a pair of words and tags")
     if not isinstance(sentence, Annotated):
         forms, tags = _words_and_tags(sentence)
         unknown = (UNKNOWN,) * len(forms)
@@ -41,7 +41,7 @@ def _check_tags(sentence: Annotated, known: Container[str]) -> None:
     names = ", ".join(unseen)
     if not any(tag in known for tag in sentence.tags):
         problem = f"the parser knows none of the tags {names}" if unseen else "no word has a tag"
-        remedy = "Give tags of the set that it was trained on, or have them predicted"
+        remedy = "Use the tag set that it was trained on, or predict the tags"
         raise DeptreeError(problem, remedy, place=sentence.place, sent_id=sentence.sent_id)
     if unseen:
         warn(f"sentence {sentence.sent_id}: tags that the parser does not know are predicted: {names}", stacklevel=5)
@@ -54,5 +54,5 @@ def _words_and_tags(given: Sequence[str] | tuple[Sequence[str], Sequence[str]]) 
     try:
         forms, tags = map(tuple, given)
     except ValueError:
-        raise DeptreeError("a sentence is neither words nor a pair", "Give (words, tags)") from None
+        raise DeptreeError("the sentence is neither a list of words nor a pair", "Give (words, tags)") from None
     return forms, tags

@@ -174,10 +174,10 @@ def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tupl
     """The numbers of a sentence's words and tags: null for a tag that is not known, to be predicted or summed out."""
     symbols = trained.symbols
     if sentence.n > MOST_WORDS:
-        problem = f"the sentence has {sentence.n:,} words, and the parser reads up to {MOST_WORDS:,}"
+        problem = f"the sentence has {sentence.n:,} words, but the parser reads at most {MOST_WORDS:,}"
         raise DeptreeError(problem, "Split it: is a blank line between sentences missing?")
     if predicts_tags and not symbols.is_lexicalised:
-        remedy = "Give the sentences tags, or train with `lexicalised=True`"
+        remedy = "Use sentences with tags, or train with `lexicalised=True`"
         raise DeptreeError("a parser without words cannot predict tags", remedy)
     tags = np.zeros(sentence.n, dtype=np.int32) if predicts_tags else symbols.tags_of(sentence)
     return symbols.words_of(sentence), tags

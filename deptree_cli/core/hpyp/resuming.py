@@ -13,7 +13,7 @@ from deptree_cli.core.hpyp.snapshot import Snapshot, keys_of
 from deptree_cli.core.hpyp.symbols import Symbols
 from deptree_cli.core.hpyp.trained import Progress, Trained
 
-_ANEW = "or train anew without `resume`"
+_ANEW = "or train again without `resume`"
 
 
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
@@ -35,12 +35,12 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
         if before != now:
             raise DeptreeError(f"the model was trained with `{name}={before}`", f"Use that, {_ANEW}")
     if trained.symbols.contexts != symbols.contexts:
-        raise DeptreeError("the model was trained with other contexts", f"Use the same ones, {_ANEW}")
+        raise DeptreeError("the model was trained with other contexts", f"Use the same contexts, {_ANEW}")
     if bool(had.text_digest) != bool(wanted.text_digest):
         how = "with" if had.text_digest else "without"
-        raise DeptreeError(f"the model was trained {how} `unlabelled`", f"Do the same, {_ANEW}")
+        raise DeptreeError(f"the model was trained {how} `unlabelled`", f"Do this again, {_ANEW}")
     if not is_of(trained, symbols, wanted):
-        raise DeptreeError("the model was trained on other data", f"Give the treebank and text of before, {_ANEW}")
+        raise DeptreeError("the model was trained on other data", f"Use the same treebank and text, {_ANEW}")
 
 
 def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
@@ -56,11 +56,11 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
     """
     for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
         if done > wanted:
-            problem = f"the model has gone farther than that: `{option}={done}`"
-            raise DeptreeError(problem, f"Ask for as many at least, {_ANEW}")
+            problem = f"the model is already at `{option}={done}`"
+            raise DeptreeError(problem, f"Pass this number or more, {_ANEW}")
     if progress.passes and progress.iterations < iterations:
-        problem = f"the model has read its text after `iterations={progress.iterations}`, and none can follow"
-        raise DeptreeError(problem, f"Ask for that many, {_ANEW}")
+        problem = f"the model read its text after `iterations={progress.iterations}`, and no iterations can follow"
+        raise DeptreeError(problem, f"Pass this number, {_ANEW}")
 
 
 def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
@@ -73,8 +73,8 @@ def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
         return
     had = [state.iterations for state in trained.earlier]
     if had != [each for each in kept if each < trained.progress.iterations]:
-        problem = f"the model has kept its states after iterations {had or 'none'}, not those asked for"
-        raise DeptreeError(problem, f"Ask for the `iterations` and `samples` of before, {_ANEW}")
+        problem = f"the model kept states after iterations {had or 'none'}, which does not match these options"
+        raise DeptreeError(problem, f"Pass the same `iterations` and `samples`, {_ANEW}")
 
 
 def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ Notify = Callable[[str], object]
 
 
 def log_scores(mu: Float, notify: Notify = warnings.warn) -> Float:
-    """The logarithms of the marginals, a heuristic: the marginals of such scores are others, often more peaked.
+    """The logarithms of the marginals: a heuristic, whose own marginals differ and are often more peaked.
 
     Args:
         mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
@@ -60,7 +60,7 @@ def log_scores(mu: Float, notify: Notify = warnings.warn) -> Float:
 
 
 def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, notify: Notify = warnings.warn) -> Float:
-    """Scores whose projective trees have the given marginals, smoothed: the maximum-entropy distribution.
+    """Scores whose projective trees have the same marginals, slightly smoothed: the maximum-entropy distribution.
 
     They are found by L-BFGS, each evaluation O(n^3). Constants for each word and for ROOT's arcs, which change
     no distribution, are such that the best of them is 0.
@@ -83,18 +83,18 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
     """
     _check(mu)
     if not 0.0 <= smoothing <= 1.0:
-        raise DeptreeError(f"the smoothing is {smoothing:g}", "Give a share between 0 and 1")
+        raise DeptreeError(f"smoothing is {smoothing:g}", "Pass a number from 0 to 1")
     n = len(mu) - 1
     if n > LONGEST:
-        problem = f"scores of maximum entropy are found for up to {LONGEST} words, and the sentence has {n:,}"
-        raise DeptreeError(problem, 'Split it, or take the logarithms of marginals (`kind="log"`)')
+        problem = f"maximum-entropy scores are computed for up to {LONGEST} words, but the sentence has {n:,}"
+        raise DeptreeError(problem, 'Split it, or use the logarithms of the marginals (`kind="log"`)')
     dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
     most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
     minimise(dual, dual.start, dual.units, lambda: dual.distance <= tolerance or dual.evaluations >= most)
     far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
     if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
-        raise DeptreeError(problem, 'Take more `particles`, or their logarithms (`kind="log"`)')
+        raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
     if dual.distance > tolerance:
         notify(f"a long sentence: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off")
     return shift(dual.scores, single_root=True).high
@@ -169,7 +169,7 @@ def _check(mu: Float) -> None:
     if mu.ndim != 2 or mu.shape[0] != mu.shape[1] or len(mu) < 2:
         raise DeptreeError(f"the marginals have shape {mu.shape}, not (n+1, n+1) for n words", REMEDY)
     if not (mu >= 0.0).all() or mu[:, 0].any() or mu.diagonal().any():
-        problem = "a marginal is negative or no number, or an arc into ROOT or from a word to itself has one"
+        problem = "a marginal is negative or NaN, or an arc into ROOT or from a word to itself has a marginal"
         raise DeptreeError(problem, REMEDY)
     wrong = np.abs(mu[:, 1:].sum(axis=0) - 1.0) > SUMS_WITHIN
     if wrong.any():

@@ -73,7 +73,7 @@ class Training:
         try:
             self._index(trained)
         except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train anew without `resume`") from None
+            raise DeptreeError(f"the model is damaged ({error})", "Train again without `resume`") from None
 
     def _index(self, trained: Trained | None) -> None:
         """Look up all events; they are seated already if `trained` is not None.

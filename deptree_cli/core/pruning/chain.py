@@ -44,8 +44,8 @@ class Chain:
         program = self._program
         log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
         if log_z == -np.inf:
-            problem = "the program's mask prunes the structure that it was made of"
-            raise DeptreeError(problem, "Check that compile and assign of the program agree")
+            problem = "the program's pruning mask removes the structure that it was made from"
+            raise DeptreeError(problem, "Check that its compile and assign agree")
         expected = program.outside(chart) if soft else None
         structure = program.sample(chart, self._rng)
         self._assigned = program.assign(structure)

@@ -60,7 +60,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.counts not in COUNTS:
-            raise DeptreeError(f"there are no {self.counts!r} counts", one_of(COUNTS))
+            raise DeptreeError(f"unknown counts {self.counts!r}", one_of(COUNTS))
         for name, least in LEAST.items():
             number = getattr(self, name)
             if number is not None and not number >= least:  # NaN is not

@@ -49,25 +49,25 @@ _TIME = ("iterations", "seconds")
 METHODS = Register(
     "method",
     [
-        Method("exact", "nothing is pruned, and nothing is random", exact),
+        Method("exact", "sums over everything; nothing is pruned, nothing is random", exact),
         Method(
             "randomized",
-            "chains over pruning masks that prune most (Bouchard-Cote, Petrov and Klein 2009); right in the limit",
+            "averages over random pruning masks (Bouchard-Cote, Petrov and Klein 2009); exact in the limit",
             randomized,
             (*_TIME, "chains", "burn_in", "counts"),
             is_random=True,
         ),
-        Method("fixed", "one pruning mask, of what a simpler model is confident of; biased", fixed, is_random=True),
+        Method("fixed", "one pruning mask: keeps what a simpler model is confident of; biased", fixed, is_random=True),
         Method(
             "tic-tac-toe",
-            "one pruning mask, of the best parts by a simpler model (Zhang and Gildea 2005); biased",
+            "one pruning mask: keeps the best parts by a simpler model (Zhang and Gildea 2005); biased",
             tic_tac_toe,
             ("margin",),
             by_merits=True,
         ),
         Method(
             "rdp",
-            "runs that keep the best parts and sample some others (Fu, Cunningham and Lapata 2022); right in the limit",
+            "keeps the best parts and samples others (Fu, Cunningham and Lapata 2022); exact in the limit",
             randomized_states,
             (*_TIME, "kept"),
             is_random=True,
@@ -85,7 +85,7 @@ def expectations(
     seed: int | None = None,
     **settings: Any,
 ) -> Estimate:
-    """Work out the expectations of a program's features.
+    """Compute the expectations of a program's features.
 
     Args:
         method: a name in `METHODS`.
@@ -93,11 +93,11 @@ def expectations(
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
 
     Raises:
-        DeptreeError: there is no such method, it needs merits that the program does not have, the settings make no
-            sense, or there is no structure.
+        DeptreeError: the method is unknown or needs merits that the program lacks, a setting is invalid, or there is no
+            structure.
     """
     found = METHODS.get(method)
     if found.by_merits and not isinstance(program, CellProgram):
-        raise DeptreeError(f"{method} needs the merits of states", "Make the program a CellProgram")
+        raise DeptreeError(f"{method} needs the merits of states", "Derive the program from CellProgram")
     stream = stream_of(rng, seed)
     return found.estimate(program, offshoot(stream) if stream is rng else stream, Settings(**settings))

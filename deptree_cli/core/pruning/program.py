@@ -16,11 +16,11 @@ Structure = TypeVar("Structure")
 
 
 class Program(ABC, Generic[Mask, Chart, Structure]):
-    """A dynamic program that sums over structures, and can be run under a mask that prunes some of them.
+    """A dynamic program that sums over structures, and can run under a pruning mask that leaves some of them out.
 
-    Every structure says of each of M binary variables whether it is positive: for trees, whether an arc is in the tree.
-    Masks, charts and structures may be of any type; they only travel from one of these functions to another. A chart
-    need not outlive the next call of `inside`, so that its memory can be used again.
+    A structure has M binary variables: for trees, whether an arc is in the tree. Pruning masks, charts and structures
+    may have any type; they are only passed between these methods. A chart is used until the next call of `inside`, so
+    that its memory can be reused.
     """
 
     @abstractmethod
@@ -29,67 +29,67 @@ class Program(ABC, Generic[Mask, Chart, Structure]):
 
     @abstractmethod
     def confident(self) -> Integers:
-        """Return the numbers of variables that a simpler model takes for positive: M0, those that are pinned."""
+        """Return the numbers of the variables, (M0,), that a simpler model is confident are positive."""
 
     @abstractmethod
     def compile(self, selected: Bool, assigned: Bool) -> Mask:
-        """Return the mask of the structures in which all selected variables are as assigned.
+        """Return the pruning mask of structures in which all selected variables are as assigned.
 
         Args:
-            selected, assigned: (M,); what is assigned to variables that are not selected means nothing. Where none
-                is selected nothing is pruned.
+            selected, assigned: (M,). The values of variables that are not selected are ignored. If none is selected,
+                nothing is pruned.
         """
 
     @abstractmethod
     def inside(self, mask: Mask) -> tuple[float, Chart]:
-        """Run the program under a mask: the logarithm of Z, -inf where no structure is left, and what it leaves."""
+        """Run the program under a pruning mask: log Z (-inf if no structure is left) and the chart."""
 
     @abstractmethod
     def outside(self, chart: Chart) -> Float:
-        """Return the expectations of the features under the mask; Z is positive."""
+        """Return the expectations of the features under the pruning mask. Called only if Z is positive."""
 
     @abstractmethod
     def sample(self, chart: Chart, rng: np.random.Generator) -> Structure:
-        """Draw a structure under the mask, as probable as its weight; Z is positive."""
+        """Sample a structure under the pruning mask in proportion to its weight. Called only if Z is positive."""
 
     @abstractmethod
     def assign(self, structure: Structure) -> Bool:
         """Return which variables are positive in a structure, (M,)."""
 
     def features(self, structure: Structure) -> Float:
-        """Return the features of a structure, of which `outside` has the expectations; the variables if not said."""
+        """Return the features of a structure, whose expectations `outside` returns; its variables by default."""
         return self.assign(structure).astype(np.float64)
 
     def no_structure(self) -> DeptreeError:
-        """Return the error of a program that has no structure at all."""
-        return DeptreeError("there is no structure to sum over", "Allow more of them")
+        """Return the error to raise if the program has no structure."""
+        return DeptreeError("there is no structure to sum over", "Allow more structures")
 
     def everything(self) -> Mask:
-        """Return the mask that prunes nothing."""
+        """Return the pruning mask that prunes nothing."""
         nothing = np.zeros(self.variables(), dtype=np.bool_)
         return self.compile(nothing, nothing)
 
 
 class CellProgram(Program[Mask, Chart, Structure]):
-    """A program whose chart has cells of states that can be kept one by one, by merits that a simpler model gives them.
+    """A program whose chart has cells of states, which are kept or pruned one by one, by merits from a simpler model.
 
     No structure has the same state twice.
     """
 
     @abstractmethod
     def merits(self) -> Float:
-        """Return the logarithms of what states are worth, (cells, states).
+        """Return the merits of states, (cells, states): logarithms.
 
-        -inf stands for what is no state, +inf for one that is always kept.
+        -inf marks what is not a state, +inf states that are always kept.
         """
 
     @abstractmethod
     def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
-        """Return the mask that keeps some states.
+        """Return the pruning mask that keeps some states.
 
         Args:
             kept: (cells, states).
-            log_weights: of the same shape; every state's weight is multiplied by exp of it.
+            log_weights: of the same shape; the weight of every state is multiplied by its exp.
         """
 
 

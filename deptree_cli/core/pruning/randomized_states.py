@@ -32,7 +32,7 @@ def randomized_states(program: AnyCellProgram, rng: np.random.Generator, setting
             ratio.add(log_z, program.outside(chart))
         done += 1
     if not ratio.runs:
-        raise DeptreeError("no run kept a structure", "Keep more states")
+        raise DeptreeError("no run kept a structure", "Keep more states (kept)")
     return Estimate(
         ratio.mean(),
         ratio.standard_errors(),

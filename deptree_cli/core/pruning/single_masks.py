@@ -54,5 +54,5 @@ def _best(merits: Float) -> Float:
 def _under(program: AnyProgram, mask: Mask) -> Estimate:
     log_z, chart = program.inside(mask)
     if log_z == -np.inf:
-        raise DeptreeError("the mask prunes everything", "Choose a larger margin")
+        raise DeptreeError("the pruning mask removes every structure", "Use a larger margin")
     return Estimate(program.outside(chart))

@@ -27,7 +27,7 @@ class Algorithm:
 
     Attributes:
         target: the function or where it is, as of a `Sampler`.
-        exact: whether its trees come in the order in which draws with replacement would first meet them.
+        exact: whether its trees come in the order in which sampling with replacement would first find them.
         sequential: whether fewer trees are the first of more.
     """
 

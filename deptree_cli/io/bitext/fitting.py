@@ -68,7 +68,7 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
     _check_links(raw)
     if words is None:
         if raw.length is not None:
-            problem = "there is one length of a sentence pair, which has two"
+            problem = "a sentence pair needs two lengths, but the file has one"
             raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
         layout.lengths(raw.scores.shape)
         if raw.padded:
@@ -77,7 +77,7 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
     lengths = layout.lengths(raw.scores.shape)
     if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
         return layout.cut(raw.scores, *words.lengths)
-    problem = f"the scores are of {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
+    problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
     if words.place == raw.place:
         raise DeptreeError(problem, "Give one row per source word and one column per target word" + _hint(raw, words))
     raise OutOfStep(f"{problem} at {words.place}", _SAME + _hint(raw, words))
@@ -88,7 +88,7 @@ def _hint(raw: RawScores, words: PairWords) -> str:
     p, q = words.lengths
     if raw.scores.shape == (q, p):
         return "; rows are source words: are these the scores of the other direction?"
-    return "; if NULL has a row and a column, say so with --null" if raw.scores.shape == (p + 1, q + 1) else ""
+    return "; if NULL has a row and a column, pass --null" if raw.scores.shape == (p + 1, q + 1) else ""
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:
@@ -106,16 +106,16 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
             return layout.link_scores(layout.cut(reverse.scores, q, p)).transposed
     except DeptreeError as error:
         raise error.at(reverse.place) from None
-    problem = f"the scores are of {_sizes((p, q))} words, those of the other direction of {_sizes(own)}"
+    problem = f"the scores are for {_sizes((p, q))} words, those of the other direction for {_sizes(own)}"
     named = key is not None and key == reverse.key
-    remedy = f"Give q rows and p columns there ({reverse.place}) where there are p and q here"
+    remedy = f"For p rows and q columns here, give q rows and p columns there ({reverse.place})"
     raise (DeptreeError if named else OutOfStep)(problem, remedy)
 
 
 def _check_links(raw: RawScores) -> None:
     if raw.parts is not None:
-        problem = "there are second-order scores beside these, which are of trees"
-        raise DeptreeError(problem, "Leave them out, or choose another key")
+        problem = "the file also has second-order scores, which are for trees"
+        raise DeptreeError(problem, "Remove them, or choose another key")
 
 
 def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> bool:

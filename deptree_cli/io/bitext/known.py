@@ -34,7 +34,7 @@ def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str])
 
 
 def _checked(pair: PairRecord, line: PharaohLine, _: int) -> PairRecord:
-    """The pair with its known links, if these fit it."""
+    """The pair with its gold links, if these fit it."""
     try:
         line.links.check_within(*pair.scores.shape)
     except DeptreeError as error:

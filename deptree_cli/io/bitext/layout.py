@@ -42,7 +42,7 @@ class PairLayout:
         if self.scale not in SCALES:
             raise DeptreeError(f"unknown scale {self.scale!r}", one_of(SCALES))
         if self.null not in (None, *NULLS):
-            raise DeptreeError(f"unknown place {self.null!r} of NULL", one_of(NULLS))
+            raise DeptreeError(f"unknown position {self.null!r} of NULL", one_of(NULLS))
 
     @property
     def forbidden(self) -> float:
@@ -57,11 +57,11 @@ class PairLayout:
         """
         nulls = int(self.null is not None)
         if len(shape) != 2:
-            problem = f"the scores have shape {shape}, which is not that of a sentence pair"
-            raise DeptreeError(problem, "Give one matrix per pair, source words by target words")
+            problem = f"the scores have shape {shape}, but a sentence pair needs a matrix"
+            raise DeptreeError(problem, "Give a row per source word and a column per target word")
         if min(shape) < nulls:
             problem = f"the scores have shape {shape}, without a row and a column for NULL"
-            raise DeptreeError(problem, f"Give p + 1 rows and q + 1 columns, or leave out --null {self.null}")
+            raise DeptreeError(problem, f"Give p + 1 rows and q + 1 columns, or remove --null {self.null}")
         return shape[0] - nulls, shape[1] - nulls
 
     def cut(self, scores: Array, p: int, q: int) -> Array:
@@ -73,7 +73,7 @@ class PairLayout:
         if self.lengths(scores.shape) == (p, q):
             return scores
         if self.null == "last":
-            problem = "with --null last nobody can tell where NULL stands in a padded matrix"
+            problem = "--null last does not work with padded matrices: the position of NULL is unknown"
             raise DeptreeError(problem, "Save one matrix per sentence pair, unpadded")
         nulls = int(self.null is not None)
         return scores[: p + nulls, : q + nulls]

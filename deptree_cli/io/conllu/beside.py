@@ -1,4 +1,4 @@
-"""Files of sentences as one side of a join: those that scores belong to, and those with known heads."""
+"""Files of sentences as one side of a join: those that scores belong to, and those with gold heads."""
 
 from __future__ import annotations
 

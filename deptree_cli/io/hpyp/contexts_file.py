@@ -18,5 +18,5 @@ def read_contexts(path: str, default: Contexts | None = None) -> Contexts:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DeptreeError("this is not UTF-8", "Convert the file to UTF-8", place=file.place) from None
+        raise DeptreeError("the file is not UTF-8", "Convert the file to UTF-8", place=file.place) from None
     return Contexts.from_toml(text, file.place, default)

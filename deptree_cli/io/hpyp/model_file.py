@@ -38,7 +38,7 @@ _MOST = 2**31
 
 _TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
 
-_REMEDY = "Name a file that deptree hpyp train wrote, or train anew"
+_REMEDY = "Name a file that deptree hpyp train wrote, or train again"
 
 
 def write_model(path: str, trained: Trained, signature: str, compressed: bool = True) -> None:
@@ -120,7 +120,7 @@ def _read(opened: NpzFile, place: str) -> Trained:
 
 
 def _no_model(place: str) -> DeptreeError:
-    return DeptreeError("this is no model of deptree hpyp", _REMEDY, place=place)
+    return DeptreeError("not a model of deptree hpyp", _REMEDY, place=place)
 
 
 def _about(data: Array, place: str) -> Mapping[str, Any]:
@@ -135,7 +135,7 @@ def _about(data: Array, place: str) -> Mapping[str, Any]:
     except (ValueError, TypeError, KeyError, RecursionError):
         raise _no_model(place) from None
     if kind != FORMAT or version != VERSION:
-        problem = f"the model is {kind} of version {version}, and this deptree reads {FORMAT} of version {VERSION}"
+        problem = f"the model is {kind} version {version}, but this deptree reads {FORMAT} version {VERSION}"
         raise DeptreeError(problem, _REMEDY, place=place)
     return about
 
@@ -200,10 +200,10 @@ def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
     for number, name in enumerate(names):
         if not (name and fits_a_line(name)):
             problem = f"{key}[{number}] is {name!r}: no column of CoNLL-U can hold it"
-            raise DeptreeError(problem, "Train anew, and read no models of unknown origin")
+            raise DeptreeError(problem, "Train again, and do not read models of unknown origin")
         if name == UNKNOWN and key != "words":
-            problem = f"{key}[{number}] is {UNKNOWN}, the sign of a missing value, which the model would predict"
-            raise DeptreeError(problem, "Train anew: sentences with missing ones are left out")
+            problem = f"{key}[{number}] is {UNKNOWN}, the sign of a missing value, so the model would predict it"
+            raise DeptreeError(problem, "Train again: sentences with missing values are left out")
     return names
 
 

@@ -84,7 +84,7 @@ def packed(
 
     Args:
         constraints: whose breaks by the tree are counted; the distribution is taken as it is.
-        has_gold: whether the record's known heads are to be compared with.
+        has_gold: whether the record's gold heads are to be compared with.
         samples: (k, n) heads.
 
     Raises:

@@ -117,7 +117,7 @@ def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temper
 
     Args:
         layout: of matrices without an axis of labels.
-        space, temperature: as of `TreeDistribution`.
+        space, temperature: as in `TreeDistribution`.
     """
     places = [place for place, record in enumerate(records) if _fits(record, layout)]
     if not places or not isinstance(space, NonProjective):

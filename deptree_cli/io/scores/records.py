@@ -178,9 +178,9 @@ class ScoredSentence:
 
     Attributes:
         record: the sentence as it was read.
-        scored: the distribution over its trees, by all of its scores, whichever these are.
-        interpretation: how the one became the other.
-        obeying: the distribution under what trees must obey; None: they must nothing.
+        scored: the distribution over its trees, from all of its scores.
+        interpretation: the layout, tree space and temperature with which scores were read.
+        obeying: the distribution over trees that obey rules and other constraints; None without any.
     """
 
     record: Record
@@ -190,7 +190,7 @@ class ScoredSentence:
 
     @property
     def distribution(self) -> TreeDistribution:
-        """The distribution over its trees, by its scores of arcs.
+        """The distribution over its trees, from its arc scores.
 
         Raises:
             DeptreeError: it has second-order scores too, which would be dropped.
@@ -198,39 +198,39 @@ class ScoredSentence:
         return self.by_arcs("use partition, marginals, sample or decode")
 
     def by_arcs(self, instead: str) -> TreeDistribution:
-        """The same; `instead`: what to do, in an error, to have second-order scores taken into account."""
+        """Return `distribution`; `instead`: what the error for second-order scores advises."""
         if self.record.parts is not None:
             raise refusal(self.record.parts, self.record.place, self.id, instead)
         return cast(TreeDistribution, self.scored)
 
     @property
     def needs_trees(self) -> bool:
-        """Whether only a tree decides some of what trees must obey, here or in other sentences."""
+        """Whether some constraints, here or in other sentences, can only be checked on whole trees."""
         return self.interpretation.constraints is not None and self.interpretation.constraints.need_trees
 
     @cached_property
     def constrained(self) -> Constrained:
-        """The distribution with what only trees decide; what arcs decide is in the distribution already."""
+        """The distribution with constraints on whole trees; those on arcs are in `distribution` already."""
         return self.obeying or Constrained(self.distribution, [])
 
     @property
     def given_up(self) -> GivenUp | None:
-        """The demands that are given up so that a tree obeys the others, with `relax`; None: none is."""
+        """The constraints that `relax` dropped so that a tree obeys the others; None if all hold."""
         return self.obeying.given_up if self.obeying else None
 
     @cached_property
     def entropy(self) -> float | None:
-        """Shannon's entropy in nats; None for second-order scores, of which it is not worked out."""
+        """Shannon entropy in nats; None for second-order scores, for which it is not computed."""
         return self.distribution.entropy() if self.record.parts is None else None
 
     @property
     def id(self) -> str:
-        """Its name: the CoNLL-U's sent_id, else the key of the scores, else its running number."""
+        """The sentence id: sent_id in CoNLL-U, else the key of the scores, else the number of the sentence."""
         return self.record.sent_id
 
     @cached_property
     def other(self) -> TreeDistribution | None:
-        """The distribution by the same sentence's scores in the other file, if there is one."""
+        """The distribution from the scores of the same sentence in the other file, if there is one."""
         record, how = self.record, self.interpretation
         if record.other is None:
             return None
@@ -241,7 +241,7 @@ class ScoredSentence:
             raise
 
     def as_trees(self, heads: Integers, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
-        """Trees, (k, n) heads, of the sentence, with numbers of its labels (k, n) if they are known, to be written.
+        """Return trees of the sentence to write: (k, n) heads and, if known, (k, n) numbers of its labels.
 
         Args:
             others: closing, ranked, misc, as of `Trees`.
@@ -250,32 +250,32 @@ class ScoredSentence:
         return Trees(self.id, self.record.block, heads, notes, deprels=deprels, given=given, **others)
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
-        """Labels of so many trees: by numbers (k, n) of the sentence's, else those that were given."""
+        """Return the labels of some trees: from (k, n) numbers of labels, else the fixed ones of the sentence."""
         given = self.interpretation.given(self.record)
         return deprels_of(self.scored, labels) or (Deprels.given(given.labels, trees) if given else None)
 
     @property
     def tokens(self) -> TokenList:
-        """The CoNLL-U sentence as the conllu library has it.
+        """The CoNLL-U sentence as a `TokenList` of the conllu library.
 
         Raises:
-            DeptreeError: there is none.
+            DeptreeError: no CoNLL-U was read.
         """
         return tokens_of(self.record.sentence)
 
     def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
-        """Return the sentence's tokens with a tree, (n,) heads, and its labels, (n,) numbers of the distribution's."""
+        """Return the tokens with a tree, (n,) heads, and labels, (n,) numbers of the distribution's labels."""
         deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
         names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
         return applied(self.tokens, np.asarray(heads), names)
 
     def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
-        """Return the sentence as CoNLL-U, byte for byte as it was read but for its tree.
+        """Return the sentence as CoNLL-U, byte for byte as read except for its tree.
 
         Args:
-            trees: (n,) heads, or (k, n), of which each gets a copy of the sentence.
+            trees: (n,) heads, or (k, n): each tree gets a copy of the sentence.
             labels: numbers of the distribution's labels, of the same shape.
-            sent_ids: a name for each tree; without them one keeps the sentence's, and k are `X/sample_1`, ...
+            sent_ids: a sentence id for each tree; by default one tree keeps X, and k trees have `X/sample_1`, ...
         """
         heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
         single = np.ndim(trees) == 1

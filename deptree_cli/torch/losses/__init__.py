@@ -1,14 +1,14 @@
-"""Losses of a batch of sentences, a function each: what is minimised in training.
+"""Training losses for a batch of sentences, one function each.
 
 Every function takes log_scores (B, N, N), ``[head, dependent]``, and, with the meanings and defaults that they have for
-`log_partition`, lengths (B,), space (or single_root and projective), implementation and precision. Known heads are
-(B, N) integers: entry j is the head of node j; entry 0 and padding are ignored. Losses are computed in float64, but for
-sums in another `precision`, and returned in the type of the scores, at least as float32:
+`log_partition`, lengths (B,), space (or single_root and projective), implementation and precision. Gold heads are (B,
+N) integers: entry j is the head of node j; entry 0 and padding are ignored. Losses are computed in float64, except sums
+in another `precision`, and returned in the type of the scores, at least float32:
 
 - reduction="none": the loss of every sentence, (B,);
 - "sum": their sum;
-- "mean": that sum divided by the number of words of the batch, so that a step does not depend on how long sentences
-  are. Only `generalised_expectation_loss` and `reinforce_loss` have nothing to do with words: divided by B.
+- "mean": that sum divided by the number of words of the batch, so that a step does not depend on sentence lengths. For
+  `generalised_expectation_loss` and `reinforce_loss`, which are not per word, it is divided by B.
 """
 
 from __future__ import annotations

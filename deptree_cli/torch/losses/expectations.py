@@ -22,7 +22,7 @@ def minimum_risk_loss(
     """Return the expected number of words with a wrong head (Smith and Eisner 2006); the mean is an error rate.
 
     Args:
-        heads: (B, N), negative where unknown; such words cannot be wrong.
+        heads: (B, N), negative if missing; such words are never wrong.
     """
     lengths = batch_lengths(log_scores, lengths)
     heads = checked_gold(heads, log_scores, lengths)
@@ -33,14 +33,13 @@ def minimum_risk_loss(
 def expected_cost(
     log_scores: Tensor, costs: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return the expected cost of a tree, the sum of its arcs' costs: minimum risk by costs of one's own.
+    """Return the expected cost of a tree, the sum of the costs of its arcs: minimum risk with your own costs.
 
     Args:
-        costs: (B, N, N), or what can be broadcast to that; those of arcs that no tree has do not count. They may
-            have a gradient.
+        costs: (B, N, N), or broadcastable to it; those of arcs that no tree has are ignored. They may have a gradient.
 
     Raises:
-        DeptreeError: costs cannot be broadcast to that.
+        DeptreeError: costs cannot be broadcast to (B, N, N).
     """
     batch = batch_of(log_scores, lengths, space, **how)
     return batch.reduced(_expectations(batch, _costs(costs, log_scores.shape)[:, None])[:, 0])
@@ -49,9 +48,9 @@ def expected_cost(
 def entropy_regularisation(
     log_scores: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return the entropy of trees in nats, with its own sign.
+    """Return the entropy of trees, in nats.
 
-    Added to a loss it makes a parser decide (Grandvalet and Bengio 2004), subtracted it keeps it from being too sure.
+    Add it to a loss to make the parser more confident (Grandvalet and Bengio 2004); subtract it to make it less so.
     """
     batch = batch_of(log_scores, lengths, space, **how)
     return batch.reduced(batch.distribution.entropy())
@@ -69,14 +68,14 @@ def generalised_expectation_loss(
 ) -> Tensor:
     """Return half the squared distance of expected features from targets (Druck et al. 2009; Zmigrod et al. 2021b).
 
-    Its gradient is one covariance, however many features there are: O(n^3 + n^2 F) a sentence.
+    Its gradient is one covariance, however many features there are: O(n^3 + n^2 F) per sentence.
 
     Args:
-        features: (F, N, N) for all sentences alike, or (B, F, N, N); a tree has the sum of its arcs'. Those of arcs
-            that no tree has do not count.
+        features: (F, N, N) for all sentences, or (B, F, N, N); a tree has the sums over its arcs. Those of arcs that no
+            tree has are ignored.
         targets: (F,), or (B, F) unless they are pooled.
-        pooled: whether targets are for the sum over all sentences, as of a corpus; the loss is one number then,
-            whatever the reduction.
+        pooled: whether targets are for the sum over all sentences, as for a corpus. The loss is then one number for any
+            reduction.
         reduction: the mean is over sentences.
 
     Raises:

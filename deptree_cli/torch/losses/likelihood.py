@@ -1,4 +1,4 @@
-"""Losses of known heads, all or some: minus their log-probability."""
+"""Losses of gold heads, all or some: minus their log-probability."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from deptree_cli.torch.trees import is_tree, word_mask
 def negative_log_likelihood(
     log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return minus the log-probability of known trees: log Z less a tree's score.
+    """Return minus the log-probability of gold trees: log Z minus the score of the tree.
 
-    Where values cannot be looked at (on a device, or while `torch.compile` traces), a sentence whose heads are no tree
-    is not refused, but has an infinite loss and no gradient.
+    If values cannot be checked (on a device, or while `torch.compile` traces), a sentence whose heads are not a tree is
+    not an error: its loss is infinite, and it has no gradient.
 
     Args:
-        heads: (B, N), every word's.
+        heads: (B, N), of every word.
 
     Raises:
-        DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
+        DeptreeError: names a sentence with a missing head, or whose heads are not a tree of the space.
     """
     batch = batch_of(log_scores, lengths, space, **how)
     scores, lengths, trees, implementation, precision, *_ = batch
@@ -45,15 +45,15 @@ def negative_log_likelihood(
 def partial_annotation_loss(
     log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return minus the log-probability of the known heads: log Z less log Z given these (Li et al. 2016).
+    """Return minus the log-probability of the annotated heads: log Z minus log Z given these (Li et al. 2016).
 
-    `negative_log_likelihood` where all heads are known, and 0 where none is.
+    The same as `negative_log_likelihood` if all heads are annotated, and 0 if none is.
 
     Args:
-        heads: (B, N), negative where unknown.
+        heads: (B, N), negative if missing.
 
     Raises:
-        DeptreeError: names a sentence of which no tree of the space has the known heads.
+        DeptreeError: names a sentence whose annotated heads no tree of the space has.
     """
     batch = batch_of(log_scores, lengths, space, **how)
     scores, lengths, trees, implementation, precision, *_ = batch
@@ -63,7 +63,7 @@ def partial_annotation_loss(
         known = with_known_heads(scores, heads, lengths)
         given = ops.log_partition(known, lengths, trees, implementation, precision)
     except DeptreeError as error:
-        error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
+        error.remedy = "Correct the annotated heads, leave some out (-1), or allow more arcs"
         raise
     found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, trees.name)
     return batch.reduced(at_least_zero(found))

@@ -28,18 +28,18 @@ def reinforce_loss(
     generator: torch.Generator | None = None,
     **how: Unpack[How],
 ) -> Tensor:
-    """Return an estimate of minus the expected reward of a tree, whose gradient is right on average too.
+    """Return an estimate of minus the expected reward of a tree, with an unbiased gradient.
 
-    By the unordered set estimator with its built-in baseline (Kool et al. 2020): of k distinct trees each is taken for
-    the one drawn first, in proportion to its chance to have been that, and its reward is compared with what the others
-    lead one to expect. Value and gradient are unbiased for every k, and exact once k reaches the number of trees; a
+    This is the unordered set estimator with its built-in baseline (Kool et al. 2020). Each of k distinct trees counts
+    in proportion to its probability of having been sampled first, and its reward is compared with a baseline from the
+    others. Value and gradient are unbiased for every k, and exact once k reaches the number of trees; a
     constant added to all rewards does not change the gradient.
 
     Args:
-        reward: heads (k, B, N) -> (k, B). Entry 0 and padding are -1, and so is a whole tree where a sentence has fewer
-            than k: its reward is ignored. Rewards may have a gradient of their own, which is followed.
-        k: how many trees, at least 2.
-        generator: what the trees depend on; by default what `torch.manual_seed` sets.
+        reward: heads (k, B, N) -> (k, B). Entry 0 and padding are -1, and so is a whole tree if a sentence has fewer
+            than k; its reward is ignored. Rewards may have their own gradient.
+        k: the number of trees, at least 2.
+        generator: the random numbers; by default PyTorch's own, set by `torch.manual_seed`.
         reduction: the mean is over sentences.
 
     Raises:

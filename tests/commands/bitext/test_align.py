@@ -109,7 +109,7 @@ def test_other_methods(done: Run) -> None:
 def test_a_method_is_for_probabilities(deptree: Run) -> None:
     ran = deptree("bitext", "align", PAIRS, "--method", "randomized")
     assert ran.code == 2
-    assert "--method is for --threshold" in ran.err
+    assert "--method needs --threshold" in ran.err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -211,7 +211,7 @@ ERRORS = {
         ("bitext.npz", "--gold", "four.align", "--shard", "2/3"),
         r"four\.align: the number of lines is 4, that",
     ),
-    "a link beyond": (("bitext.npz", "--gold", "beyond.align"), r"beyond\.align:2 \(de-2\): the link 4-6 is beyond"),
+    "a link beyond": (("bitext.npz", "--gold", "beyond.align"), r"beyond\.align:2 \(de-2\): the link 4-6 is outside"),
     "no link": (("bitext.npz", "--gold", "words.align"), r"words\.align:1 \(de-1\): 'the' is not a link\."),
     "standard input twice": (("-", "--gold", "-"), r"can be read only once"),
     "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),

@@ -97,8 +97,8 @@ def test_seconds_end_a_run(done, put) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--method", "randomized", "--margin", "3"), "--margin is for --method tic-tac-toe."),
-        (("--iterations", "3"), "--iterations is for --method randomized or rdp."),
+        (("--method", "randomized", "--margin", "3"), "--margin needs --method tic-tac-toe."),
+        (("--iterations", "3"), "--iterations needs --method randomized or rdp."),
         (("--method", "randomised"), "there is no method 'randomised'. Did you mean randomized?"),
         (("--method", "rdp", "--seconds", "-1"), "-1 is not a positive number."),
         (("--method", "rdp", "--seconds", "nan"), "nan is not a positive number."),

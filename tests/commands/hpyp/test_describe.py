@@ -75,5 +75,5 @@ def test_what_is_no_model(deptree, put) -> None:
     assert "m.npz" in ran.err
     ran = deptree("hpyp", "describe", Path(__file__).parents[3] / "sample_data/scores.npz")
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "this is no model of deptree hpyp. Name a file that deptree hpyp train wrote" in ran.err
+    assert "not a model of deptree hpyp. Name a file that deptree hpyp train wrote" in ran.err
     assert "Did you mean m.npz?" in deptree("hpyp", "describe", "n.npz").err

@@ -28,7 +28,7 @@ def test_longer_sentences_are_refused_and_can_be_skipped(deptree, model, tmp_pat
     text = unseen(1001) + unseen(3)
     ran = deptree("hpyp", "parse", model, "-", "--seed", 1, *args, stdin=text)
     assert ran.code == 2
-    assert "(1): the sentence has 1,001 words, and the parser reads up to 1,000. Split it" in ran.said[-1]
+    assert "(1): the sentence has 1,001 words, but the parser reads at most 1,000. Split it" in ran.said[-1]
     ran = deptree("hpyp", "parse", model, "-", "--seed", 1, "--on-error", "skip", *args, stdin=text)
     assert ran.code == 1
     assert b"zz3x" in ran.out
@@ -37,7 +37,7 @@ def test_longer_sentences_are_refused_and_can_be_skipped(deptree, model, tmp_pat
 @pytest.mark.parametrize("command", ["surprisal", "perplexity"])
 def test_other_commands_refuse_them_too(deptree, model, command: str) -> None:
     ran = deptree("hpyp", command, model, "-", "--seed", 1, stdin=unseen(1001))
-    assert (ran.code, "up to 1,000" in ran.said[-1]) == (2, True)
+    assert (ran.code, "at most 1,000" in ran.said[-1]) == (2, True)
 
 
 def test_what_takes_long_is_announced(deptree, model, monkeypatch) -> None:

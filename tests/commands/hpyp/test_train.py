@@ -101,7 +101,7 @@ def test_contexts_of_a_file(train, deptree, put, small) -> None:
 
 def test_sentences_that_are_no_trees(deptree, put, small) -> None:
     put("bad.conllu", SENTENCE.format(1) + CYCLE + SENTENCE.format(2) + "1\tx\n\n")
-    refused(deptree("hpyp", "train", "bad.conllu", "-m", "m.npz"), "bad.conllu:5 (bad): ", "circle")
+    refused(deptree("hpyp", "train", "bad.conllu", "-m", "m.npz"), "bad.conllu:5 (bad): ", "cycle")
     assert not Path("m.npz").exists()
     ran = deptree("hpyp", "train", "bad.conllu", "-m", "m.npz", "--on-error", "skip", "--iterations", 1, "--seed", 1)
     assert ran.code == 1
@@ -177,7 +177,7 @@ def test_going_on_with_nothing_left_to_do(train) -> None:
 
 def test_going_on_from_nothing(train) -> None:
     ran = train("--resume", "--seed", 5)
-    assert ran.said[0] == "deptree: m.npz is not there yet: training begins from the start"
+    assert ran.said[0] == "deptree: m.npz does not exist yet: training starts from the beginning"
     assert Path("m.npz").exists()
 
 
@@ -189,7 +189,7 @@ def test_going_on_from_nothing(train) -> None:
         (["--oracle", "sampled"], "the model was trained with --oracle static"),
         (["--unlexicalised"], "the model was trained with other contexts"),
         (["--unlabelled", "small.conllu"], "the model was trained without --unlabelled"),
-        (["--iterations", 2], "the model has gone farther than that: --iterations 3"),
+        (["--iterations", 2], "the model is already at --iterations 3"),
         (["other.conllu"], "the model was trained on other data"),
     ],
 )
@@ -218,7 +218,7 @@ def test_going_on_from_what_is_no_model(deptree, put, small) -> None:
         (["-m", "m.npz"], "Missing argument 'TREEBANK...'"),
         (["smal.conllu", "-m", "m.npz"], "no such file. Did you mean small.conllu?"),
         (["-", "-m", "m.npz", "--unlabelled", "-"], "standard input (-) can be read only once"),
-        (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes is for --unlabelled"),
+        (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes needs --unlabelled"),
         (["small.conllu", "-m", "m.npz", "--iterations", 0], "--iterations"),
         (["small.conllu", "-m", "m.npz", "--resume", "--force"], "Remove one"),
     ],
@@ -265,7 +265,7 @@ def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small
 @pytest.mark.parametrize("content", [b"1\tthe\t_\n", b"PK"])
 def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, deptree, small, content: bytes) -> None:
     Path("m.npz").write_bytes(content)
-    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is no model", "--force")
+    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is not a model", "--force")
     assert Path("m.npz").read_bytes() == content
     train("--force")
     Path("n.npz").touch()  # as mktemp leaves it

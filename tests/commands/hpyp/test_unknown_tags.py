@@ -68,7 +68,7 @@ def test_damaged_tags_cost_next_to_nothing(done, model, put, tag: bytes, says: s
     words = json.loads(ran.out)["words"]
     (line,) = ran.said
     says = says.replace("9", str(len(range(0, words, every))))
-    assert re.fullmatch(rf"deptree: of {words} words in UPOS, {says}\. These tags were predicted or summed out", line)
+    assert re.fullmatch(rf"deptree: of {words} words in UPOS, {says}\. These tags were predicted or summed over", line)
     assert done("hpyp", "parse", model, name, *args, "--quiet").err == ""
 
 
@@ -119,7 +119,7 @@ def test_given_tags_are_used_beside_missing_ones(done, model, put) -> None:
         ),
         (
             exchange,
-            r"the tags of \d+ of \d+ words in UPOS \(NN 21, DT .*XPOS holds tags that it knows: exchange the columns",
+            r"the tags of \d+ of \d+ words in UPOS \(NN 21, DT .*XPOS has tags that it knows: swap the columns",
         ),
         (drop_xpos, r"the tags of \d+ of \d+ words in UPOS \(NN 21, DT .*It knows ADJ, ADP, .* or pass --tags predict"),
         (tagged(b"_"), r"no word has a tag in UPOS\. Tag the words, or pass --tags predict"),
@@ -150,7 +150,7 @@ def test_a_parser_without_words(deptree, done, unlexicalised_model, put) -> None
     assert len(blocks_of(ran.out)) == 12
     ran = deptree("hpyp", "parse", unlexicalised_model, put("odd.conllu", changed(RAW.read_bytes(), exchange)))
     assert ran.code == 2
-    assert "UPOS holds tags that it knows: exchange the columns, or train with --lexicalised" in ran.err
+    assert "UPOS has tags that it knows: swap the columns, or train with --lexicalised" in ran.err
 
 
 def test_a_few_words_are_no_other_tag_set(done, model, put) -> None:
@@ -223,7 +223,7 @@ def test_older_models_that_would_predict_a_missing_value(deptree, model, tmp_pat
     np.savez(tmp_path / "old.npz", **arrays | {ABOUT: np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)})
     ran = deptree("hpyp", "parse", tmp_path / "old.npz", RAW)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert re.search(rf"old\.npz: {key}\[2\] is _, the sign of a missing value.*Train anew", ran.err)
+    assert re.search(rf"old\.npz: {key}\[2\] is _, the sign of a missing value.*Train again", ran.err)
 
 
 def test_labels_that_the_model_does_not_know(done, model, put) -> None:

@@ -102,5 +102,5 @@ def test_counts_add_up_over_pairs_and_never_change() -> None:
 def test_links_beyond_the_sentences() -> None:
     KNOWN.check_within(4, 4)
     for p, q, link in ((3, 4, "3-3"), (4, 3, "2-3")):
-        with pytest.raises(DeptreeError, match=f"the link {link} is beyond the {p} source and {q} target words"):
+        with pytest.raises(DeptreeError, match=f"the link {link} is outside the {p} source and {q} target words"):
             KNOWN.check_within(p, q)

@@ -56,7 +56,7 @@ def test_confidence_and_merits_may_come_from_another_pair(pair: AlignmentDistrib
 
 
 def test_a_heuristic_is_of_the_same_words(pair: AlignmentDistribution) -> None:
-    with pytest.raises(DeptreeError, match=r"^1: the heuristic is of 3 x 4 words, the pair of 3 x 3\. Give scores of"):
+    with pytest.raises(DeptreeError, match=r"^1: the heuristic has 3 x 4 words, the pair 3 x 3\. Give scores of"):
         pair.program(AlignmentDistribution(np.zeros((3, 4))))
 
 

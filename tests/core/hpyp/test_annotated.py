@@ -53,7 +53,7 @@ def test_each_problem_is_named() -> None:
     assert "no word has a HEAD." in problem_of(sentence([-1, -1]))
     assert "word 2 has no HEAD" in problem_of(sentence([0, -1, 2]))
     assert "2 words have HEAD 0" in problem_of(sentence([0, 1, 0]))
-    assert "in a circle, 2 -> 4 -> 3 -> 2." in problem_of(sentence([0, 4, 2, 3]))
+    assert "form a cycle, 2 -> 4 -> 3 -> 2." in problem_of(sentence([0, 4, 2, 3]))
 
 
 def test_one_tag_is_enough() -> None:

@@ -38,7 +38,7 @@ def test_nothing_is_left_out() -> None:
             'Tag the words, or take tags from XPOS with `tags="xpos"`.',
         ),
         (UNTAGGED, "xpos", 'take tags from UPOS with `tags="upos"`.'),
-        (UNLABELLED, "upos", "no DEPREL, too many to leave them out. Fill in DEPREL"),
+        (UNLABELLED, "upos", "no DEPREL, too many to leave out. Fill in DEPREL"),
     ],
 )
 def test_most_of_them_are_missing(missing, column: str, says: str) -> None:

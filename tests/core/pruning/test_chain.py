@@ -226,7 +226,7 @@ def test_dispersed_starts() -> None:
 def test_there_is_nothing_to_start_from() -> None:
     program = Segmentations(np.full((4, 4), -np.inf), np.arange(2))
     for dispersed in (False, True):
-        with pytest.raises(DeptreeError, match=r"^there is no structure to sum over\. Allow more of them\.$"):
+        with pytest.raises(DeptreeError, match=r"^there is no structure to sum over\. Allow more structures\.$"):
             chain_of(program, 1, dispersed=dispersed)
 
 
@@ -234,7 +234,7 @@ def test_a_program_that_contradicts_itself_is_noticed() -> None:
     """It says of its structures what its masks do not agree with; of four variables two or three are pinned."""
     program = all_or_none(5)
     program.assign = lambda structure: np.array([True, False, True, False])  # type: ignore[method-assign]
-    with pytest.raises(DeptreeError, match="mask prunes the structure"):
+    with pytest.raises(DeptreeError, match="mask removes the structure"):
         sees(program, Paper, 3)
 
 

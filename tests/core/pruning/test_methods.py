@@ -28,7 +28,9 @@ def test_a_program_of_a_users_own(method: Any) -> None:
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method.by_merits], ids=lambda each: each.name)
 def test_methods_that_need_merits(method: Any) -> None:
-    with pytest.raises(DeptreeError, match=rf"^{method.name} needs the merits of states\. Make the program a CellProg"):
+    with pytest.raises(
+        DeptreeError, match=rf"^{method.name} needs the merits of states\. Derive the program from CellProg"
+    ):
         expectations(random_segmentations(3, 1), method.name)
 
 
@@ -49,7 +51,7 @@ def test_there_is_no_such_method() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"counts": "medium"}, "there are no 'medium' counts. Choose one of soft, hard."),
+        ({"counts": "medium"}, "unknown counts 'medium'. Choose one of soft, hard."),
         ({"iterations": 0}, "iterations is 0. Give 1 or more."),
         ({"iterations": -5}, "iterations is -5. Give 1 or more."),
         ({"chains": 0}, "chains is 0. Give 1 or more."),

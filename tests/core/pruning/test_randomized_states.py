@@ -199,7 +199,7 @@ def test_runs_without_a_structure_count_as_zero(monkeypatch: pytest.MonkeyPatch)
     assert (np.abs(found.expectations - Cells.weights / 10) < 5 * found.standard_errors).all()
     assert found.iterations == 4000
     monkeypatch.setattr(module, lambda merits, kept: np.zeros((1, 4)))
-    with pytest.raises(DeptreeError, match=r"^no run kept a structure\. Keep more states\.$"):
+    with pytest.raises(DeptreeError, match=r"^no run kept a structure\. Keep more states \(kept\)\.$"):
         expectations(Cells(), "rdp", 1, iterations=5)
 
 

@@ -86,7 +86,7 @@ def test_fixed_where_nothing_is_sure_is_exact() -> None:
 def test_nothing_to_sum_over() -> None:
     program = Segmentations(np.full((4, 4), -np.inf), np.arange(2))
     for method in ("exact", "fixed"):
-        with pytest.raises(DeptreeError, match=r"^there is no structure to sum over\. Allow more of them\.$"):
+        with pytest.raises(DeptreeError, match=r"^there is no structure to sum over\. Allow more structures\.$"):
             expectations(program, method)
 
 
@@ -96,5 +96,5 @@ def test_a_mask_that_prunes_everything() -> None:
     scores[np.arange(4), [1, 0, 3, 2]] = 0.0
     other = AlignmentDistribution(8.0 * np.eye(4)[::-1].copy(), "log", -9.0, -9.0)
     program = AlignmentDistribution(scores, "log", -np.inf, -np.inf).program(other)
-    with pytest.raises(DeptreeError, match=r"^the mask prunes everything\. Choose a larger margin\.$"):
+    with pytest.raises(DeptreeError, match=r"^the pruning mask removes every structure\. Use a larger margin\.$"):
         expectations(program, "tic-tac-toe", margin=0.0)

@@ -15,7 +15,7 @@ BAD = [
     ('{"scores": [[1, 2]], "target": ["a", "b"]}', "s.jsonl:2 (2): there is no field source"),
     ('{"scores": [[1, 2]], "source": "a", "target": ["a", "b"]}', "the field source is not a list of words"),
     ('{"scores": [[1, 2]], "source": ["a"], "target": ["a", "b\\n"]}', "leave it out and give --text"),
-    ('{"scores": [[1, 2]], "source": ["a"], "target": ["b"]}', "are of 1 and 2 words, but there are 1 and 1 words"),
+    ('{"scores": [[1, 2]], "source": ["a"], "target": ["b"]}', "are for 1 and 2 words, but there are 1 and 1 words"),
     ('{"sent_id": "x", "scores": [[1, NaN]]}', "s.jsonl:2 (x): the score of the link 1-2 is NaN"),
     ('{"sent_id": "x", "scores": []}', "s.jsonl:2 (x): there are no source words"),
     ('{"scores": [[1], [2, 3]]}', "s.jsonl:2 (2): the rows of the field scores differ in length"),
@@ -44,15 +44,15 @@ def test_fields_of_that_name_are_nothing_to_trees(scratch) -> None:
 def test_a_hint_where_null_was_not_named(scratch, read) -> None:
     words = '{"scores": [[1, 2], [3, 4]], "source": ["a"], "target": ["b"]}'
     (bad,) = read(scratch("s.jsonl", words.encode()))
-    assert "say so with --null" in str(bad)
-    with pytest.raises(OutOfStep, match="say so with --null"):
+    assert "pass --null" in str(bad)
+    with pytest.raises(OutOfStep, match="pass --null"):
         read(scratch("s.npy", files.npy(np.ones((3, 4)))), text=scratch("t.txt", TEXT))
 
 
 def test_second_order_scores_are_of_trees(scratch, read) -> None:
     parts = {"a": np.zeros((2, 2)), "a.sibling": np.zeros((2, 2, 2)), "b": np.zeros((2, 2))}
     bad, good = read(scratch("s.npz", files.npz(parts)))
-    assert "s.npz[a] (a): there are second-order scores" in str(bad)
+    assert "s.npz[a] (a): the file also has second-order scores" in str(bad)
     assert isinstance(good, PairRecord)
 
 
@@ -65,7 +65,7 @@ def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:
     first, good, last = read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))
     assert str(first).startswith("r.npz[a] (a): the score of the link 1-1 is NaN")
     assert isinstance(good, PairRecord)
-    assert "the scores are of 1 and 1 words, those of the other direction of 2 and 2" in str(last)
+    assert "the scores are for 1 and 1 words, those of the other direction for 2 and 2" in str(last)
     assert "r.npz[c]" in str(last)
     del damaged["c"]
     assert "r.npz has nothing of this name" in str(read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))[2])
@@ -81,17 +81,20 @@ def test_a_damaged_matrix_of_the_other_direction(scratch, read) -> None:
 
 def test_a_batch_that_is_too_small(scratch, read) -> None:
     text = scratch("t.txt", TEXT.replace(b"ist so", b"ist sehr so"))
-    with pytest.raises(OutOfStep, match="are of 4 and 3 words, but there are 5 and 2 words"):
+    with pytest.raises(OutOfStep, match="are for 4 and 3 words, but there are 5 and 2 words"):
         read(scratch("s.npy", files.npy(batch(MATRICES))), text=text)
 
 
 OUT_OF_STEP = [
-    ({"text": b"a ||| b\n" + TEXT}, "(a): the scores are of 2 and 3 words, but there are 1 and 1 words at x.text:1"),
+    ({"text": b"a ||| b\n" + TEXT}, "(a): the scores are for 2 and 3 words, but there are 1 and 1 words at x.text:1"),
     ({"text": TEXT + b"a ||| b\n"}, "x.text: the number of lines is 4, that of matrices in s.npz is 3"),
     ({"text": TEXT.partition(b"\n")[0]}, "x.text: the number of lines is 1, that of matrices in s.npz is 3"),
     ({"symmetric": ["a", "b/č"]}, "x.symmetric: the number of matrices is 2, that of matrices in s.npz is 3"),
     ({"symmetric": ["a", "b/č", "c", "c"]}, "x.symmetric: the number of matrices is 4, that of matrices in s.npz is 3"),
-    ({"symmetric": ["b/č", "a", "c"]}, "(a): the scores are of 2 and 3 words, those of the other direction of 2 and 4"),
+    (
+        {"symmetric": ["b/č", "a", "c"]},
+        "(a): the scores are for 2 and 3 words, those of the other direction for 2 and 4",
+    ),
 ]
 
 

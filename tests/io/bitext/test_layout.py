@@ -62,9 +62,9 @@ def test_masks_forbid() -> None:
 @pytest.mark.parametrize(
     ("layout", "matrix", "parts"),
     [
-        (PairLayout(), np.zeros((2, 2, 2)), ["shape (2, 2, 2)", "source words by target words"]),
+        (PairLayout(), np.zeros((2, 2, 2)), ["shape (2, 2, 2)", "a row per source word"]),
         (PairLayout(), np.zeros(3), ["shape (3,)"]),
-        (PairLayout(null="last"), np.zeros((0, 3)), ["without a row and a column for NULL", "leave out --null last"]),
+        (PairLayout(null="last"), np.zeros((0, 3)), ["without a row and a column for NULL", "remove --null last"]),
         (PairLayout(null="first"), np.zeros((1, 3)), ["no source words"]),
         (PairLayout(), np.zeros((3, 0)), ["no target words"]),
         (PairLayout("weight"), np.array([[1.0, 1.0], [1.0, -0.25]]), ["link 2-2", "negative", 'scale="log"']),
@@ -82,7 +82,7 @@ def test_what_is_no_score(layout: PairLayout, matrix: Array, parts: list[str], s
 def test_unknown_layouts(says) -> None:
     with says("unknown scale 'wieght'", "weight, log"):
         PairLayout("wieght")
-    with says("unknown place 'middle' of NULL", "first, last"):
+    with says("unknown position 'middle' of NULL", "first, last"):
         PairLayout(null="middle")
 
 
@@ -115,7 +115,7 @@ def test_padding_is_cut(null: str | None) -> None:
 
 def test_padding_in_front_of_null(says) -> None:
     assert PairLayout(null="last").cut(LAST, 2, 3) is LAST
-    with says("with --null last", "unpadded"):
+    with says("--null last does not work", "unpadded"):
         PairLayout(null="last").cut(LAST, 1, 3)
 
 

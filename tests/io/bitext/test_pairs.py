@@ -152,7 +152,7 @@ def test_padded_batches_without_words(scratch, read) -> None:
 def test_batches_with_lengths(scratch, read) -> None:
     """One length cannot say how long two sentences are, a file of words can."""
     path = scratch("s.npz", files.npz({"scores": batch(MATRICES), "lengths": np.array([2, 4, 1])}))
-    assert all("one length of a sentence pair" in str(each) for each in read(path))
+    assert all("a sentence pair needs two lengths" in str(each) for each in read(path))
     found = read(path, text=scratch("t.txt", TEXT))
     assert [each.scores.shape for each in found] == list(LENGTHS.values())
 

@@ -81,7 +81,7 @@ def refused(path: Path, content: bytes, *says: str) -> None:
 
 def test_what_is_no_model(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "m.npz"
-    refused(path, SCORES.read_bytes(), "no model of deptree hpyp")
+    refused(path, SCORES.read_bytes(), "not a model of deptree hpyp")
     refused(path, pickle.dumps([1]), "")
     refused(path, b"1\tthe\t_\n", "")
     refused(path, b"", "empty")
@@ -113,7 +113,7 @@ def with_about(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "of version 2, and this deptree reads deptree-hpyp of version 1"),
+        ({"version": 2}, "version 2, but this deptree reads deptree-hpyp version 1"),
         ({"format": "other"}, "the model is other"),
         ({"words": "abc"}, "damaged"),
         ({"words": ["a", "a"]}, "damaged"),
