@@ -1,25 +1,26 @@
 """deptree: unbiased samples, sums and audits of dependency-tree distributions.
 
-The house has four floors; an import goes down a floor, never up or sideways between commands:
+The public API, by name:
 
-- `cli`, `commands`: the command line; read, map over sentences, write.
-- `io`: bytes <-> sentences; what was not touched is written back unchanged.
-- `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
-- `kernels`: numba loops that trust their input.
-
-Beside `io` stand two wings, extras that nothing else imports: `torch` and `jax`, the library in training loops.
-
-The public Python API, by name:
-
-- `TreeDistribution`: the one object to hold: scores in; samples, sums, best trees and expectations out.
-- `batch`: many sentences at once, `TreeDistributions`.
-- `SecondOrder`: the same for projective trees whose grandparents and siblings are scored too; fewer questions.
+- `TreeDistribution`: the trees of one sentence, from its scores: samples, sums, best trees and expectations.
+- `batch`: the same for many sentences at once, `TreeDistributions`.
+- `SecondOrder`: the same for projective trees with scores of grandparents and siblings; fewer methods.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair; `read_pairs`: those of a score file.
 - `Program`, `expectations`: a dynamic program of your own, and the expectations of its features by randomized pruning.
-- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: the registers of what there is to choose from.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: registers, the names that you can choose from.
 - `DeptreeError`: every error that a user can cause.
+- `deptree_cli.torch`, `deptree_cli.jax` (extras): padded batches in training loops.
+
+The code has four layers; a layer imports from those below, never from above, and commands never from each other:
+
+- `cli`, `commands`: the command line; read, map over sentences, write.
+- `io`: bytes <-> sentences; what did not change is written back unchanged.
+- `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
+- `kernels`: numba loops that trust their input.
+
+Nothing imports `torch` and `jax`; they use `core` and `kernels`.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ Quantities:
 INFINITE = "infinite: the other scores forbid an arc that is possible here"
 UNKNOWN = "no word of the sentence has a gold head"
 
-# How the value of an option is called, by the kind of the input; known heads are read with the scores.
+# How the value of an option is called, by the kind of the input; gold heads are read with the scores.
 METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", HEADS: "FILE", FEATURES: "NPZ", VECTOR: "FILE"}
 
 INPUTS = [each for each in unique_inputs(QUANTITIES) if each.kind != HEADS]

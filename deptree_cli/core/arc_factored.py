@@ -27,29 +27,7 @@ FEW = 10_000
 
 
 class ArcFactored(OverTrees):
-    """A distribution over the trees of one sentence: each as probable as the product of its arcs' weights.
-
-    Args:
-        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`
-            (n+1, n+1, L) says how each arc scores with each label; an arc then weighs the sum over the labels that it
-            may have.
-        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does what is read as a mask, -1e15 and below) or
-            ``weight`` (non-negative, 0 forbids).
-        space: which trees: a name in `spaces.SPACES`, single-root if none is given. The short names for ours:
-            `single_root` (exactly one ROOT arc, or one or more) and `projective` (whether no two arcs may cross).
-        labels: the L names of labels.
-        id: the sentence's name in messages and outputs, and what its random stream depends on.
-        temperature: divides the log-scores.
-        nan_forbids: read NaN as a forbidden arc instead of refusing it.
-
-    Attributes:
-        log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
-        space: the trees that it is over.
-        labels, rest: see `OverTrees`.
-
-    Raises:
-        DeptreeError: says what is wrong with the scores and what to do.
-    """
+    """What a `TreeDistribution` is made of, and what follows from that: see there for the arguments."""
 
     FIELDS = ("log_scores", "space", "id", "labels", "rest")
 

@@ -14,10 +14,32 @@ from deptree_cli.core.swor import ALGORITHMS, Draws
 
 
 class TreeDistribution(ArcFactored):
-    """A distribution over the dependency trees of one sentence. See `ArcFactored` for what it is made of.
+    """A distribution over the dependency trees of one sentence, each as probable as the product of its arcs' weights.
 
-    Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. Nothing changes a distribution:
-    `given`, `tempered`, `multi_root` and `labelled` make another one.
+    Trees are arrays of heads, int32: entry i is the head of word i+1, 0 for ROOT. A distribution never changes:
+    `given`, `tempered`, `multi_root` and `labelled` return another one.
+
+    Args:
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`
+            they are (n+1, n+1, L), scores of arcs with each label; an arc then weighs the sum over its labels.
+        scale: ``log`` (natural logarithms; ``-inf`` and masks of -1e15 or below forbid an arc) or ``weight``
+            (non-negative; 0 forbids).
+        space: which trees: ``single-root`` if None, ``multi-root``, ``projective``, ``projective-multi-root``, or
+            another name in `SPACES`.
+        labels: the L names of labels.
+        id: the sentence's name in messages and outputs. Seeded samples depend on it.
+        temperature: divides the log-scores.
+        nan_forbids: read NaN as a forbidden arc instead of refusing it.
+        single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
+            whether arcs may not cross (False if not given).
+
+    Attributes:
+        log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
+        space: the `TreeSpace`.
+        labels: the labels of arcs, which `labels.draw(trees, rng)` samples; None without labels.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
 
     >>> weights = np.array([[0, 1, 1], [0, 0, 3], [0, 2, 0]])
     >>> TreeDistribution(weights, "weight").argmax()
@@ -49,14 +71,14 @@ class TreeDistribution(ArcFactored):
         labelled: bool = False,
         seed: int | None = None,
     ) -> Draws:
-        """Draw up to k distinct trees, with what `estimate` needs; fewer where there are no more.
+        """Draw up to k distinct trees, with what `estimate` needs; fewer if there are no more.
 
         Args:
             rng, seed: as for `sample`.
             algorithm: a name in `swor.ALGORITHMS`.
-            mass: stop once those drawn have this probability together, and a tenth more, at least 5, have come for
-                the rest; where half of k (of fewer than 10: k - 5) do not reach it, k are drawn.
-            labelled: whether trees come with labels, `Draws.labels`, and two labelings of one tree are two.
+            mass: stop when the trees have this probability together, and a tenth more of them, at least 5, represent
+                the rest. k trees are drawn if half of k (k - 5 if k is below 10) do not reach it.
+            labelled: sample trees with labels, `Draws.labels`. Two labelings of one tree count as two trees.
 
         Raises:
             DeptreeError: there is no such algorithm, k or the seed is none, or there are no labels to draw.
@@ -96,11 +118,11 @@ class TreeDistribution(ArcFactored):
         return expectations.renyi(self, order)
 
     def kl(self, other: ArcFactored) -> float:
-        """The Kullback-Leibler divergence from `other` in nats, infinite where that one forbids a possible arc."""
+        """KL(self || other), the divergence from `other` in nats; infinite if `other` forbids a possible arc."""
         return expectations.kl(self, other)
 
     def cross_entropy(self, other: ArcFactored) -> float:
-        """E[-log of other's probability] in nats, infinite where that one forbids a possible arc."""
+        """E[-log of other's probability] in nats, infinite if `other` forbids a possible arc."""
         return expectations.cross_entropy(self, other)
 
     def _repr_svg_(self) -> str | None:

@@ -1,19 +1,20 @@
-"""Distributions over dependency trees in JAX: sums that are differentiated, trees that are sampled, under jit and vmap.
+"""Distributions over dependency trees in JAX: sums to differentiate, trees to sample, under jit and vmap.
 
-Log-scores are arrays (..., N, N), ``[head, dependent]``, of natural logarithms of arc weights; node 0 is ROOT, column 0
-and the diagonal are ignored. -inf (or a mask of -1e15 and below) forbids an arc. `lengths` (...,) says how many words
-each sentence has, at most N - 1, which is what all have without it; entries beyond are padding, whatever they hold.
+Log-scores are arrays (..., N, N), ``[head, dependent]``, of natural logarithms of arc weights. Node 0 is ROOT; column 0
+and the diagonal are ignored. -inf (or a mask of -1e15 or below) forbids an arc. `lengths` (...,) is the number of words
+of each sentence, ROOT not counted; all N - 1 without it. Entries beyond are padding, and ignored.
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
-`space` says which trees count: single-root ones if none is given, or multi-root, projective, projective-multi-root.
+`space` chooses the trees: "single-root" (the default), "multi-root", "projective" or "projective-multi-root";
+`single_root` and `projective` do the same by True and False.
 
-By elimination, or by Eisner's chart, in plain JAX, on any device, as often differentiable as JAX can:
+In plain JAX (elimination, or Eisner's chart), on any device, differentiable as often as JAX can:
 
-- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on the CPU by
-  our kernels, if not told otherwise).
+- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on a CPU by
+  our kernels, unless `implementation="device"`).
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
-- `sample`: independent trees (on the CPU by our kernels, if not told otherwise).
+- `sample`: independent trees (on a CPU by our kernels, unless `implementation="device"`).
 - `stochastic_beam_search`: `BeamSample`, distinct trees, k at once; no projective ones.
 
 By our kernels on the CPU, called back from compiled code:

@@ -86,12 +86,11 @@ def cross_entropy(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> Array:
-    """Return E[-log q(tree)], (...,), trees as of `log_scores`, q as of `other`, both (..., N, N). O(n^3).
+    """Return E[-log q(tree)] in nats, (...,), trees from `log_scores`, q from `other`, both (..., N, N). O(n^3).
 
-    Infinite, with gradient 0, where q forbids an arc whose probability is seen to be more than 0, which takes more than
-    rounding, or has no tree; NaN, with gradient 0, where `log_scores` have none, and so there is nothing to expect.
-    Other arguments and errors as of `log_partition`; where q has a mask such as -1e9, not -inf, on an arc that may have
-    a probability, it is refused, or NaN under jit.
+    It is infinite, with gradient 0, if q has no tree, or forbids an arc whose probability is larger than rounding. It
+    is NaN, with gradient 0, if `log_scores` have no tree. Other arguments and errors as of `log_partition`. If q has a
+    mask such as -1e9, not -inf, on an arc that may have a probability, it is refused, or NaN under jit.
     """
     return _compared(False, log_scores, other, lengths, space, **short)
 
@@ -103,10 +102,10 @@ def kl(
     space: SpaceLike = None,
     **short: Unpack[Short],
 ) -> Array:
-    """Return the Kullback-Leibler divergence of the distribution of `other` from that of `log_scores`, (...,). O(n^3).
+    """Return KL(distribution of `log_scores` || distribution of `other`), (...,), in nats. O(n^3).
 
-    It is the cross-entropy less the entropy, and has more digits where the two are nearly the same. Arguments and
-    errors as of `cross_entropy`.
+    It is the cross-entropy less the entropy, with more digits if the two are nearly the same. Arguments and errors as
+    of `cross_entropy`.
     """
     return _compared(True, log_scores, other, lengths, space, **short)
 

@@ -21,28 +21,7 @@ EVENTS = ("heads", "arcs")
 
 
 class BatchDistribution(Distribution):
-    """Distributions over the trees of a batch of sentences, each tree as probable as its arcs' weights say.
-
-    Args:
-        log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
-            diagonal are ignored; -inf (or a mask of -1e15 and below) forbids an arc.
-        lengths: (...,) integers, how many words each sentence has; all N - 1 if None. What is beyond is padding, and
-            ignored whatever it holds.
-        space: which trees, with the short names `single_root` and `projective`: as of `log_partition`.
-        event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
-            (..., N, N), 1 for its arcs, in the type of the scores.
-        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Drawing and decoding are
-            done on the CPU.
-        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
-        validate_args: whether to refuse values that are no trees; if not, their log-probability is -inf.
-
-    Attributes:
-        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
-        space: the `TreeSpace`.
-
-    Raises:
-        DeptreeError: shapes do not fit, or a name is misspelt; or later, once it is asked something: no tree.
-    """
+    """What a `TreeDistribution` is made of, its shapes and its sums: see there for the arguments."""
 
     arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
 

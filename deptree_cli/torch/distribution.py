@@ -77,16 +77,39 @@ class DistinctTrees(NamedTuple):
 class TreeDistribution(BatchDistribution):
     """Distributions over the dependency trees of a batch of sentences, each tree as probable as its arcs' weights say.
 
-    See `BatchDistribution` for its arguments.
+    As everywhere in PyTorch, `entropy()` and what takes arguments are methods; `log_partition`, `marginals`, `argmax`,
+    `mbr` and `mode` are properties, computed when first used. In torch-struct these are properties too (its `partition`
+    is `log_partition` here, its `topk` is `top_k`).
 
-    As everywhere in PyTorch, what takes an argument is a method, and so is `entropy()`; what the distribution simply
-    has is a property, computed when first asked for: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In
-    torch-struct these are properties too (its `partition` is `log_partition` here, its `topk` is `top_k`).
+    Sums can be differentiated (`log_partition` twice) and are computed in float64; results have the precision of the
+    scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and if a result is infinite.
+    As in all of PyTorch's distributions, results are kept, and so are their graphs: to go backward twice, retain the
+    graph or make the distribution anew, as training loops do.
 
-    All sums are differentiable, twice where that makes sense, and computed in float64; results have the precision of
-    the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a result is
-    infinite. As in all of PyTorch's distributions, what was computed is kept, its graph too: to go backward twice,
-    retain the graph or make the distribution anew, as training loops do.
+    Args:
+        log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
+            diagonal are ignored; -inf (or a mask of -1e15 or below) forbids an arc.
+        lengths: (...,) integers, the number of words of each sentence, ROOT not counted; all N - 1 if None. What lies
+            beyond is padding, and ignored.
+        space: which trees: ``single-root`` if None, ``multi-root``, ``projective``, ``projective-multi-root``, or
+            another name in `SPACES` of deptree_cli.core.spaces.
+        event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
+            (..., N, N), 1 for its arcs, in the type of the scores.
+        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Samples and best trees are
+            found on the CPU.
+        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
+        validate_args: whether `log_prob` refuses (ValueError) what is no tree; if not, its log-probability is -inf. By
+            default as for all of PyTorch's distributions: it refuses, unless Python runs with -O.
+        single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
+            whether arcs may not cross (False if not given).
+
+    Attributes:
+        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
+        space: the `TreeSpace`.
+
+    Raises:
+        DeptreeError: shapes do not fit, or a name is misspelt. If a sentence has no tree, this comes with the first
+            result that is asked for.
 
     >>> d = TreeDistribution(torch.tensor([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 4.0, 0.0]]))
     >>> d.argmax
@@ -111,7 +134,7 @@ class TreeDistribution(BatchDistribution):
         return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
-        """Return E[-log of other's probability] in nats, (...,); infinite where that one forbids a possible tree."""
+        """Return E[-log of other's probability] in nats, (...,); infinite if `other` forbids a possible tree."""
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums
         found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
@@ -119,10 +142,9 @@ class TreeDistribution(BatchDistribution):
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
-        """Return the Kullback-Leibler divergence from `other`, (...,); infinite where that one forbids a possible tree.
+        """Return KL(self || other) in nats, (...,), at least 0; infinite if `other` forbids a possible tree.
 
-        In nats, at least 0. The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the
-        scores of both.
+        The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the scores of both.
         """
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums

@@ -1,16 +1,17 @@
-"""Known heads: checked, and as what they leave of the scores."""
+"""Heads that are given, all or some: checked, and as what they leave of the scores."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, name_in_batch
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.torch.trees import is_integer, require_tensor, visible, word_mask
 
 
 def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bool = True) -> Tensor:
-    """Return known heads (..., N) as int64 on the device of log_scores (..., N, N).
+    """Return given heads (..., N) as int64 on the device of log_scores (..., N, N).
 
     Args:
         partial: whether some may be unknown (negative).
@@ -42,16 +43,17 @@ def _refuse(wrong: Tensor, heads: Tensor, lengths: Tensor) -> None:
         remedy = f"Give 0 for ROOT, or another word of {int(lengths.flatten()[b])}"
         if head < 0:
             problem, remedy = f"{problem}, unknown", "For trees known in part take partial_annotation_loss"
-        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
-def raise_unless_tree(possible: Tensor) -> None:
+def raise_unless_tree(possible: Tensor, trees: TreeSpace) -> None:
     """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, where values can be looked at."""
     if visible(possible) and not bool(possible.all()):
         b = int((~possible).nonzero()[0, 0])
-        problem = "the known heads are no tree of this space, or have an arc that the scores forbid"
-        remedy = "Correct them, allow their arcs, or take single_root=False or projective=False"
-        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+        problem = "the gold heads are no tree of this space, or have an arc that the scores forbid"
+        wider = " or ".join(f"{name}=False" for name in ("single_root", "projective") if getattr(trees, name))
+        remedy = f"Correct them, or allow their arcs{', or pass ' * bool(wider)}{wider}"
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
 def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:

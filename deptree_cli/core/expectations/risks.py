@@ -1,4 +1,4 @@
-"""Expected agreement with known heads, and its gradients."""
+"""Expected agreement with gold heads, and their gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.expectations.base import HEADS, Input, arc_covariance, expected_sum
 
-GOLD = Input("gold", HEADS, "The known heads")
+GOLD = Input("gold", HEADS, "The gold heads")
 
 
 def risk(distribution: ArcFactored, gold: Heads) -> float:
@@ -36,7 +36,7 @@ def risk_variance(distribution: ArcFactored, gold: Heads) -> float:
 
 
 def attachment(distribution: ArcFactored, gold: Heads) -> float:
-    """The expected unlabelled attachment score: the share of words with known heads that get them.
+    """The expected unlabelled attachment score: the share of words with a gold head that get it.
 
     NaN without such words.
     """
@@ -44,7 +44,7 @@ def attachment(distribution: ArcFactored, gold: Heads) -> float:
 
 
 def attachment_gradient(distribution: ArcFactored, gold: Heads) -> Float:
-    """Compute minus the gradient of `risk`, divided by the number of known heads."""
+    """Compute minus the gradient of `risk`, divided by the number of gold heads."""
     return -risk_gradient(distribution, gold) / max(int((gold >= 0).sum()), 1)
 
 

@@ -1,9 +1,9 @@
 """Losses of a batch of sentences, a function each: what is minimised in training.
 
 Every function takes log_scores (B, N, N), ``[head, dependent]``, and, with the meanings and defaults that they have for
-`log_partition`, lengths (B,), space (or single_root and projective), implementation and precision. Known heads are
-(B, N) integers: entry j is the head of node j; entry 0 and padding are ignored. Losses are computed in float64, but for
-sums in another `precision`, and returned in the type of the scores, at least as float32:
+`log_partition`, lengths (B,), space (or single_root and projective), implementation and precision. Heads are (B, N)
+integers: entry j is the head of node j, 0 for ROOT; entry 0 and padding are ignored. Losses are computed in float64
+(sums in `precision`), and returned in the type of the scores, at least as float32:
 
 - reduction="none": the loss of every sentence, (B,);
 - "sum": their sum;

@@ -1,4 +1,4 @@
-"""Losses of known heads, all or some: minus their log-probability."""
+"""Losses of gold heads, all or some: minus their log-probability."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from deptree_cli.torch.trees import is_tree, word_mask
 def negative_log_likelihood(
     log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return minus the log-probability of known trees: log Z less a tree's score.
+    """Return minus the log-probability of gold trees: log Z less a tree's score.
 
-    Where values cannot be looked at (on a device, or while `torch.compile` traces), a sentence whose heads are no tree
-    is not refused, but has an infinite loss and no gradient.
+    On a GPU, and while `torch.compile` traces, values cannot be checked. There a sentence whose heads are no tree has
+    an infinite loss and no gradient, instead of an error.
 
     Args:
-        heads: (B, N), every word's.
+        heads: (B, N), every word's, such as -1 for ROOT and padding.
 
     Raises:
         DeptreeError: names a sentence with an unknown head, or whose heads are no tree of the space.
@@ -37,7 +37,7 @@ def negative_log_likelihood(
     log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, trees)
-    raise_unless_tree(possible)
+    raise_unless_tree(possible, trees)
     found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, trees.name)
     return batch.reduced(torch.where(possible, at_least_zero(-found), torch.inf))
 
@@ -45,7 +45,7 @@ def negative_log_likelihood(
 def partial_annotation_loss(
     log_scores: Tensor, heads: Tensor, lengths: Tensor | None = None, space: SpaceLike = None, **how: Unpack[How]
 ) -> Tensor:
-    """Return minus the log-probability of the known heads: log Z less log Z given these (Li et al. 2016).
+    """Return minus the log-probability of the annotated heads: log Z less log Z given these (Li et al. 2016).
 
     `negative_log_likelihood` where all heads are known, and 0 where none is.
 
@@ -53,7 +53,7 @@ def partial_annotation_loss(
         heads: (B, N), negative where unknown.
 
     Raises:
-        DeptreeError: names a sentence of which no tree of the space has the known heads.
+        DeptreeError: names a sentence of which no tree of the space has the annotated heads.
     """
     batch = batch_of(log_scores, lengths, space, **how)
     scores, lengths, trees, implementation, precision, *_ = batch
@@ -63,7 +63,7 @@ def partial_annotation_loss(
         known = with_known_heads(scores, heads, lengths)
         given = ops.log_partition(known, lengths, trees, implementation, precision)
     except DeptreeError as error:
-        error.remedy = "Correct the known heads, make some unknown (-1), or allow more arcs"
+        error.remedy = "Correct the annotated heads, make some unknown (-1), or allow more arcs"
         raise
     found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, trees.name)
     return batch.reduced(at_least_zero(found))

@@ -172,9 +172,14 @@ def test_large_scales_in_float32(graphs: Any) -> None:
             [[0, 0, 1, 1], [0, 2, 0, -1]],
             "the head of word 3 is -1, unknown. For trees",
         ),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 2, 1, 0]], "the known heads are no tree of this space, or have"),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 0, 0, 1]], "the known heads are no tree of this space, or have"),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 3, 0, 2]], "the known heads are no tree of this space, or have"),
+        (
+            "negative_log_likelihood",
+            [[0, 0, 1, 1], [0, 2, 1, 0]],
+            "the gold heads are no tree of this space, or have an arc that the scores forbid. "
+            "Correct them, or allow their arcs, or pass single_root=False.",
+        ),
+        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 0, 0, 1]], "the gold heads are no tree of this space, or have"),
+        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 3, 0, 2]], "the gold heads are no tree of this space, or have"),
         ("minimum_risk_loss", [[0, 0, 1, 1], [0, -1, 4, -1]], "the head of word 2 is 4. Give 0 for ROOT, or another"),
         (
             "partial_annotation_loss",
@@ -192,7 +197,7 @@ def test_known_heads_are_refused(name: str, heads: list[list[int]], message: str
     with pytest.raises(DeptreeError) as error:
         FUNCTIONS[name](scores, torch.tensor(heads))
     assert str(error.value).startswith(f"sentence 1 of the batch: {message}")
-    assert name != "partial_annotation_loss" or "known heads" in str(error.value) or "Give 0" in str(error.value)
+    assert name != "partial_annotation_loss" or "annotated heads" in str(error.value) or "Give 0" in str(error.value)
 
 
 def test_shapes_are_refused() -> None:
