@@ -68,7 +68,7 @@ def real_numbers(values: ArrayLike, what: str) -> Float:
     except (TypeError, ValueError, OverflowError, RuntimeError):
         remedy = "Give a rectangle of real numbers"
         if hasattr(values, "detach"):  # NumPy has no bfloat16, and no tensors with gradients or on devices
-            remedy = f"Give a tensor of {what} as tensor.detach().cpu().float().numpy(), or use deptree_cli.torch"
+            remedy = f"Give a tensor of {what} as tensor.detach().cpu().double().numpy(), or use deptree_cli.torch"
         raise DeptreeError(f"the {what} are not an array of numbers", remedy) from None
     if array.dtype.kind not in "biuf" and not np.can_cast(array.dtype, np.float64):  # as bfloat16 can be
         raise DeptreeError(f"the {what} are of type {array.dtype}, not real numbers", "Give them as float32 or float64")
