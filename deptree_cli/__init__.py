@@ -1,25 +1,26 @@
 """deptree: unbiased samples, sums and audits of dependency-tree distributions.
 
-The package has four floors. Modules import from the floors below, and commands never from each other:
+The public API, by name:
 
-- `cli`, `commands`: the command line: read, map over sentences, write.
-- `io`: bytes <-> sentences; what does not change is written back byte for byte.
-- `core`: arrays in, arrays out; a library without files or terminal.
-- `kernels`: Numba loops that do not check their input.
-
-`torch` and `jax` are extras that nothing else imports: the same distributions in training loops.
-
-The public Python API, by name:
-
-- `TreeDistribution`: the distribution of one sentence: scores in; samples, sums, best trees and expectations out.
-- `batch`: the same for many sentences at once (`TreeDistributions`).
-- `SecondOrder`: projective trees with scores of grandparents and siblings; it has fewer methods.
+- `TreeDistribution`: the trees of one sentence, from its scores: samples, sums, best trees and expectations.
+- `batch`: the same for many sentences at once, `TreeDistributions`.
+- `SecondOrder`: the same for projective trees with scores of grandparents and siblings; fewer methods.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
-- `estimate`: expectations estimated from what `TreeDistribution.sample_without_replacement` returns.
-- `AlignmentDistribution`: a distribution over the alignments of a sentence pair; `read_pairs` reads a file of them.
-- `Program`, `expectations`: your own dynamic program, and the expectations of its features by randomized pruning.
-- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: the registers of names that arguments accept.
+- `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
+- `AlignmentDistribution`: a distribution over the alignments of a sentence pair; `read_pairs`: those of a score file.
+- `Program`, `expectations`: a dynamic program of your own, and the expectations of its features by randomized pruning.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: registers, the names that you can choose from.
 - `DeptreeError`: every error that a user can cause.
+- `deptree_cli.torch`, `deptree_cli.jax` (extras): padded batches in training loops.
+
+The code has four layers; a layer imports from those below, never from above, and commands never from each other:
+
+- `cli`, `commands`: the command line; read, map over sentences, write.
+- `io`: bytes <-> sentences; what did not change is written back unchanged.
+- `core`: arrays in, arrays out; a library by itself, without files, terminal or click.
+- `kernels`: numba loops that trust their input.
+
+Nothing imports `torch` and `jax`; they use `core` and `kernels`.
 """
 
 from __future__ import annotations

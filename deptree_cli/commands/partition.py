@@ -35,11 +35,12 @@ ITS_OWN_ONLY = "{}: no other sum is worked out"
 def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
     """Compute the partition functions of every sentence.
 
-    Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over all spanning
-    trees), single_root_mass (Z_D/Z_T), expected_trials (Z_T/Z_D: how many spanning trees Wilson-Reject samples for one
-    single-root tree) and projective_mass: the exact share of trees without crossing arcs among all single-root trees
-    (among all spanning trees with --multi-root). With --projective the other columns are about such trees only.
-    With --multi-root a sentence may have no single-root tree; its log_z is then null, with a reason.
+    Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over trees with one root
+    or more), single_root_mass (the share of the former in the latter), expected_trials (1 divided by that share: how
+    many trees Wilson-Reject samples for one with a single root) and projective_mass (the share of trees without
+    crossing arcs, among all single-root trees; among all trees with --multi-root). All are exact. With --projective
+    the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
+    then null, with a reason.
     """
     job = Job("partition", scores.source(), run, replace(writing, single=summary))
     if summary:

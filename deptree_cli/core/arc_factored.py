@@ -27,10 +27,7 @@ FEW = 10_000
 
 
 class ArcFactored(OverTrees):
-    """A distribution over the trees of one sentence: each as probable as the product of its arcs' weights.
-
-    See `TreeDistribution` for arguments and attributes.
-    """
+    """What a `TreeDistribution` is made of, and what follows from that: see there for the arguments."""
 
     FIELDS = ("log_scores", "space", "id", "labels", "rest")
 

@@ -122,7 +122,8 @@ def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:
     for word, head in enumerate(heads, 1):
         sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= n
         if head is not None and not sound:
-            problem = f"the head of word {word} is {head!r}, not 0 to {n}"
+            shown = head.item() if isinstance(head, np.generic) else head
+            problem = f"the head of word {word} is {shown!r}, not 0 to {n}"
             raise DeptreeError(problem, "Give 0 for ROOT, the number of a word, or None")
     return heads
 

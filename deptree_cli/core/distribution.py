@@ -20,21 +20,23 @@ class TreeDistribution(ArcFactored):
     `given`, `tempered`, `multi_root` and `labelled` return another one.
 
     Args:
-        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`,
-            (n+1, n+1, L) scores every arc with every label; the weight of an arc is then the sum over its labels.
-        scale: ``log`` (natural logarithms; ``-inf`` forbids, and so does a mask of -1e15 or below) or ``weight``
-            (non-negative, 0 forbids).
-        space: which trees: a name in `spaces.SPACES`, single-root by default. Or pass `single_root` (exactly one ROOT
-            arc, or one or more) and `projective` (no two arcs may cross).
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored. With `labels`
+            they are (n+1, n+1, L), scores of arcs with each label; an arc then weighs the sum over its labels.
+        scale: ``log`` (natural logarithms; ``-inf`` and masks of -1e15 or below forbid an arc) or ``weight``
+            (non-negative; 0 forbids).
+        space: which trees: ``single-root`` if None, ``multi-root``, ``projective``, ``projective-multi-root``, or
+            another name in `SPACES`.
         labels: the L names of labels.
-        id: the sentence's name in messages and outputs; its random stream depends on it.
+        id: the sentence's name in messages and outputs. Seeded samples depend on it.
         temperature: divides the log-scores.
-        nan_forbids: read NaN as a forbidden arc instead of raising an error.
+        nan_forbids: read NaN as a forbidden arc instead of refusing it.
+        single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
+            whether arcs may not cross (False if not given).
 
     Attributes:
-        log_scores: float64, (n+1, n+1), read-only; ``-inf`` for forbidden arcs, in column 0 and on the diagonal.
-        space: its tree space.
-        labels, rest: see `OverTrees`.
+        log_scores: float64, (n+1, n+1), read-only; ``-inf`` where an arc is forbidden, in column 0 and on the diagonal.
+        space: the `TreeSpace`.
+        labels: the labels of arcs, which `labels.draw(trees, rng)` samples; None without labels.
 
     Raises:
         DeptreeError: says what is wrong with the scores and what to do.

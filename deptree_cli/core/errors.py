@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -32,6 +34,21 @@ class DeptreeError(Exception):
         where = self.place + (f" ({self.sent_id})" if self.place and self.sent_id else self.sent_id)
         line = (f"{where}: " if where else "") + _sentence(self.problem)
         return printable(f"{line} {_sentence(self.remedy)}" if self.remedy else line)
+
+
+def name_in_batch(b: int) -> str:
+    """How messages name a sentence of a padded batch: by its index, counted through the shape of the batch."""
+    return f"sentence {b} of the batch"
+
+
+@contextmanager
+def in_batch(name: str) -> Iterator[None]:
+    """Name a sentence of a batch in errors, and leave out what only functions of one sentence take."""
+    try:
+        yield
+    except DeptreeError as error:
+        error.remedy = error.remedy.replace(" or `nan_forbids=True`", "")
+        raise error.at(sent_id=name) from None
 
 
 class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)

@@ -99,22 +99,23 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
 
     Args:
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
-        functional: trees (k, n) -> a number (k,) or an array for each.
+        functional: a name in `FUNCTIONALS`, or a function: trees (k, n) -> a number (k,) or an array for each.
 
     Raises:
-        DeptreeError: see `check_draws`.
+        DeptreeError: see `check_draws`; or the name is unknown.
     """
     check_draws(draws)
+    value_of = FUNCTIONALS.get(functional).function if isinstance(functional, str) else functional
     weight = weights(draws.log_probs, draws.window, draws.certain)
     noise, total = _noise(draws, weight), weight.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(noise > 0, noise / (1 - weight / total), 0.0) if len(noise) > 1 else noise
     heaviest = int(weight.argmax())
-    centre = functional(draws.heads[heaviest : heaviest + 1])[0]  # values are taken from here, so that little cancels
+    centre = value_of(draws.heads[heaviest : heaviest + 1])[0]  # values are taken from here, so that little cancels
     first = second = shift = cross = square = np.asarray(0.0)
     for start in range(0, len(draws.heads), CHUNK):
         part = slice(start, start + CHUNK)
-        values = functional(draws.heads[part])
+        values = value_of(draws.heads[part])
         shifted = values - centre
         first = first + np.tensordot(weight[part], values, axes=1)
         second = second + np.tensordot(noise[part], values**2, axes=1)

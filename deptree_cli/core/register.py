@@ -106,6 +106,9 @@ class Register(Generic[Entry]):
         self._join()
         return iter(self.known)
 
+    def __repr__(self) -> str:
+        return f"<{self.noun}s: {', '.join(self.names)}>"
+
     def __len__(self) -> int:
         return len(self.names)
 

@@ -66,7 +66,10 @@ def real_numbers(values: ArrayLike, what: str) -> Float:
         if array.dtype.kind == "O" and all(isinstance(each, REAL) for each in array.flat):
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):
-        raise DeptreeError(f"the {what} are not an array of numbers", "Give a rectangle of real numbers") from None
+        remedy = "Give a rectangle of real numbers"
+        if hasattr(values, "detach"):  # NumPy has no bfloat16, and no tensors with gradients or on devices
+            remedy = f"Give a tensor of {what} as tensor.detach().cpu().double().numpy(), or use deptree_cli.torch"
+        raise DeptreeError(f"the {what} are not an array of numbers", remedy) from None
     if array.dtype.kind not in "biuf" and not np.can_cast(array.dtype, np.float64):  # as bfloat16 can be
         raise DeptreeError(f"the {what} are of type {array.dtype}, not real numbers", "Give them as float32 or float64")
     with np.errstate(over="ignore"):

@@ -1,19 +1,20 @@
 """Distributions over dependency trees in JAX: differentiable sums, samples and best trees, under jit and vmap.
 
-Log-scores are arrays (..., N, N), ``[head, dependent]``, of natural logarithms of arc weights; node 0 is ROOT, column 0
-and the diagonal are ignored. -inf (or a mask of -1e15 or below) forbids an arc. `lengths` (...,) are the numbers of
-words, at most N - 1 (the default); the rest is padding and ignored.
+Log-scores are arrays (..., N, N), ``[head, dependent]``, of natural logarithms of arc weights. Node 0 is ROOT; column 0
+and the diagonal are ignored. -inf (or a mask of -1e15 or below) forbids an arc. `lengths` (...,) is the number of words
+of each sentence, ROOT not counted; N - 1 by default. The rest is padding, ignored.
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
-`space` is the tree space: single-root (the default), multi-root, projective or projective-multi-root.
+`space` chooses the trees: "single-root" (the default), "multi-root", "projective" or "projective-multi-root";
+`single_root` and `projective` do the same by True and False.
 
-By elimination, or by Eisner's chart, in plain JAX, on any device, differentiable any number of times:
+In plain JAX (elimination, or Eisner's chart), on any device, differentiable as often as JAX can:
 
-- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on the CPU by
-  our kernels, by default).
+- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on a CPU by
+  our kernels, unless `implementation="device"`).
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats.
-- `sample`: independent trees (on the CPU by our kernels, by default).
+- `sample`: independent trees (on a CPU by our kernels, unless `implementation="device"`).
 - `stochastic_beam_search`: `BeamSample`, k distinct trees at once; not projective ones.
 
 By our kernels on the CPU, called back from compiled code:

@@ -13,10 +13,10 @@ from jax import Array, core
 from jax.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float, Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.scores import MASK, checked_log_scores
-from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, space, tree_space
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, refuse_unknown, space, tree_space
 
 # Where work is done: by our kernels on the CPU, which compiled code calls back; in plain JAX, where the scores are; or
 # as the default backend of JAX suggests.
@@ -93,7 +93,7 @@ def padded(
         scores = jnp.asarray(log_scores)
     except (TypeError, ValueError):
         raise DeptreeError("the log-scores are not an array of numbers", "Give real numbers, (..., N, N)") from None
-    if jnp.issubdtype(scores.dtype, jnp.complexfloating):
+    if jnp.issubdtype(scores.dtype, jnp.complexfloating) or jnp.issubdtype(scores.dtype, jax.dtypes.prng_key):
         raise DeptreeError(f"the log-scores are {scores.dtype}, not real numbers", "Give real numbers")
     if scores.dtype not in (jnp.float32, jnp.float64):
         scores = scores.astype(jnp.float32)
@@ -116,9 +116,10 @@ def is_on_device(implementation: str) -> bool:
 
 
 def _kind_of_trees(
-    name: SpaceLike, single_root: bool | None = None, projective: bool | None = None
+    name: SpaceLike, single_root: bool | None = None, projective: bool | None = None, **unknown: object
 ) -> tuple[bool, bool]:
     """Whether trees have a single root, which may be traced unless a name says so, and whether they are projective."""
+    refuse_unknown(unknown)
     try:
         crossing_free = None if projective is None else bool(projective)
     except jax.errors.TracerBoolConversionError:
@@ -162,7 +163,7 @@ def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if numbers is not None and ((numbers < 1) | (numbers > most)).any():
         b = int(np.flatnonzero((numbers < 1) | (numbers > most))[0])
         problem = f"the length is {numbers.ravel()[b]}, not from 1 to {most}"
-        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_of(b))
+        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_in_batch(b))
     return found
 
 
@@ -184,21 +185,19 @@ def require_trees(log_z: Array, batch: Batch) -> None:
     b = int(np.flatnonzero(~np.isfinite(values))[0])
     scores = matrix_at(np.asarray(batch.log_scores), b)
     nodes = int(np.asarray(batch.words).reshape(-1, batch.words.shape[-1])[b].sum()) + 1
-    try:
+    with in_batch(name_in_batch(b)):
         trees = space(bool(batch.single_root), batch.projective)
         trees.check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")))
-    except DeptreeError as error:
-        raise error.at(sent_id=name_of(b)) from None
     problem = "every tree has a score 180,000 or more below the best of its word, where trees are not told apart"
     remedy = "Raise such masks, forbid arcs by -inf, or ask TreeDistribution of deptree_cli"
-    raise DeptreeError(problem, remedy, sent_id=name_of(b))
+    raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
 def require_numbers(values: Array, problem: str, remedy: str) -> None:
     """Raise a DeptreeError that names the first sentence whose result (...,) is NaN, where that can be looked at."""
     found = seen(values)
     if found is not None and np.isnan(found).any():
-        raise DeptreeError(problem, remedy, sent_id=name_of(int(np.flatnonzero(np.isnan(found))[0])))
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(int(np.flatnonzero(np.isnan(found))[0])))
 
 
 def matrix_at(log_scores: Float, b: int) -> Float:
@@ -210,8 +209,3 @@ def matrix_at(log_scores: Float, b: int) -> Float:
 def seen(array: Array) -> Int | Float | None:
     """Return an array as numbers, None where it stands for numbers that are not there yet: under jit, vmap or grad."""
     return None if isinstance(array, core.Tracer) else np.asarray(jax.device_get(array))
-
-
-def name_of(b: int) -> str:
-    """How messages name a sentence: by its index, counted through the shape of the batch."""
-    return f"sentence {b} of the batch"

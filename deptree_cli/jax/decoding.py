@@ -17,9 +17,10 @@ from jax.typing import ArrayLike
 from deptree_cli.core.counts import room_for_trees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
+from deptree_cli.core.errors import in_batch, name_in_batch
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.arguments import count_of, rows_for
-from deptree_cli.jax.batches import Batch, batch_of, matrix_at, name_of, seen
+from deptree_cli.jax.batches import Batch, batch_of, matrix_at, seen
 
 # From a sentence and what else belongs to it to trees (m, n), and an array for each other result.
 Answer = Callable[..., Sequence[Any]]
@@ -87,7 +88,9 @@ def ask(answer: Answer, size: int, batch: Batch, *others: Any, also: Sequence[Re
         each = [np.asarray(other).reshape(counts.size, *np.shape(other)[counts.ndim :]) for other in others]
         for b, n in enumerate(counts.ravel().tolist()):
             matrix = matrix_at(np.asarray(log_scores), b)[: n + 1, : n + 1]
-            distribution = TreeDistribution(matrix, single_root=modes[b], projective=batch.projective, id=name_of(b))
+            with in_batch(name_in_batch(b)):
+                kind = {"single_root": modes[b], "projective": batch.projective}
+                distribution = TreeDistribution(matrix, id=name_in_batch(b), **kind)
             trees, *rest = answer(distribution, *(other[b] for other in each))
             found[0][b, : len(trees), 1 : n + 1] = trees
             for out, value in zip(found[1:], rest, strict=True):

@@ -21,10 +21,7 @@ EVENTS = ("heads", "arcs")
 
 
 class BatchDistribution(Distribution):
-    """Distributions over the trees of a batch of sentences, each tree as probable as its arcs' weights say.
-
-    See `deptree_cli.torch.TreeDistribution` for arguments and attributes.
-    """
+    """What a `TreeDistribution` is made of, its shapes and its sums: see there for the arguments."""
 
     arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
 

@@ -89,21 +89,27 @@ class TreeDistribution(BatchDistribution):
     Args:
         log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the
             diagonal are ignored; -inf (or a mask of -1e15 or below) forbids an arc.
-        lengths: (...,) integers, the number of words of each sentence; N - 1 by default. The rest is padding, ignored.
-        space: which trees, or `single_root` and `projective`: as in `log_partition`.
+        lengths: (...,) integers, the number of words of each sentence, ROOT not counted; all N - 1 if None. What lies
+            beyond is padding, and ignored.
+        space: which trees: ``single-root`` if None, ``multi-root``, ``projective``, ``projective-multi-root``, or
+            another name in `SPACES` of deptree_cli.core.spaces.
         event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
             (..., N, N), 1 for its arcs, in the type of the scores.
-        implementation: of the sums, "auto", "kernels" or "device", as in `log_partition`. Samples and best trees are
-            computed on the CPU.
-        precision: of the kernels' sums, "float64" or "float32", as in `log_partition`.
-        validate_args: whether values that are not trees are errors; otherwise their log-probability is -inf.
+        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Samples and best trees are
+            found on the CPU.
+        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
+        validate_args: whether `log_prob` refuses (ValueError) what is no tree; if not, its log-probability is -inf. By
+            default as for all of PyTorch's distributions: it refuses, unless Python runs with -O.
+        single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
+            whether arcs may not cross (False if not given).
 
     Attributes:
-        log_scores, lengths, event, implementation, precision: as given; lengths are always set.
+        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
         space: the `TreeSpace`.
 
     Raises:
-        DeptreeError: shapes do not fit, or a name is unknown; or later, when a result is computed: no tree.
+        DeptreeError: shapes do not fit, or a name is misspelt. If a sentence has no tree, this comes with the first
+            result that is asked for.
 
     >>> d = TreeDistribution(torch.tensor([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 4.0, 0.0]]))
     >>> d.argmax
@@ -139,8 +145,7 @@ class TreeDistribution(BatchDistribution):
     def kl(self, other: TreeDistribution) -> Tensor:
         """Return the Kullback-Leibler divergence from `other`, (...,); infinite if `other` forbids a possible tree.
 
-        In nats, at least 0. The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the
-        scores of both.
+        The same as `torch.distributions.kl_divergence(self, other)`, and differentiable in the scores of both.
         """
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums

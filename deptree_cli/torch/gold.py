@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, name_in_batch
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.torch.trees import is_integer, require_tensor, visible, word_mask
 
 
@@ -42,16 +43,17 @@ def _refuse(wrong: Tensor, heads: Tensor, lengths: Tensor) -> None:
         remedy = f"Give 0 for ROOT, or another word of {int(lengths.flatten()[b])}"
         if head < 0:
             problem, remedy = f"{problem}, missing", "For partial annotation use partial_annotation_loss"
-        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
-def raise_unless_tree(possible: Tensor) -> None:
+def raise_unless_tree(possible: Tensor, trees: TreeSpace) -> None:
     """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, if values can be checked."""
     if visible(possible) and not bool(possible.all()):
         b = int((~possible).nonzero()[0, 0])
         problem = "the gold heads are not a tree of this space, or have an arc that the scores forbid"
-        remedy = "Correct them, allow their arcs, or pass single_root=False or projective=False"
-        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+        wider = " or ".join(f"{name}=False" for name in ("single_root", "projective") if getattr(trees, name))
+        remedy = f"Correct them, or allow their arcs{', or pass ' * bool(wider)}{wider}"
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
 def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 
 # The log-probability of a tree that there is not: so low that its exponential is 0, and finite, so that a weight of 0
 # times it is 0.
@@ -26,10 +26,11 @@ def sentences(log_scores: Tensor, lengths: Tensor, space: str) -> list[TreeDistr
         DeptreeError: names the sentence whose scores are none, or leave no tree.
     """
     scores = log_scores.detach().to("cpu", torch.float64).numpy()
-    return [
-        TreeDistribution(scores[b, : n + 1, : n + 1], space=space, id=f"sentence {b} of the batch")
-        for b, n in enumerate(lengths.tolist())
-    ]
+    found = []
+    for b, n in enumerate(lengths.tolist()):
+        with in_batch(name_in_batch(b)):
+            found.append(TreeDistribution(scores[b, : n + 1, : n + 1], space=space, id=name_in_batch(b)))
+    return found
 
 
 def checked_sample_shape(sample_shape: Any) -> torch.Size:

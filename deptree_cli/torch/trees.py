@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.distributions.constraints import Constraint
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, name_in_batch
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 
 # Pairs of arcs of projective trees that are looked at together: 4 MiB of booleans at a time.
@@ -151,7 +151,7 @@ def check_lengths(lengths: Tensor, nodes: int) -> None:
         b = next(b for b, n in enumerate(found) if not 1 <= n < nodes)
         problem = f"the length is {found[b]}, not 1 to {nodes - 1}"
         remedy = "Count words without ROOT, and leave empty sentences out"
-        raise DeptreeError(problem, remedy, sent_id=f"sentence {b} of the batch")
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
 def checked_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:

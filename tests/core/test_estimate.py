@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate, Functional, arcs, estimate, weights
 from deptree_cli.core.oracle import all_trees
@@ -163,6 +164,14 @@ DEFINITIONS: dict[str, Callable[[list[int]], Any]] = {
     "non_projective_arcs": crossing_arcs,
     "arcs": matrix_of,
 }
+
+
+def test_a_functional_may_be_named() -> None:
+    draws = TreeDistribution(np.zeros((4, 4))).sample_without_replacement(5, 7)
+    assert repr(estimate(draws, "depth")) == repr(estimate(draws, FUNCTIONALS.get("depth").function))
+    with pytest.raises(DeptreeError, match=r"there is no functional 'dept'\. Did you mean depth\?"):
+        estimate(draws, "dept")
+    assert repr(FUNCTIONALS) == "<functionals: non_projective_arcs, depth, dependency_length, arcs>"
 
 
 def test_every_functional_has_a_definition() -> None:

@@ -95,6 +95,16 @@ def test_a_mask_is_one_in_every_type(mask: float) -> None:
     assert checked_log_scores(scores, "log")[1, 2] == scores[1, 2]
 
 
+class Tensor:
+    """As PyTorch's that requires a gradient."""
+
+    def detach(self) -> Tensor:
+        return self
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+
+
 NO_NUMBERS = {
     "complex": (np.zeros((3, 3), complex), "of type complex128, not real numbers"),
     "complex in a list": ([[0, 1j, 0]] * 3, "of type complex128, not real numbers"),
@@ -105,6 +115,7 @@ NO_NUMBERS = {
     "nothing": ([[None, 1.0, 2.0]] * 3, "of type object, not real numbers"),
     "masked": (np.ma.masked_less(np.zeros((3, 3)), 1), "some of the .* are masked"),
     "ragged": ([[1.0], [1.0, 2.0]], "are not an array of numbers"),
+    "a tensor with a gradient": (Tensor(), r"Give a tensor of .* as tensor\.detach\(\)"),
     "too large": ([[10**400] * 3] * 3, "are not an array of numbers"),
 }
 

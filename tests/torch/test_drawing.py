@@ -198,10 +198,12 @@ def test_requests_that_are_refused() -> None:
     no_tree[1, :, 2] = -torch.inf
     nan = torch.zeros(2, 4, 4)
     nan[1, 0, 2] = torch.nan
-    for scores, message in ((no_tree, "no single-root tree is possible"), (nan, ".* is NaN")):
+    for scores, message in ((no_tree, "no single-root tree is possible"), (nan, r".* is NaN.*with -inf\.")):
         for ask in (lambda d: d.argmax, lambda d: d.sample(), lambda d: d.log_partition):
             with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: {message}"):
                 ask(TreeDistribution(scores))
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'multiroot'.*single_root=False"):
+        TreeDistribution(no_tree, multiroot=True)  # type: ignore[call-arg]
     with pytest.raises(DeptreeError, match=r"unknown event 'head'. Choose one of heads, arcs"):
         TreeDistribution(no_tree, event="head")
     with pytest.raises(DeptreeError, match="6 words have too many trees to enumerate"):

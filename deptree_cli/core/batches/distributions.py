@@ -14,7 +14,7 @@ from deptree_cli.core.batches.ragged import TreeBatch, starts_of
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, read_only
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError, counted, in_batch
 from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
@@ -31,15 +31,18 @@ def batch(
     space: TreeSpace | str | None = None,
     **short: Unpack[Short],
 ) -> TreeDistributions:
-    """Many sentences at once: the same results as from `TreeDistribution`, to the last bit, several times as fast.
+    """The distributions of many sentences: the results of `TreeDistribution` to the last bit, several times as fast.
 
     Args:
         scores: (B, N, N), ``[sentence, head, dependent]``, padded; or B matrices (n+1, n+1) of any sizes.
-        lengths: (B,), the number of words of each sentence; by default as many as fit its matrix.
-        scale, space, short: as for `TreeDistribution`.
+        lengths: (B,), the number of words of each sentence; by default all nodes of its matrix but ROOT.
+        scale, space, single_root, projective: as for `TreeDistribution`.
+
+    Returns:
+        a sequence of `TreeDistribution`s, their ids 1, 2, ..., with methods for all sentences at once.
 
     Raises:
-        DeptreeError: as in `TreeDistribution`, naming the sentence by its number, from 1; or lengths do not fit.
+        DeptreeError: a sentence, named by its id, has no distribution; or lengths do not fit.
     """
     matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
     if lengths is not None:
@@ -73,17 +76,19 @@ class TreeDistributions(Sequence[TreeDistribution]):
         self._places = [place for place, matrix in enumerate(matrices) if served and _is_plain(matrix)]
         self._together = _laid_out([matrices[place] for place in self._places], scale, space) if self._places else None
         sound = set(compress(self._places, self._together.sound)) if self._together else set()
-        self._alone = {  # also tells what is wrong with them
-            place: TreeDistribution(matrix, scale, space, id=str(place + 1))
-            for place, matrix in enumerate(matrices)
-            if place not in sound
-        }
+        self._alone: dict[int, TreeDistribution] = {}
+        for place in (each for each in range(len(matrices)) if each not in sound):
+            with in_batch(str(place + 1)):  # also tells what is wrong with it
+                self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
 
     @cached_property
     def _scores(self) -> dict[int, Float]:
         """The log-scores of those that the ragged core serves, by their places."""
         matrices = self._together.matrices(self._together.log_scores) if self._together else []
         return dict(zip(self._places, matrices, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(len(self), 'sentence')}, {self.space.trees}>"
 
     def __len__(self) -> int:
         return self._size
@@ -130,8 +135,8 @@ class TreeDistributions(Sequence[TreeDistribution]):
         """Sample k independent trees of each, (k, n).
 
         Args:
-            seed: the random stream of sentence i (from 1) is that of the id i in `deptree sample --seed`; a fresh one
-                if None.
+            seed: the trees are those of `TreeDistribution(..., id="1").sample(k, seed)` for the first sentence, and so
+                on; a fresh seed if None.
         """
         size, number = how_many(k), seed_of(seed)
         if not 0 < size <= FEW:

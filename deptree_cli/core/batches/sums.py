@@ -17,7 +17,7 @@ from deptree_cli.core.batches.by_space import BatchSums, kernels_for
 from deptree_cli.core.batches.packed import PRECISIONS, Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.numbers.pairs import pair_add
 
@@ -146,8 +146,9 @@ def _run(
 
 def _sentence(batch: Batch, b: int) -> ArcFactored:
     """Return sentence b as a distribution of its own."""
-    nodes, space = int(batch.lengths[b]) + 1, batch.space
-    return ArcFactored(batch.log_scores[b, :nodes, :nodes], space=space, id=f"sentence {b} of the batch")
+    nodes, name = int(batch.lengths[b]) + 1, name_in_batch(b)
+    with in_batch(name):
+        return ArcFactored(batch.log_scores[b, :nodes, :nodes], space=batch.space, id=name)
 
 
 def _put(out: Array, found: Float) -> None:

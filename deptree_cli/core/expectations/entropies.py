@@ -35,7 +35,7 @@ def entropy_gradient(distribution: ArcFactored) -> Float:
 
 
 def renyi(distribution: ArcFactored, order: float) -> float:
-    """Renyi's entropy of order alpha: (log Z(alpha theta) - alpha log Z) / (1 - alpha); Shannon's at alpha = 1."""
+    """Renyi's entropy of order a: (log Z of log-scores times a, less a log Z) / (1 - a); Shannon's at a = 1."""
     if order == 1.0:
         return entropy(distribution)
     if not _is_near_one(order):

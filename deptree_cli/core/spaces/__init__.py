@@ -53,6 +53,7 @@ __all__ = [
     "SpaceLike",
     "TreeSpace",
     "by_space",
+    "refuse_unknown",
     "space",
     "tree_space",
     "with_roots",
@@ -64,12 +65,16 @@ def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
     return next(each for each in SPACES.known if (each.single_root, each.projective) == (single_root, projective))
 
 
-def tree_space(name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None) -> TreeSpace:
+def tree_space(
+    name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None, **unknown: object
+) -> TreeSpace:
     """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false).
 
     Raises:
         DeptreeError: there is no such space, or its name contradicts a short one.
+        TypeError: an argument has another name.
     """
+    refuse_unknown(unknown)
     if name is None:
         return space(single_root is None or bool(single_root), bool(projective))
     found = name if isinstance(name, TreeSpace) else SPACES.get(name)
@@ -78,6 +83,13 @@ def tree_space(name: SpaceLike = None, single_root: bool | None = None, projecti
             problem = f'`space="{found.name}"` contradicts `{short}={bool(wanted)}`'
             raise DeptreeError(problem, "Leave out one of them")
     return found
+
+
+def refuse_unknown(arguments: Mapping[str, object]) -> None:
+    """Raise a TypeError for the first argument, if there is one: other libraries have other names for tree spaces."""
+    for name in arguments:
+        how = "single_root=False is for trees with several roots, projective=True for trees without crossing arcs"
+        raise TypeError(f"unexpected keyword argument {name!r} ({how})")
 
 
 def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: Any = None) -> Any:

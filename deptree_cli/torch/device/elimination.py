@@ -16,6 +16,7 @@ from torch import Tensor
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.batches.sums import relative_log_partition
+from deptree_cli.core.errors import in_batch, name_in_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.torch.device.by_position import ByPosition, by_position
 from deptree_cli.torch.device.dual import Dual
@@ -106,10 +107,9 @@ def _repaired(
             for b in rest[~is_right].tolist():
                 inside = slice(int(lengths[b]) + 1)
                 own, *direction = (each[b, inside, inside].double().cpu().numpy() for each in given)
-                exact = by_kernels(
-                    ArcFactored(own, single_root=single_root, id=f"sentence {b} of the batch"), *direction
-                )
-                _put(found, b, exact)
+                with in_batch(name_in_batch(b)):
+                    sentence = ArcFactored(own, single_root=single_root, id=name_in_batch(b))
+                _put(found, b, by_kernels(sentence, *direction))
     return tuple(whole.clone() for whole in found)  # what was made in inference mode cannot be saved
 
 

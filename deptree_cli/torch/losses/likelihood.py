@@ -37,7 +37,7 @@ def negative_log_likelihood(
     log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, trees)
-    raise_unless_tree(possible)
+    raise_unless_tree(possible, trees)
     found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, trees.name)
     return batch.reduced(torch.where(possible, at_least_zero(-found), torch.inf))
 

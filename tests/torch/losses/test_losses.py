@@ -172,9 +172,22 @@ def test_large_scales_in_float32(graphs: Any) -> None:
             [[0, 0, 1, 1], [0, 2, 0, -1]],
             "the head of word 3 is -1, missing. For partial",
         ),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 2, 1, 0]], "the gold heads are not a tree of this space"),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 0, 0, 1]], "the gold heads are not a tree of this space"),
-        ("negative_log_likelihood", [[0, 0, 1, 1], [0, 3, 0, 2]], "the gold heads are not a tree of this space"),
+        (
+            "negative_log_likelihood",
+            [[0, 0, 1, 1], [0, 2, 1, 0]],
+            "the gold heads are not a tree of this space, or have an arc that the scores forbid. "
+            "Correct them, or allow their arcs, or pass single_root=False.",
+        ),
+        (
+            "negative_log_likelihood",
+            [[0, 0, 1, 1], [0, 0, 0, 1]],
+            "the gold heads are not a tree of this space, or have",
+        ),
+        (
+            "negative_log_likelihood",
+            [[0, 0, 1, 1], [0, 3, 0, 2]],
+            "the gold heads are not a tree of this space, or have",
+        ),
         ("minimum_risk_loss", [[0, 0, 1, 1], [0, -1, 4, -1]], "the head of word 2 is 4. Give 0 for ROOT, or another"),
         (
             "partial_annotation_loss",
