@@ -83,7 +83,7 @@ class Looks:
 
     @property
     def means(self) -> Fits:
-        """How well known heads fit under other layouts too."""
+        """How well gold heads fit under other layouts too."""
         return mean_fits([each.fits for each in self._seen])
 
     def row(self) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def test_no_heads_no_fit(done):
     assert facts.get("log_prob_per_word") is None
 
 
-TURNED = "the known heads fit --orient {} far better"
+TURNED = "the gold heads fit --orient {} far better"
 
 
 def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):

@@ -123,6 +123,8 @@ class Block:
 
     def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
         text = _shown(self.raw[start:end])
+        if b"\0" in self.raw:
+            return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
         problem, remedy = {
             BAD_COLUMNS: (
                 f"{counted(columns, 'column')} where a word has 10, separated by tabs",
