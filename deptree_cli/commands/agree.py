@@ -54,10 +54,11 @@ PERMUTATIONS, ALPHA = 999, 0.05
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
 @option("--per", type=click.Choice([SENTENCE, LABEL]), metavar="sentence|label", help="A row for each, of each pair.")
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
-@option("--permutations", type=IntRange(1), metavar="N", help=f"Of --test.  [default: {PERMUTATIONS}]")
+@option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
 @option(
     "--alpha",
     type=FloatRange(0, 1, True, True),
+    metavar="P",
     help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
 )
 @seed_option
