@@ -196,7 +196,7 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
             yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
         fits = {"arcs": self._arc_fit, "labels": self._label_fit}
         for name in (name for name, fit in fits.items() if fit is not None and fit.at_the_end):
-            yield f"the temperature of {name} is at the end of the range that is searched: is --from right, and are there enough gold sentences?"
+            yield f"the temperature of {name} is at the end of its range: check --from, or give more gold sentences"
 
 
 def _evidence(words: Sequence[GoldLabels]) -> LabelEvidence:

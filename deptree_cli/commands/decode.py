@@ -65,7 +65,7 @@ K_BEST = "k-best"
     default=BUDGET,
     often=False,
     metavar="N",
-    help=f"Best trees that the search for a sentence may compute under rules before it is left uncertified.  [default: {BUDGET}]",
+    help=f"Best trees that the search for a sentence may compute under rules.  [default: {BUDGET}]",
 )
 @option(
     "--relax",

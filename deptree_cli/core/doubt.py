@@ -132,6 +132,6 @@ CRITERIA = Register(
         Criterion("entropy", "entropy", "in nats; no HEADs needed", of_annotation=False),
         Criterion("margin", "least_margin", "to the best rival, of the worst word", False),
         Criterion("tree-prob", "tree_prob", "of the annotated tree", False, order="tree_logprob"),
-        Criterion("disagreement", "disagreement", "words at which two sampled trees differ; no HEADs needed", of_annotation=False),
+        Criterion("disagreement", "disagreement", "words that differ in two samples; no HEADs", of_annotation=False),
     ),
 )

@@ -16,15 +16,7 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
-from deptree_cli.io.conllu.notes import (
-    GENERATOR,
-    MISC,
-    is_note,
-    is_signature,
-    key_of,
-    may_hold,
-    with_entries,
-)
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold, with_entries
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
