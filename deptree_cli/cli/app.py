@@ -28,9 +28,9 @@ COMMANDS = {
     "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
     "agree": "Measure agreement of annotators, parsers or samples.",
     "check": "Find the rules that given trees break.",
-    "partition": "Compute partition functions and single-root mass.",
+    "partition": "Compute partition functions; how probable trees with one root are.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
-    "calibrate": "Fit temperatures and sets of heads to gold trees.",
+    "calibrate": "Make probabilities fit gold trees; find sets of heads.",
     "combine": "Combine parsers, or anybody's trees as votes.",
     "diff": "Compare two score files of the same sentences.",
     "check-bias": "Test a sampler, or anybody's samples, against the exact distribution.",
@@ -73,11 +73,13 @@ class Deptree(LazyGroup):
 @click.version_option(__version__, "-V", "--version", prog_name="deptree")
 @click.pass_context
 def deptree(context: click.Context) -> None:
-    """More than a parser's one best tree: exact samples, sums and audits of dependency-tree distributions.
+    """What a dependency parser's arc scores say beside its best tree: how probable each arc and each tree is, and where
+    parser or treebank may be wrong.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. `deptree help COMMAND` explains a command, `deptree help TOPIC` what commands share: reading,
-    writing, running, samplers, algorithms, quantities, functionals, methods, parsers, score-kinds.
+    after another. eval, agree, check and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
+    command, `deptree help TOPIC` what commands share: reading, writing, running, samplers, algorithms, quantities,
+    functionals, methods, parsers, score-kinds.
     """
     use_defaults(context)
 

@@ -274,5 +274,5 @@ class DoubtRanking(Ranking):
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
             if self._errors > self._words / 2:
-                yield "more than half: is SCORES read as it is meant? deptree inspect tells"
+                yield "more than half: is --from right? deptree inspect checks it"
         yield from super().lines()

@@ -63,6 +63,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
 @option(
     "--alpha",
     type=FloatRange(0, 1, True, True),
+    metavar="P",
     help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
 )
 @seed_option

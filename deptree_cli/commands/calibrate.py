@@ -35,7 +35,8 @@ PARTS = 5
     "--criterion",
     type=click.Choice(list(CRITERIA)),
     default="likelihood",
-    help="Fit the likelihood of gold trees, or the expected calibration error.  [default: likelihood]",
+    help="Fit the likelihood of gold trees (may raise the calibration error), or that error: how far probabilities of "
+    "heads are from the share of right ones.  [default: likelihood]",
 )
 @option(
     "--coverage",
@@ -195,7 +196,7 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
             yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
         fits = {"arcs": self._arc_fit, "labels": self._label_fit}
         for name in (name for name, fit in fits.items() if fit is not None and fit.at_the_end):
-            yield f"the temperature of {name} is at the end of the range that is searched: give more gold sentences"
+            yield f"the temperature of {name} is at the end of its range: check --from, or give more gold sentences"
 
 
 def _evidence(words: Sequence[GoldLabels]) -> LabelEvidence:

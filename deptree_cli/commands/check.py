@@ -36,7 +36,7 @@ COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 BROKEN = 1
 
 
-@command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree check -")
+@command(epilog="\b\nTry: deptree check treebank.conllu")
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @check_options
 @row_options
@@ -44,8 +44,8 @@ BROKEN = 1
 def check(trees: tuple[str, ...], rules: RuleOptions, writing: Writing, run: RunOptions) -> int:
     """List the rules that given trees break: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
 
-    Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule, the word at which it is broken,
-    with form, head and deprel, and words: all whose arcs break it together. Broken --constraints are called HeadIn,
+    Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
+    form, head and deprel; and `words`, all whose arcs break it together. Broken --constraints are called HeadIn,
     NotHead, DeprelIn and DeprelNot, broken --spans are called spans. A table on stderr counts violations by rule.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.

@@ -65,7 +65,7 @@ K_BEST = "k-best"
     default=BUDGET,
     often=False,
     metavar="N",
-    help=f"Maximum trees that a sentence may cost under rules before it is left uncertified.  [default: {BUDGET}]",
+    help=f"Best trees that the search for a sentence may compute under rules.  [default: {BUDGET}]",
 )
 @option(
     "--relax",
@@ -93,8 +93,8 @@ def decode(
     """Find the best tree of each sentence, the K best, or the fewest that cover a probability.
 
     Writes CoNLL-U if you pass --conllu (HeadProb, LabelProb in MISC; comments tree_logprob, tree_prob, entropy in
-    nats), otherwise JSON Lines or arrays of heads. --labels finds arcs and labels together. With --rules trees obey:
-    certified if none is better.
+    nats), otherwise JSON Lines or arrays of heads. --labels finds arcs and labels together; without it a word with a
+    new head has the label dep. With --rules trees obey them; `certified`: no better tree does.
 
     With --gold a table on stderr shows how often heads in each tenth of probability are right, the attachment score,
     the one that the parser expects, and the expected calibration error.

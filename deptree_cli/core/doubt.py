@@ -130,8 +130,8 @@ CRITERIA = Register(
     (
         Criterion("expected-errors", "expected_errors", "wrong heads; the default"),
         Criterion("entropy", "entropy", "in nats; no HEADs needed", of_annotation=False),
-        Criterion("margin", "least_margin", "of the worst word", False),
+        Criterion("margin", "least_margin", "to the best rival, of the worst word", False),
         Criterion("tree-prob", "tree_prob", "of the annotated tree", False, order="tree_logprob"),
-        Criterion("disagreement", "disagreement", "of two draws; no HEADs", of_annotation=False),
+        Criterion("disagreement", "disagreement", "words that differ in two samples; no HEADs", of_annotation=False),
     ),
 )

@@ -151,7 +151,7 @@ SWOR = {**X, "arrival": 0.1, "weight": 1.0}
             "b.jsonl:3 (z): no sentences in a.conllu",
         ),
         ([X, {"sent_id": "y", "heads": [0, 3]}], "b.jsonl:2 (y): the head of word 2 is 3"),
-        ([X, {"sent_id": "y", "heads": [2, 1]}], "b.jsonl:2 (y): the heads are no tree"),
+        ([X, {"sent_id": "y", "heads": [2, 1]}], "b.jsonl:2 (y): not a tree"),
         ([X, {"heads": [0, 1]}], "b.jsonl:2"),
         ([{"heads": [2, 0, 2]}], "the number of sentences is 1, that of sentences in a.conllu is 2"),
         ([SWOR, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): these trees were drawn without replacement"),
@@ -171,7 +171,7 @@ def test_an_error_takes_its_whole_sentence_along(deptree, put, annotated) -> Non
     put("b.jsonl", lines(X, bad, X, {"sent_id": "y", "heads": [0, 1]}))
     ran = deptree("agree", *annotated, "--on-error", "skip")
     assert (ran.code, ran.rows[0]["sentences"]) == (1, 1)
-    assert "skipped: b.jsonl:2 (x): the heads are no tree" in ran.err
+    assert "skipped: b.jsonl:2 (x): not a tree" in ran.err
 
 
 @pytest.mark.parametrize(

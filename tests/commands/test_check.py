@@ -124,7 +124,7 @@ def test_rules_of_ones_own(done, deptree, put, trees) -> None:
     ("old", "new", "problem"),
     [
         ("3\tnsubj\t", "_\tnsubj\t", "word 1 has no HEAD. Every word of a tree needs one."),
-        ("0\troot\t_\tEntity", "1\troot\t_\tEntity", "the heads are no tree: word 1 stands above itself"),
+        ("0\troot\t_\tEntity", "1\troot\t_\tEntity", "not a tree: word 1 is its own ancestor"),
     ],
 )
 def test_what_is_no_tree(deptree, put, old: str, new: str, problem: str) -> None:

@@ -128,7 +128,7 @@ def test_a_layout_of_a_later_version_is_an_error(deptree):
     line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
     ran = deptree("partition", "-", stdin=line)
     assert (ran.code, ran.out) == (2, b"")
-    assert "standard input: there is no preset 'parser3000'" in ran.err
+    assert "standard input: there is no layout 'parser3000'" in ran.err
 
 
 @pytest.mark.parametrize(

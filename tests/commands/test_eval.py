@@ -179,7 +179,7 @@ def changed(put, old: str, new: str) -> str:
         ("4\tman\t", "4\tmen\t", "gold.conllu:1 (en-1): the words differ: 4 is 'man' here, 4 is 'men' at changed"),
         ("2-3\tdon't", "2-3\tdont", "(en-2): the words differ: 2-3 is \"don't\" here, 2-3 is 'dont'"),
         ("2-3\tdon't" + "\t_" * 8 + "\n", "", "(en-2): the words differ: 2-3 is \"don't\" here, 2 is 'do'"),
-        ("\t2\tobl\t", "\t7\tobl\t", "changed.conllu:1 (en-1): the heads are no tree: word 7 stands above itself"),
+        ("\t2\tobl\t", "\t7\tobl\t", "changed.conllu:1 (en-1): not a tree: word 7 is its own ancestor"),
         ("\t2\tobl\t", "\t_\tobl\t", "changed.conllu:1 (en-1): word 7 has no HEAD"),
         ("# sent_id = en-2", "# sent_id = xx-2", "(en-2): changed.conllu has nothing of this name"),
     ],

@@ -16,15 +16,7 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
-from deptree_cli.io.conllu.notes import (
-    GENERATOR,
-    MISC,
-    is_note,
-    is_signature,
-    key_of,
-    may_hold,
-    with_entries,
-)
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold, with_entries
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
     BAD_HEAD,
@@ -123,6 +115,8 @@ class Block:
 
     def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
         text = _shown(self.raw[start:end])
+        if b"\0" in self.raw:
+            return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
         problem, remedy = {
             BAD_COLUMNS: (
                 f"{counted(columns, 'column')} where a word has 10, separated by tabs",

@@ -66,7 +66,7 @@ def mean_fits(found: Sequence[Fits]) -> Fits:
 
 
 def better_layout(means: Fits, read: Layout) -> str:
-    """What to pass instead, where gold heads fit another layout far better than the one read; else nothing."""
+    """What to pass instead, if gold heads fit another layout far better than the one read; else nothing."""
     if not means:
         return ""
     layouts = _candidates(read, square=True) | _candidates(read, square=False)
@@ -77,5 +77,5 @@ def better_layout(means: Fits, read: Layout) -> str:
     turned = better.orient not in (read.orient, None if read.orient else CHOICES["orient"][0])
     orient = f" --orient {better.orient}" * turned
     options = orient + f" --root {better.root}" * (better.root != read.root)
-    gain = f"{means[best]:.2f} against {means[used]:.2f} a word"
+    gain = f"mean log-probability {means[best]:.2f} instead of {means[used]:.2f} per word"
     return f"the gold heads fit{options} far better ({gain}): pass{options}"

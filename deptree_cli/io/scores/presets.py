@@ -14,7 +14,7 @@ _SUPAR = Layout("dep-head", "first", "log")
 _RECTANGLE = Layout("dep-head", "first", "log", rectangle=True)
 
 PRESETS: Register[Layout] = Register(
-    "preset",
+    "layout",
     (
         replace(known, name=name, asked=f"--from {name} reads {known.orient}")
         for name, known in {

@@ -82,8 +82,8 @@ class GivenTree(NamedTuple):
                 seen[node] = word
                 node = self.heads[node - 1]
             if node and seen[node] == word:
-                problem = f"the heads are no tree: word {node} stands above itself"
-                raise DeptreeError(problem, "Repair it or leave it out", place=self.place, sent_id=self.sent_id)
+                problem = f"not a tree: word {node} is its own ancestor"
+                raise DeptreeError(problem, "Correct it or remove it", place=self.place, sent_id=self.sent_id)
 
 
 def sentence_of(tree: GivenTree | DeptreeError) -> str:

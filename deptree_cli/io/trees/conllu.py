@@ -26,7 +26,7 @@ def tree_of(block: Block) -> GivenTree:
     """The tree that a sentence has.
 
     Raises:
-        DeptreeError: a word has no head, or stands above itself; or a note on the tree is not understood.
+        DeptreeError: a word has no head, or is its own ancestor; or a note on the tree is not understood.
     """
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:

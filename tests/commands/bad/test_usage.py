@@ -32,7 +32,7 @@ OPTIONS = [
     bad("no scores", ("sample",), ("SCORES",)),
     bad("one file too many", ("sample", *SCORES, "b.npz"), ("b.npz",)),
     bad("unknown preset", ("sample", SCORES[0], "--from", "natahsa"), ("natahsa", "natasha")),
-    bad("quite unknown preset", ("sample", SCORES[0], "--from", "x"), ("there is no preset 'x'", "supar", "natasha")),
+    bad("quite unknown preset", ("sample", SCORES[0], "--from", "x"), ("there is no layout 'x'", "supar", "natasha")),
     bad("unknown sampler", ("sample", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),

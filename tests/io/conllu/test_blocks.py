@@ -224,6 +224,8 @@ def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.D
         (SENTENCE.replace(b"2\tobj", b"-1\tobj"), ["HEAD is '-1'"]),
         (SENTENCE.replace(b"2\tobj", b"9" * 5000 + b"\tobj"), ["HEAD is '99999999999999999999', not"]),
         (SENTENCE.replace(b"s1", b"\xff"), ["a.conllu:1", "not UTF-8"]),
+        (b"PK\x03\x04\0\0\n", ["a.conllu: not CoNLL-U, which is text in UTF-8"]),
+        (SENTENCE.decode().encode("utf-16"), ["a.conllu: not CoNLL-U"]),
     ],
 )
 def test_what_is_not_a_sentence(data: bytes, parts: list[str], says) -> None:

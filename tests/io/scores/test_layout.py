@@ -125,9 +125,9 @@ def test_only_a_square_matrix_without_orient_is_assumed() -> None:
 
 
 def test_unknown_answers_name_the_known_ones(says) -> None:
-    with says("there is no preset 'stanca'", "Did you mean stanza?"):
+    with says("there is no layout 'stanca'", "Did you mean stanza?"):
         layout("stanca")
-    with says("there is no preset 'qqq'", "Choose one of supar, diaparser"):
+    with says("there is no layout 'qqq'", "Choose one of supar, diaparser"):
         layout("qqq")
     with says("--orient sideways", "head-dep, dep-head"):
         layout(orient="sideways")

@@ -65,7 +65,7 @@ def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led)
     found = led_by_trees(jsonl(a=1, b=1), trees)
     assert [each for each in found if isinstance(each, tuple)] == [("a", [(0,)]), ("a", [(0,)]), ("b", [(0,)])]
     cycle, longer, missing, again, late = [str(each) for each in found if isinstance(each, str)]
-    assert cycle.startswith("trees:2 (a): the heads are no tree")
+    assert cycle.startswith("trees:2 (a): not a tree")
     assert longer.startswith("trees:3 (a): the tree has 2 words, its scores have 1")
     assert missing.startswith("trees:4 (x): scores has nothing of this name")
     assert again.startswith("trees:5 (x): scores has nothing of this name")

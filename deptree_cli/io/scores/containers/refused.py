@@ -65,7 +65,8 @@ CONLLU = Refusal(
     (".conllu", ".conll"),
     (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
     "these are sentences (CoNLL-U), not scores",
-    "Name the file of scores first and the sentences with --conllu",
+    "Name the file of scores first and the sentences with --conllu; for trees without scores see deptree eval, agree, "
+    "check and combine",
 )
 
 CONTAINERS = tuple(
