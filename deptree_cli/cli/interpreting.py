@@ -89,7 +89,7 @@ MATRICES, SENTENCES = ("scores", "other", "label_scores", "symmetric"), "sentenc
 UNFORESEEN = ("mass", "within", "iterations", "seconds", "beam", "scheduler")
 
 # By option, what takes a time that sizes tell: walks of other samplers may be as long as scores are peaked.
-FORESEEN = {"sampler": "auto", "method": "exact"}
+FORESEEN = {"sampler": ("auto",), "method": ("exact", "mst", "mbr")}
 
 
 @contextmanager
@@ -109,8 +109,8 @@ def compiled_or_not(ctx: click.Context) -> Iterator[None]:
 def _takes_less(seconds: float, name: str, ctx: click.Context) -> bool:
     """Whether the work is known and small in Python; what comes from a stream, or is packed, is not known."""
     cost = COSTS.get(name)
-    chosen = {option: getattr(ctx.params.get(option), "name", usual) for option, usual in FORESEEN.items()}
-    if cost is None or chosen != FORESEEN or any(ctx.params.get(option) is not None for option in UNFORESEEN):
+    usual = all(getattr(ctx.params.get(option), "name", names[0]) in names for option, names in FORESEEN.items())
+    if cost is None or not usual or any(ctx.params.get(option) is not None for option in UNFORESEEN):
         return False
     repetitions = math.prod(ctx.params.get(option) or 1 for option in cost.by)
     microseconds = 0.0
