@@ -76,6 +76,8 @@ def is_small(line: str) -> bool:
     "line",
     [
         f"sample {SCORES} -k 10",
+        f"decode {SCORES}",
+        f"decode {SCORES} --method mbr",
         f"partition {DATA}/scores_stream.npy",
         f"marginals {DATA}/scores.jsonl",
         f"check-bias {DATA}/figure1.npy -k 2000",
