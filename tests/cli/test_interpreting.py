@@ -76,8 +76,6 @@ def is_small(line: str) -> bool:
     "line",
     [
         f"sample {SCORES} -k 10",
-        f"decode {SCORES}",
-        f"decode {SCORES} --method mbr",
         f"partition {DATA}/scores_stream.npy",
         f"marginals {DATA}/scores.jsonl",
         f"check-bias {DATA}/figure1.npy -k 2000",
@@ -99,6 +97,7 @@ def test_small(line: str) -> None:
         f"swor {SCORES} --mass .9",
         f"decode {SCORES} --rules ud",
         f"sample {SCORES} --rules ud",
+        f"marginals {SCORES} --rules ud",
         "sample - -k 10",
         "sample /no/such/file.npz",
         f"sample {DATA}/README.md",
