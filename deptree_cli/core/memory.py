@@ -23,7 +23,7 @@ def memory_for(size: float, what: str, remedy: str) -> Iterator[None]:
         DeptreeError: there are not as many, before or within the block.
     """
     try:
-        if size > (free := available()):
+        if size and size > (free := available()):  # to ask takes as long as to sample a tree
             problem = f"there is not enough memory for {what}: it takes {_shown(size)}, {_shown(free)} are free"
             raise DeptreeError(problem, remedy)
         yield
