@@ -45,6 +45,12 @@ def columns_of(by: Criterion | None, labels: bool, marks: bool) -> tuple[str, ..
     return (*SENTENCES, RANK) if by else (*HEADS, *LABELS * labels, *MARKS * marks, RANK)
 
 
+def layout_doubts(errors: float, words: int) -> list[str]:
+    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    line = "more than half of the heads are doubted: is --from right? deptree inspect checks it"
+    return [line] if errors > words / 2 else []
+
+
 class Counts(NamedTuple):
     """What a sentence counts for.
 
@@ -273,6 +279,5 @@ class DoubtRanking(Ranking):
         if self._words:
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
-            if self._errors > self._words / 2:
-                yield "more than half: is --from right? deptree inspect checks it"
+            yield from layout_doubts(self._errors, self._words)
         yield from super().lines()

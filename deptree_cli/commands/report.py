@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
@@ -65,12 +66,17 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     pipeline = Pipeline(_source(scores, samples), run)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
     with Output(run.output) as out:  # before the work: whether it can be written
-        kept, total = _most_doubtful(signed(results, made_by, run), top)
+        doubts = Doubts()
+        kept, total = _most_doubtful(doubts.counted(signed(results, made_by, run)), top)
         if not kept:
             raise DeptreeError("there are no sentences to show", "Check the file", place=scores.name)
         out.write(_page(kept, total, scores, made_by, rules is not None))
-    if total > len(kept) and not run.quiet:
-        talk(f"the page has the {len(kept):,} most doubtful of {counted(total, 'sentence')}: --top N for more or fewer")
+    said = layout_doubts(doubts.errors, doubts.words)
+    if total > len(kept):
+        which = f"the {len(kept):,} most doubtful of {counted(total, 'sentence')}"
+        said.append(f"the page has {which}: --top N for more or fewer")
+    for line in [] if run.quiet else said:
+        talk(line)
     return pipeline.exit_code
 
 
@@ -117,6 +123,21 @@ class Pack:
             sentence, given = prepared
             return packed(sentence, self.rules, self.has_gold, np.repeat(given.heads, given.times, axis=0))
         return packed(prepared, self.rules, self.has_gold)
+
+
+@dataclass
+class Doubts:
+    """How many more heads are expected to be wrong in the trees shown than in the best ones, and of how many."""
+
+    words: int = 0
+    errors: float = 0.0
+
+    def counted(self, sentences: Iterable[PackedSentence]) -> Iterator[PackedSentence]:
+        """Count sentences that pass."""
+        for sentence in sentences:
+            self.words += len(sentence.tree)
+            self.errors += sentence.doubt - sentence.least_doubt
+            yield sentence
 
 
 def _most_doubtful(sentences: Iterable[PackedSentence], top: int) -> tuple[list[PackedSentence], int]:

@@ -81,6 +81,12 @@ def test_a_terminal_gets_no_page(terminal):
     assert "a terminal cannot show a page. Name a file: -o report.html." in shown
 
 
+def test_a_wrong_layout_is_suspected(done):
+    line = ("report", DATA / "scores.npy", *GOLD, "-o", "page.html", "--from")
+    assert any("is --from right?" in said for said in done(*line, "synjax").said)
+    assert not any("is --from right?" in said for said in done(*line, "supar").said)
+
+
 def test_workers_change_nothing(done):
     assert done("report", *SCORES, *GOLD, "-j", 2).out == done("report", *SCORES, *GOLD).out
 

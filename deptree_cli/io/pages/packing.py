@@ -76,6 +76,11 @@ class PackedSentence:
         """The expected errors of the tree shown."""
         return self.facts[3]
 
+    @property
+    def least_doubt(self) -> float:
+        """The expected errors of the most probable tree."""
+        return self.facts[4]
+
 
 def packed(
     sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
