@@ -10,7 +10,8 @@ from pathlib import Path
 from deptree_cli.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 CODEMETA = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
 CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 LICENSE = (ROOT / "LICENSE").read_text(encoding="utf-8")
@@ -20,6 +21,12 @@ def cited(field: str) -> str:
     """A field of CITATION.cff that stands on one line."""
     (value,) = re.findall(rf"^(?:  - )?{field}: (.*)$", CITATION, re.MULTILINE)
     return value
+
+
+def listed(recipe: str, section: str) -> set[str]:
+    """What a section of the recipe requires, without spaces."""
+    (lines,) = re.findall(rf"^  {section}:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
+    return {line.removeprefix("    - ").replace(" ", "") for line in lines.splitlines()}
 
 
 def test_versions_agree() -> None:
@@ -49,9 +56,9 @@ def test_the_scripts_are_one_program() -> None:
 
 def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
     recipe = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
-    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
-    needed = {line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()}
-    assert needed == {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
+    python = f"python{PROJECT['requires-python']}"
+    assert listed(recipe, "run") == {python, *PROJECT["dependencies"]}
+    assert listed(recipe, "host") == {python, "pip", *PYPROJECT["build-system"]["requires"]}
     assert f'version: "{__version__}"' in recipe
     assert {f"{name} = {target}" for name, target in PROJECT["scripts"].items()} == set(
         re.findall(r"- (.* = .*:main)", recipe)
