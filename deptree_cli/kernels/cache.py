@@ -44,7 +44,7 @@ def keep_in(folder: Path) -> None:
 
 
 def packaged_folder() -> Path | None:
-    """Return the folder of machine code that the package brings along; None if it has none for us and this processor."""
+    """Return the folder of machine code that the package brings along; None if none is for us and this processor."""
     return PACKAGED if os.access(PACKAGED, os.R_OK | os.X_OK) and is_of_level() and not _only else None
 
 
