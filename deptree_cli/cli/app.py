@@ -109,7 +109,7 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
     except OSError as error:
-        fail(f"deptree: {error.strerror or error}.")
+        fail(f"deptree: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}.")
 
 
 def _let_go(error: BaseException | None) -> None:

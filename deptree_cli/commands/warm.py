@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -42,6 +43,8 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
 
     names = _chosen(commands, list(RECIPES))
     place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
+    if folder:
+        _make_readable(Path(folder))
     if place is None or not serves(place):
         problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
@@ -53,6 +56,12 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
         kernels = f"{counted(len(found.compiled), 'kernel')} compiled, {len(found.there)} were there"
         click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
     return 0
+
+
+def _make_readable(folder: Path) -> None:
+    """Make a folder that other users can read, unlike a user's cache: it may be the package's."""
+    with suppress(OSError):  # whether it serves is asked next
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
 
 
 def _chosen(words: tuple[str, ...], names: list[str]) -> list[str]:

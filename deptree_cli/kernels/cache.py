@@ -44,8 +44,8 @@ def keep_in(folder: Path) -> None:
 
 
 def packaged_folder() -> Path | None:
-    """Return the folder of machine code that the package brings along; None if it has none for this processor."""
-    return PACKAGED if PACKAGED.is_dir() and is_of_level() and not _only else None
+    """Return the folder of machine code that the package brings along; None if none is for us and this processor."""
+    return PACKAGED if os.access(PACKAGED, os.R_OK | os.X_OK) and is_of_level() and not _only else None
 
 
 def remove_oldest(folders: Iterable[Path]) -> None:

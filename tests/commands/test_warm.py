@@ -45,3 +45,10 @@ def test_ctrl_c_leaves_no_folder(tmp_path):
 def test_a_typo_and_a_folder_that_nobody_can_make(deptree):
     assert "No such command 'partion'. Did you mean partition? See" in deptree("warm", "partion").err
     assert "/proc/nowhere: this folder cannot be written" in deptree("warm", "-o", "/proc/nowhere", "partition").err
+
+
+def test_others_can_read_a_folder_of_ones_choice(tmp_path):
+    """As they have to if it comes with the package: installed by root, used by everyone."""
+    line = [*DEPTREE, "warm", "dump", "-o", str(tmp_path / "machine_code")]
+    subprocess.run(line, env=environment(tmp_path), check=True, umask=0o022, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "machine_code").stat().st_mode & 0o777 == 0o755
