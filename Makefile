@@ -77,18 +77,18 @@ laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
 
 # By the oldest Python, for which these versions were built. torch is not among them: its old builds for CPUs are in an index
-# of their own, and the usual ones bring gigabytes of CUDA.
+# of their own, and the usual ones bring gigabytes of CUDA. JAX, of which the tests ask for a recent one, needs newer others.
 FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = [each for name in "$(EXTRAS)".split(",") for each in project["optional-dependencies"][name]]; \
   print(*(each.replace(">=", "==") for each in project["dependencies"] + extras), sep="\n")
-EXTRAS := dask,jax,natasha,plot,safetensors
+EXTRAS := dask,natasha,plot,safetensors
 
-oldest:  ## tests of the command line and of JAX with the oldest versions that pyproject.toml allows
+oldest:  ## tests of the command line with the oldest versions that pyproject.toml allows
 	python3.11 -m venv --clear .oldest
 	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
 	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
 	  hypothesis mpmath pytest pytest-xdist udapi udtools
-	.oldest/bin/pytest -n auto tests/test_help.py tests/cli tests/commands tests/jax --ignore tests/commands/fuzz
+	.oldest/bin/pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
