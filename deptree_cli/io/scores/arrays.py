@@ -32,7 +32,8 @@ _HEADERS = {b"\x01\x00": np.lib.format.read_array_header_1_0, b"\x02\x00": np.li
 
 _OBJECT_PROBLEM = "this is an object array, which runs code when it is loaded, so it is refused"
 _OBJECT_REMEDY = (
-    "If you trust it, convert it in Python with np.savez('scores.npz', *np.load('FILE.npy', allow_pickle=True))"
+    "If you trust it, convert it in Python with np.savez('scores.npz', *a), where a is"
+    " np.load('FILE.npy', allow_pickle=True), or the entry ['KEY'] of that if the file is an .npz"
 )
 
 
