@@ -18,8 +18,8 @@ from deptree_cli.version import __version__
 
 # name -> one line of help; the module is commands/<name>.py, and its command has the module's name
 COMMANDS = {
-    "sample": "Draw unbiased sample trees, with replacement.",
-    "swor": "Draw distinct trees: sampling without replacement.",
+    "sample": "Sample trees, without bias, with replacement.",
+    "swor": "Sample distinct trees, without replacement.",
     "estimate": "Estimate expectations from the distinct trees of swor.",
     "decode": "Find the best tree, or the k best.",
     "marginals": "Compute the probability of every arc.",
