@@ -89,7 +89,7 @@ class Timed(Protocol):
         """The time from the last of these, or from 0, to when the next tree would have come."""
 
 
-def estimate(draws: Timed, functional: Callable[[Heads], Float]) -> Estimate:
+def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estimate:
     """Estimate the expectation of a functional under the distribution from which distinct trees were sampled.
 
     Errors estimate Var = sum over all trees of (p f)^2 (1 - q) / q from the sampled trees. For the normalised estimate,
