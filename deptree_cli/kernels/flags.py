@@ -21,6 +21,11 @@ def _is_interpreted() -> bool:
 # Whether Python runs the kernels (NUMBA_DISABLE_JIT=1).
 INTERPRETED = _is_interpreted()
 
+# The integers that inner loops index arrays with. In machine code they are unsigned: those cannot count from the end of
+# an axis, which would be checked at every step and keep loops from being vectorised. Python takes its own: NumPy 1 adds
+# an unsigned integer and one of Python's as floats.
+Index: Any = int if INTERPRETED else np.uint64
+
 if not INTERPRETED:
     from deptree_cli.kernels.stored import keep
     from deptree_cli.kernels.within import Kernel

@@ -11,9 +11,8 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
-from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel(allocates=True)
@@ -76,7 +75,7 @@ def find_peaks(scores, n, mask, single_root, peaks):
 def raise_peaks(scores, first, stop, mask, peaks):
     """Raise the peaks first..stop-1 to a row's scores; return how many of these are above the mask, or NaN."""
     unusable = 0
-    for j in range(U64(first), U64(stop)):
+    for j in range(Index(first), Index(stop)):
         score = np.float64(scores[j])
         peaks[j] = score if score > peaks[j] else peaks[j]
         unusable += 0 if score <= mask else 1
@@ -108,12 +107,12 @@ def sum_of_shifts(peaks, n, highest):
 @kernel(forceinline=True)
 def fill_row(scores, own, n, mask, peaks, high, low):
     """Fill a row with the shifted scores (n+1,) of a head, node `own`; neither it nor ROOT is its dependent."""
-    for j in range(U64(1), U64(n + 1)):
+    for j in range(Index(1), Index(n + 1)):
         score = np.float64(scores[j])
         high[j] = score - peaks[j] if score > -mask else -math.inf
     high[0] = high[own] = -math.inf
     if low is not None:
-        for j in range(U64(n + 1)):
+        for j in range(Index(n + 1)):
             rest = two_sum(np.float64(scores[j]), -peaks[j])[1]
             low[j] = rest if high[j] > -math.inf else 0.0
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,8 @@ def test_every_field_is_in_the_table_and_every_name_there_is_written(folder: Pat
     environment = {**os.environ, "PATH": f"{warm}:{os.environ['PATH']}"}
     written: set[str] = set()
     for line in LINES.strip().split("\n"):
+        if line.startswith("dump natasha") and find_spec("slovnet") is None:
+            continue
         command = ["deptree", *line.split()]
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert ran.returncode in (0, 1, 3), ran.stderr

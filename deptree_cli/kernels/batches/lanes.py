@@ -14,11 +14,10 @@ import numpy as np
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate_backward, eliminate_words
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.lanes import Lanes
 from deptree_cli.kernels.numbers.operations import reaches, tolerance
 from deptree_cli.kernels.portable import LINE
-from deptree_cli.kernels.xoshiro import U64
 
 # Bytes of a row of words, 50 float64 or 100 float32, up to which sentences go side by side: a full group takes less
 # than half of what its sentences would take one by one. A sentence without neighbours takes several times as much as
@@ -93,16 +92,16 @@ def fill_group(A, group, weights, lengths, offsets, last):
 @kernel
 def fill_lane(A, lane, W, last):
     """Fill a lane with the weights W (n+1, n+1) of a sentence; word `last` stands first, and that one in its place."""
-    for i in range(U64(W.shape[0])):
+    for i in range(Index(W.shape[0])):
         target, given = A[place(i, last)], W[i]
-        for j in range(U64(W.shape[0])):
+        for j in range(Index(W.shape[0])):
             target[place(j, last), lane] = given[j]
 
 
 @kernel
 def place(i, last):
     """Return where node i stands."""
-    return U64(last) if i == 1 else U64(1) if i == U64(last) else U64(i)
+    return Index(last) if i == 1 else Index(1) if i == Index(last) else Index(i)
 
 
 @kernel
@@ -121,16 +120,16 @@ def log_of_pivots(S, lane, n):
 @kernel
 def put_lane(W, adjoints, lane, last, totals, out):
     """Do what `put_products` of `marginals.py` does, of the adjoints in a lane, for words in their own order."""
-    nodes, none = U64(W.shape[0]), W.dtype.type(0.0)
+    nodes, none = Index(W.shape[0]), W.dtype.type(0.0)
     for j in range(nodes):
         totals[j] = none
     for i in range(nodes):
         given = adjoints[place(i, last)]
-        for j in range(U64(1), nodes):
+        for j in range(Index(1), nodes):
             x = W[i, j] * given[place(j, last), lane] if W[i, j] > none else none
             totals[j] += x
             out[i, j] = x if x > none else none
     usable = True
-    for j in range(U64(1), nodes):
+    for j in range(Index(1), nodes):
         usable = usable and abs(totals[j] - 1.0) < tolerance(totals)
     return usable

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from deptree_cli.kernels.charts import walker
 from deptree_cli.kernels.charts.walker import NONE
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
     as_float,
@@ -40,7 +40,6 @@ from deptree_cli.kernels.numbers.operations import (
     put,
     row,
 )
-from deptree_cli.kernels.xoshiro import U64
 
 RIGHT, LEFT, BETWEEN, ARC = range(4)
 TABLES = 4
@@ -164,10 +163,9 @@ def parts_backward(single_root, chart, adjoints, kind, i, j, adjoint):
 def products_backward(adjoint, x, of_x, y, of_y, first, stop):
     """Add to the adjoints of the rows x and y, given that of the sum of x[k] * y[k], first <= k < stop.
 
-    Unsigned indices cannot count from the end of a row, which would be checked at every step and keep it from being
-    vectorised: two and a half times as fast.
+    Indices without a sign (`Index`) make it two and a half times as fast.
     """
-    for k in range(U64(first), U64(stop)):
+    for k in range(Index(first), Index(stop)):
         put(of_x, k, add(get(of_x, k), multiply(adjoint, get(y, k))))
         put(of_y, k, add(get(of_y, k), multiply(adjoint, get(x, k))))
 

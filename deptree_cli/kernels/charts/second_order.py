@@ -22,10 +22,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import add, get, length, multiply, one, put, row, zero
 from deptree_cli.kernels.numbers.pairs import pair_add
-from deptree_cli.kernels.xoshiro import U64
 
 COMPLETE, ARC, PAIR = range(3)
 TABLES = 3
@@ -120,25 +119,22 @@ def inside(weights, kept, single_root, items):
 
 @kernel(forceinline=True)
 def heads_of(kept, node):
-    """Return the first grandparent of a node's items, and how many there are, as unsigned integers."""
+    """Return the first grandparent of a node's items, and how many there are."""
     first, stop = kept.above[node, 0], kept.above[node, 1]
-    return U64(first), U64(stop - first)
+    return Index(first), Index(stop - first)
 
 
 @kernel(forceinline=True)
 def heads_of_both(kept, i, j):
     """Return the first grandparent that two siblings have in common, and how many there are."""
     first, stop = max(kept.above[i, 0], kept.above[j, 0]), min(kept.above[i, 1], kept.above[j, 1])
-    return U64(first), U64(stop - first)
+    return Index(first), Index(stop - first)
 
 
 @kernel
 def grandparents(items):
-    """Return the length of the axis of grandparents, as an unsigned integer.
-
-    Unsigned indices cannot count from the end of an axis, which would be checked at every step.
-    """
-    return U64(length(row(row(items, 0), 0)))
+    """Return the length of the axis of grandparents."""
+    return Index(length(row(row(items, 0), 0)))
 
 
 @kernel(forceinline=True)
@@ -146,12 +142,12 @@ def fill_pair(kept, chart, i, j):
     """Fill what stands between the siblings i and j."""
     complete, pair = chart.complete, chart.pair
     first, count = heads_of_both(kept, i, j)
-    i, j = U64(i), U64(j)
+    i, j = Index(i), Index(j)
     for r in range(i, j):
-        if kept.complete[i, r] and kept.complete[j, r + U64(1)]:
+        if kept.complete[i, r] and kept.complete[j, r + Index(1)]:
             for k in range(count):
                 g = first + k
-                x = multiply(get(complete, (i, r, g)), get(complete, (j, r + U64(1), g)))
+                x = multiply(get(complete, (i, r, g)), get(complete, (j, r + Index(1), g)))
                 put(pair, (i, j, g), add(get(pair, (i, j, g)), x))
 
 
@@ -162,14 +158,14 @@ def fill_arc(weights, kept, chart, head, dependent, with_siblings):
     complete, arc, pair = chart.complete, chart.arc, chart.pair
     first, count = heads_of(kept, head)
     step = 1 if head < dependent else -1
-    h, d, at = U64(head), U64(dependent), U64(head if grandparents(complete) > 1 else 0)
-    factor = multiply(get(complete, (d, U64(head + step), at)), get(siblings, (h, d, h)))
+    h, d, at = Index(head), Index(dependent), Index(head if grandparents(complete) > 1 else 0)
+    factor = multiply(get(complete, (d, Index(head + step), at)), get(siblings, (h, d, h)))
     for k in range(count):
         g = first + k
         put(arc, (h, d, g), factor)
     if with_siblings:
         for sibling in range(head + step, dependent, step):
-            s = U64(sibling)
+            s = Index(sibling)
             if kept.arc[h, s] and kept.pair[min(s, d), max(s, d)]:
                 factor = multiply(get(pair, (min(s, d), max(s, d), at)), get(siblings, (h, d, s)))
                 for k in range(count):
@@ -186,9 +182,9 @@ def fill_complete(kept, chart, head, end):
     complete, arc = chart.complete, chart.arc
     first, count = heads_of(kept, head)
     step = 1 if head < end else -1
-    h, e, at = U64(head), U64(end), U64(head if grandparents(complete) > 1 else 0)
+    h, e, at = Index(head), Index(end), Index(head if grandparents(complete) > 1 else 0)
     for dependent in range(head + step, end + step, step):
-        d = U64(dependent)
+        d = Index(dependent)
         if kept.arc[h, d] and kept.complete[d, e]:
             factor = get(complete, (d, e, at))
             for k in range(count):
@@ -216,7 +212,7 @@ def clear(kept, items):
 def fill_zeros(items, i, j, first, count):
     """Put zeros into one item."""
     nothing = zero(items)
-    i, j = U64(i), U64(j)
+    i, j = Index(i), Index(j)
     for k in range(count):
         g = first + k
         put(items, (i, j, g), nothing)

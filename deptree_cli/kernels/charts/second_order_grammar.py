@@ -17,9 +17,8 @@ import numpy as np
 from deptree_cli.kernels.charts import walker
 from deptree_cli.kernels.charts.second_order import ARC, COMPLETE, PAIR
 from deptree_cli.kernels.charts.walker import NONE, choose
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import get, multiply
-from deptree_cli.kernels.xoshiro import U64
 
 
 class SecondOrder(NamedTuple):
@@ -55,8 +54,8 @@ class Pair(NamedTuple):
 
 @kernel(forceinline=True)
 def entry(chart, kind, i, j, above):
-    """Return what an item sums. Unsigned indices cannot count from the end of an axis: a tenth faster."""
-    return get(chart, (kind, U64(i), U64(j), U64(above)))
+    """Return what an item sums; by `Index` a tenth faster."""
+    return get(chart, (kind, Index(i), Index(j), Index(above)))
 
 
 @walker.total.register(SecondOrder)
@@ -96,7 +95,7 @@ def _places_of_arc(grammar, item, row):
     i, j, above = item[1], item[2], item[3]
     head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1
     stop = 1 if row == 0 or (grammar.single_root and i == 0) else abs(j - i)
-    return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (U64(i), U64(j), U64(above))))
+    return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (Index(i), Index(j), Index(above))))
 
 
 @walker.part.register(Arc)
@@ -106,7 +105,7 @@ def _part_of_arc(grammar, at, place):
     first, second = (ARC, i, k, above), (PAIR, min(j, k), max(j, k), head)
     if place == 0:
         first, second = (COMPLETE, i, i, above), (COMPLETE, j, i + step, head)
-    factor = multiply(get(grammar.weights.siblings, (U64(i), U64(j), U64(k))), entry(grammar.chart, *second))
+    factor = multiply(get(grammar.weights.siblings, (Index(i), Index(j), Index(k))), entry(grammar.chart, *second))
     return multiply(multiply(entry(grammar.chart, *first), factor), weight)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from deptree_cli.kernels.charts.second_order import grandparents, heads_of, heads_of_both, tables_of
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, inner, length, multiply, one, part, put, row, zero
-from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel(allocates=True)
@@ -46,10 +45,10 @@ def return_complete(kept, chart, adjoints, head, end):
     complete, of_complete, of_arc = chart.complete, adjoints.complete, adjoints.arc
     first, count = heads_of(kept, head)
     step = 1 if head < end else -1
-    h, e, at = U64(head), U64(end), U64(head if grandparents(complete) > 1 else 0)
+    h, e, at = Index(head), Index(end), Index(head if grandparents(complete) > 1 else 0)
     adjoint, arcs = part(row(row(of_complete, head), end), first, first + count), row(chart.arc, head)
     for dependent in range(head + step, end + step, step):
-        d = U64(dependent)
+        d = Index(dependent)
         if kept.arc[h, d] and kept.complete[d, e]:
             factor = get(complete, (d, e, at))
             for k in range(count):
@@ -66,7 +65,7 @@ def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, m
     of_complete, of_arc, of_pair = adjoints.complete, adjoints.arc, adjoints.pair
     first, count = heads_of(kept, head)
     step = 1 if head < dependent else -1
-    h, d, at = U64(head), U64(dependent), U64(head if grandparents(pair) > 1 else 0)
+    h, d, at = Index(head), Index(dependent), Index(head if grandparents(pair) > 1 else 0)
     adjoint, items = part(row(row(of_arc, head), dependent), first, first + count), row(chart.arc, head)
     put(marginals, (head, dependent), inner(adjoint, part(row(items, dependent), first, first + count)))
     total = zero(of_arc)
@@ -74,12 +73,12 @@ def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, m
         g = first + k
         put(of_arc, (h, d, g), multiply(get(of_arc, (h, d, g)), get(arcs, (h, d, g))))
         total = add(total, get(of_arc, (h, d, g)))
-    nearest = d, U64(head + step), at
+    nearest = d, Index(head + step), at
     if kept.complete[d, head + step]:
         put(of_complete, nearest, add(get(of_complete, nearest), multiply(total, get(siblings, (h, d, h)))))
     if with_siblings:
         for sibling in range(head + step, dependent, step):
-            s = U64(sibling)
+            s = Index(sibling)
             between = min(s, d), max(s, d), at
             if kept.arc[h, s] and kept.pair[between[0], between[1]]:
                 factor = multiply(get(pair, between), get(siblings, (h, d, s)))
@@ -95,12 +94,12 @@ def return_pair(kept, chart, adjoints, i, j):
     """Hand the adjoint of a pair to the complete items that it was made of."""
     complete, of_complete, of_pair = chart.complete, adjoints.complete, adjoints.pair
     start, count = heads_of_both(kept, i, j)
-    i, j = U64(i), U64(j)
+    i, j = Index(i), Index(j)
     for r in range(i, j):
-        if kept.complete[i, r] and kept.complete[j, r + U64(1)]:
+        if kept.complete[i, r] and kept.complete[j, r + Index(1)]:
             for k in range(count):
                 g = start + k
-                first, last = (i, r, g), (j, r + U64(1), g)
+                first, last = (i, r, g), (j, r + Index(1), g)
                 adjoint = get(of_pair, (i, j, g))
                 put(of_complete, first, add(get(of_complete, first), multiply(adjoint, get(complete, last))))
                 put(of_complete, last, add(get(of_complete, last), multiply(adjoint, get(complete, first))))

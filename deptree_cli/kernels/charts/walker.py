@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operation import operation
 from deptree_cli.kernels.numbers.operations import is_less, is_negative, is_positive, scale, subtract, zero
 from deptree_cli.kernels.xoshiro import TO_UNIT, U64, step
@@ -120,7 +120,7 @@ def draw_split(grammar, item, rest):
     """
     for row in range(rows(grammar, item)):
         first, stop, at = places(grammar, item, row)
-        for place in range(U64(first), U64(stop)):
+        for place in range(Index(first), Index(stop)):
             rest = subtract(rest, part(grammar, at, place))
             if is_negative(rest):
                 return row, np.int64(place)

@@ -7,7 +7,7 @@ and results (n+1, n+1) are by node. The rest is as of `sweeps.py`.
 from __future__ import annotations
 
 from deptree_cli.kernels.elimination.sweeps import eliminate, eliminate_backward
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
     as_float,
@@ -20,7 +20,6 @@ from deptree_cli.kernels.numbers.operations import (
     tolerance,
     zero,
 )
-from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel
@@ -44,7 +43,7 @@ def factorise(W, last, A, S, workspace, single_root):
     """Fill A with the factors of an arc matrix and S with its pivots, word `last` standing first; see `eliminate`."""
     for i in range(length(S)):
         target, given = row(A, i), row(W, i)
-        for j in range(U64(length(S))):
+        for j in range(Index(length(S))):
             put(target, j, get(given, j))
     swap_words(A, last, 1)
     return eliminate(A, S, workspace, single_root)
@@ -83,7 +82,7 @@ def put_products(W, adjoints, totals, out):
 @kernel(forceinline=True)
 def add_row(weights, adjoints, nodes, totals, out):
     """Put a row's products into a row of `out`, and add them to the totals (n+1,)."""
-    for j in range(U64(nodes)):
+    for j in range(Index(nodes)):
         weight, none = get(weights, j), zero(weights)
         x = multiply(weight, get(adjoints, j)) if is_positive(weight) else none
         put(totals, j, add(get(totals, j), x))

@@ -9,7 +9,7 @@ A panel is of the words start..stop-1, at most WIDTH; the nodes before it are 0.
 
 from __future__ import annotations
 
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.lanes import Lanes
 from deptree_cli.kernels.numbers.operation import operation
@@ -26,7 +26,6 @@ from deptree_cli.kernels.numbers.operations import (
     sum_of,
     zero,
 )
-from deptree_cli.kernels.xoshiro import U64
 
 WIDTH = 4  # `add_four` and `add_four_backward` name them one by one
 
@@ -99,14 +98,14 @@ def _add_dual_detours_backward(A, given, target, shares, start, stop):
 @kernel
 def clear(target, stop):
     """Fill the first `stop` numbers with 0."""
-    for j in range(U64(stop)):
+    for j in range(Index(stop)):
         put(target, j, zero(target))
 
 
 @kernel
 def add_product(target, factor, source, stop):
     """Add factor * source to target, the first `stop` numbers of each."""
-    for j in range(U64(stop)):
+    for j in range(Index(stop)):
         put(target, j, multiply_add(get(target, j), factor, get(source, j)))
 
 
@@ -126,7 +125,7 @@ def add_four(target, factors, detours, start):
     for i in range(start):
         given, into = row(factors, i), row(target, i)
         a, b, c, d = get(given, start + 3), get(given, start + 2), get(given, start + 1), get(given, start)
-        for j in range(U64(start)):
+        for j in range(Index(start)):
             early = multiply_add(multiply_add(get(into, j), a, get(first, j)), b, get(second, j))
             put(into, j, multiply_add(multiply_add(early, c, get(third, j)), d, get(fourth, j)))
 

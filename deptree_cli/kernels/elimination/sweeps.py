@@ -25,7 +25,7 @@ from deptree_cli.kernels.elimination.panels import (
     add_product,
     clear,
 )
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
     at_once,
@@ -45,7 +45,6 @@ from deptree_cli.kernels.numbers.operations import (
     sum_of,
     zero,
 )
-from deptree_cli.kernels.xoshiro import U64
 
 
 @kernel
@@ -104,14 +103,14 @@ def take_pivot(A, columns, stop, m, single_root):
     The arcs into the word are divided by the pivot, if that is positive. columns (WIDTH, n+1): those of the panel's
     words.
     """
-    detours, column, end = row(A, m), row(columns, stop - 1 - m), U64(m)
+    detours, column, end = row(A, m), row(columns, stop - 1 - m), Index(m)
     for i in range(end):
         put(column, i, get(A, (i, end)))
     for k in range(stop - 1, m, -1):
         add_product(detours, get(detours, k), row(A, k), end)
         add_product(column, get(row(A, k), m), row(columns, stop - 1 - k), end)
     pivot = zero(column)
-    for i in range(U64(1 if single_root else 0), end):
+    for i in range(Index(1 if single_root else 0), end):
         pivot = add(pivot, get(column, i))
     if not is_positive(pivot):
         return pivot
@@ -151,7 +150,7 @@ def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
 
     workspace: the word's column of A, shares of the panel's columns, and the adjoints of those that are done.
     """
-    own, end = row(adjoints, m), U64(m)
+    own, end = row(adjoints, m), Index(m)
     column, share, done = row(row(workspace, 0), 0), row(row(workspace, 1), m - start), row(workspace, 2)
     for i in range(end):
         put(column, i, get(A, (i, end)))
@@ -172,7 +171,7 @@ def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
         put(found, i, multiply_add(of_pivot, get(share, i), inverse))
     if single_root:  # the pivot is without ROOT's arc
         put(found, 0, multiply(get(share, 0), inverse))
-    for i in range(end, U64(stop)):
+    for i in range(end, Index(stop)):
         put(found, i, zero(own))
-    for i in range(U64(stop)):
+    for i in range(Index(stop)):
         put(adjoints, (i, end), get(found, i))

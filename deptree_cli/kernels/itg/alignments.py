@@ -14,12 +14,11 @@ import numpy as np
 
 from deptree_cli.kernels.charts import walker
 from deptree_cli.kernels.charts.walker import NONE, WIDTH, push, walk
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.itg.chart import NOT_INVERTED, NOT_STRAIGHT, TOTAL, before, leaf
 from deptree_cli.kernels.itg.masks import ends, is_kept
 from deptree_cli.kernels.itg.spans import by_start
 from deptree_cli.kernels.numbers.operations import divide, get, length, multiply, zero
-from deptree_cli.kernels.xoshiro import U64
 
 WHOLE = 3  # the table of all alignments, which the chart does not have
 
@@ -73,8 +72,8 @@ def grammar_of(weights, kept, chart, total):
 
 @kernel(forceinline=True)
 def entry(grammar, table, source, u, v):
-    """Return what stands in the chart. Unsigned indices cannot count from the end of an axis."""
-    return get(grammar.chart, (U64(table), U64(source), U64(by_start(grammar.q, u, v))))
+    """Return what stands in the chart."""
+    return get(grammar.chart, (Index(table), Index(source), Index(by_start(grammar.q, u, v))))
 
 
 @kernel(forceinline=True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.itg.masks import begins, ends, is_kept
 from deptree_cli.kernels.itg.spans import beginning, by_start
 from deptree_cli.kernels.numbers.operations import (
@@ -39,7 +39,6 @@ from deptree_cli.kernels.numbers.operations import (
     put,
     zero,
 )
-from deptree_cli.kernels.xoshiro import U64
 
 # Tables of a chart: T, B + C, and A + C.
 TOTAL, NOT_STRAIGHT, NOT_INVERTED = range(3)
@@ -125,7 +124,7 @@ def fill(weights, kept, chart, p, q, s, t):
     for u in range(first_u, end_u):
         first, end = ends(kept, source, u)
         at = beginning(q, u)
-        for i in range(U64(at + first), U64(at + max(first, end))):
+        for i in range(Index(at + first), Index(at + max(first, end))):
             put(chart, (NOT_INVERTED, source, i), nothing)
             put(chart, (NOT_STRAIGHT, source, i), nothing)
     for middle in range(s + 1, t):
@@ -154,8 +153,8 @@ def add_products(kept, chart, q, x_at, y_at, sums_at):
             if is_less(zero(chart), x):
                 first, end = ends(kept, y_source, n)
                 first, end = max(first, first_v), min(end, end_v)
-                of_sums, of_y = U64(at + first), U64(beginning(q, n) + first)
-                for k in range(U64(max(end - first, 0))):
+                of_sums, of_y = Index(at + first), Index(beginning(q, n) + first)
+                for k in range(Index(max(end - first, 0))):
                     y = get(chart, (y_table, y_source, of_y + k))
                     target = table, source, of_sums + k
                     put(chart, target, add(get(chart, target), multiply(x, y)))
@@ -205,7 +204,7 @@ def begin_backwards(weights, kept, total, adjoints, p, q):
                 first, end = ends(kept, source, u)
                 at = beginning(q, u)
                 for table in range(TABLES):
-                    for i in range(U64(at + first), U64(at + max(first, end))):
+                    for i in range(Index(at + first), Index(at + max(first, end))):
                         put(adjoints, (table, source, i), nothing)
                 if t == p and is_kept(kept, source, u, q):
                     put(adjoints, (TOTAL, source, at + q), divide(before(weights, s, u), total))
@@ -266,8 +265,8 @@ def add_products_backwards(kept, chart, adjoints, q, x_at, y_at, sums_at):
             first, end = max(first, first_v), min(end, end_v)
             x_place = x_table, x_source, at + n
             x, of_x = get(chart, x_place), zero(chart)
-            of_sums, of_y = U64(at + first), U64(beginning(q, n) + first)
-            for k in range(U64(max(end - first, 0))):
+            of_sums, of_y = Index(at + first), Index(beginning(q, n) + first)
+            for k in range(Index(max(end - first, 0))):
                 place = y_table, y_source, of_y + k
                 slope = get(adjoints, (table, source, of_sums + k))
                 of_x = multiply_add(of_x, slope, get(chart, place))
