@@ -9,7 +9,7 @@
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
-PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
+PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' Makefile | expand -t 15

@@ -95,7 +95,7 @@ with told.kernels_told("file", quiet=False):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are not forked here")
 def test_workers_tell_too(tmp_path: Path) -> None:
-    shown = on_terminal([sys.executable, "-c", FORKED], tmp_path)[1]
+    shown = on_terminal([sys.executable, "-W", "ignore", "-c", FORKED], tmp_path)[1]  # of forks beside threads
     counts = [int(count) for count in LINE.findall(shown)]
     assert counts[0] == 0
     assert 2 <= counts[-1] <= 3
