@@ -132,14 +132,14 @@ class TreeDistribution(BatchDistribution):
         """Return the Shannon entropy in nats, (...,); at least 0."""
         sums = self._sums
         found = expected_surprisal(sums.marginals, self._shifted, sums.log_z)
-        return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite, sums, sums))
+        return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite(), sums, sums))
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
         """Return E[-log of the probability under `other`] in nats, (...,); infinite if that forbids a possible tree."""
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums
         found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
-        found = exact.divergence("cross-entropy", found, there._shifted.finite, ours, theirs)
+        found = exact.divergence("cross-entropy", found, there._shifted.finite(), ours, theirs)
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
@@ -149,7 +149,7 @@ class TreeDistribution(BatchDistribution):
         """
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums
-        differences = here._shifted.finite - there._shifted.finite
+        differences = here._shifted.finite() - there._shifted.finite()
         found = at_least_zero((ours.marginals * differences).sum((-2, -1)) + (theirs.log_z - ours.log_z))
         found = exact.divergence("kl", found, differences, ours, theirs)
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))

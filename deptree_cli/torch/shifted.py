@@ -22,9 +22,9 @@ class Shifted(NamedTuple):
     scores: Tensor
     constant: Tensor
 
-    @property
+    # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
     def finite(self) -> Tensor:
-        """The scores with 0 where there is no arc, so that a marginal of 0 times it is 0."""
+        """Return the scores with 0 where there is no arc, so that a marginal of 0 times it is 0."""
         return self.scores.masked_fill(self.scores == -torch.inf, 0.0)
 
 
@@ -111,4 +111,4 @@ def expected_surprisal(marginals: Tensor, shifted: Shifted, log_z: Tensor) -> Te
         shifted: the scores by which they surprise.
         log_z: (B,), of these scores.
     """
-    return at_least_zero(log_z - (marginals * shifted.finite).sum((-2, -1)))
+    return at_least_zero(log_z - (marginals * shifted.finite()).sum((-2, -1)))

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import jax
 import mpmath as mp
 import numpy as np
 import pytest
+
+jax = pytest.importorskip("jax")
 
 from deptree_cli.core.batches.sums import relative_log_partition
 from deptree_cli.core.distribution import TreeDistribution

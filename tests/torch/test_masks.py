@@ -7,7 +7,9 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-import torch
+
+torch = pytest.importorskip("torch")
+
 from torch import Tensor
 
 from deptree_cli.core.distribution import TreeDistribution as CoreDistribution

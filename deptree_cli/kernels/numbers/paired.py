@@ -42,9 +42,9 @@ def paired_products(x: Paired, y: Paired) -> Paired:
 
 def _broadcast(fill: Callable[..., None], x: Paired, y: Paired) -> Paired:
     """Return what a kernel fills flat arrays with."""
-    parts = np.broadcast_arrays(*x, *y)
-    found = Paired(np.empty(parts[0].shape), np.empty(parts[0].shape))
-    flat = [np.ascontiguousarray(part, dtype=np.float64).ravel() for part in parts]
+    shape = np.broadcast_shapes(*map(np.shape, (*x, *y)))
+    found = Paired(np.empty(shape), np.empty(shape))
+    flat = [np.full(shape, part, np.float64).ravel() for part in (*x, *y)]
     fill(Paired(*flat[:2]), Paired(*flat[2:]), Paired(found.high.ravel(), found.low.ravel()))
     return found
 

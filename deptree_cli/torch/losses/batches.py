@@ -36,9 +36,9 @@ class Batch(NamedTuple):
     reduction: str
     dtype: torch.dtype
 
-    @property
+    # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
     def distribution(self) -> TreeDistribution:
-        """The distributions over their trees."""
+        """Return the distributions over their trees."""
         given = self.scores, self.lengths, self.space
         return TreeDistribution(*given, implementation=self.implementation, precision=self.precision)
 

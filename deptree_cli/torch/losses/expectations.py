@@ -53,7 +53,7 @@ def entropy_regularisation(
     Add it to a loss to make the parser more confident (Grandvalet and Bengio 2004); subtract it to make it less so.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    return batch.reduced(batch.distribution.entropy())
+    return batch.reduced(batch.distribution().entropy())
 
 
 def generalised_expectation_loss(

@@ -48,7 +48,7 @@ def reinforce_loss(
     if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
     batch = batch_of(log_scores, lengths, space, **how)
-    draws = batch.distribution.sample_without_replacement(k, generator)
+    draws = batch.distribution().sample_without_replacement(k, generator)
     chances, averages = _unordered(draws)
     rewards = _rewards(reward, draws)
     advantage = rewards.detach() - torch.einsum("stb,tb->sb", averages, rewards.detach())

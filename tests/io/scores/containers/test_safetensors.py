@@ -89,10 +89,12 @@ def test_bfloat16_is_widened(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "size"), [("F8_E4M3", 4), ("F8_E5M2", 4), ("F8_E8M0", 4), ("C64", 32), ("F4", 2), ("F8_E4M3FNUZ", 4)]
+    ("kind", "size"), [("F8_E4M3", 4), ("F8_E5M2", 4), ("F8_E8M0", 4), ("F4", 2), ("C64", 32), ("F8_E4M3FNUZ", 4)]
 )
 def test_types_that_are_not_read(kind: str, size: int, read: Read) -> None:
     """The library fails over them with errors of several classes."""
+    if kind in {"C64", "F8_E4M3FNUZ"}:
+        pytest.importorskip("safetensors", minversion="0.8", reason="an older safetensors does not know the type")
     error, good = read(laid_out(a=(kind, (2, 2), bytes(size)), b=("F64", (1, 1), bytes(8))))
     assert str(error) == f"a.safetensors[a]: the tensor cannot be read (its type is {kind}). Save it as float32."
     assert isinstance(good, RawScores)
