@@ -83,12 +83,12 @@ FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["p
   print(*(each.replace(">=", "==") for each in project["dependencies"] + extras), sep="\n")
 EXTRAS := dask,natasha,plot,safetensors
 
-oldest:  ## tests of the command line with the oldest versions that pyproject.toml allows
+oldest:  ## all tests but those of torch and JAX with the oldest versions that pyproject.toml allows
 	python3.11 -m venv --clear .oldest
 	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
 	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
 	  hypothesis mpmath pytest pytest-xdist udapi udtools
-	.oldest/bin/pytest -n auto tests/test_help.py tests/cli tests/commands --ignore tests/commands/fuzz
+	.oldest/bin/pytest -n auto --ignore tests/browser
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
