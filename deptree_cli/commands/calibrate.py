@@ -35,8 +35,8 @@ PARTS = 5
     "--criterion",
     type=click.Choice(list(CRITERIA)),
     default="likelihood",
-    help="What to fit: the likelihood of gold trees, or the calibration error, which the likelihood may raise: how far "
-    "probabilities of heads are from the share of right ones.  [default: likelihood]",
+    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself (how "
+    "far probabilities of heads are from the share of right ones).  [default: likelihood]",
 )
 @option(
     "--coverage",
