@@ -3,11 +3,12 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test interpreted laws oldest adapters browser browser-tools wheel release-check image lint types \
+.PHONY: help install demo test test-all interpreted laws oldest adapters browser browser-tools wheel release-check image lint types \
   bench tables docs man clean
 
 VENV := .venv
 RUN_STAMP := $(VENV)/.installed
+TEST_STAMP := $(VENV)/.installed-test
 DEV_STAMP := $(VENV)/.installed-dev
 PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3
 
@@ -35,9 +36,13 @@ $(RUN_STAMP): pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable .
 	@touch $@
 
+$(TEST_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
+	@touch $@ $(RUN_STAMP)
+
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable '.[dev]'
-	@touch $@ $(RUN_STAMP)
+	@touch $@ $(TEST_STAMP) $(RUN_STAMP)
 
 # From here on a command line reads as a user would type it.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -67,7 +72,10 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 	@echo
 	@echo '# Done. The marginals are in demo_output/marginals.npz, and demo_output/report.html is a page to open in a browser.'
 
-test: $(DEV_STAMP)  ## all tests
+test: $(TEST_STAMP)  ## the quick tests: three cases of each function that is not slow, without PyTorch and JAX; 3 minutes
+	pytest -n auto --quick
+
+test-all: $(DEV_STAMP)  ## all tests; 15 minutes
 	pytest -n auto
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
@@ -86,8 +94,7 @@ EXTRAS := dask,natasha,plot,safetensors
 oldest:  ## all tests but those of torch and JAX with the oldest versions that pyproject.toml allows
 	python3.11 -m venv --clear .oldest
 	.oldest/bin/python -c '$(FLOORS)' > .oldest/floors.txt
-	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS)]' \
-	  hypothesis mpmath pytest pytest-xdist udapi udtools
+	.oldest/bin/python -m pip install --quiet --constraint .oldest/floors.txt --editable '.[$(EXTRAS),test]'
 	.oldest/bin/pytest -n auto --ignore tests/browser
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.

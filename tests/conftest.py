@@ -17,6 +17,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace, space
+from tests.tiers import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401: hooks
 from tests.warm import stand_ins
 
 Float = NDArray[np.float64]

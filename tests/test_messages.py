@@ -82,19 +82,22 @@ def test_the_library_speaks_no_options() -> None:
     assert [(file, text) for file in LIBRARY for text in texts(file) if OPTION.search(text)] == []
 
 
-FOUND = sorted({found[0] for file in LIBRARY for text in texts(file) for found in ARGUMENT.finditer(text)})
-ALL_OPTIONS = {opt for name in COMMANDS for each in command(name).params for opt in each.opts}
+@pytest.fixture(scope="module")
+def found() -> list[str]:
+    """What looks like an argument in a text of the library."""
+    return sorted({found[0] for file in LIBRARY for text in texts(file) for found in ARGUMENT.finditer(text)})
 
 
-def test_what_the_library_calls_an_argument_is_an_option_of_the_command() -> None:
-    for argument in [*FOUND, *(f"`{name}`" for name in ARGUMENTS if name not in ("kind", "single_root"))]:
+def test_what_the_library_calls_an_argument_is_an_option_of_the_command(found: list[str]) -> None:
+    options = {opt for name in COMMANDS for each in command(name).params for opt in each.opts}
+    for argument in [*found, *(f"`{name}`" for name in ARGUMENTS if name not in ("kind", "single_root"))]:
         line = line_of(DeptreeError("wrong", f"Pass {argument}"))
-        assert line.removeprefix("wrong. Pass ").removesuffix(".").partition(" ")[0] in ALL_OPTIONS
+        assert line.removeprefix("wrong. Pass ").removesuffix(".").partition(" ")[0] in options
 
 
-def test_there_are_arguments() -> None:
-    assert {"`nan_forbids=True`", "`single_root=False`", "`projective=True`", '`scale="log"`'} <= set(FOUND)
-    assert {f"`{argument}`" for argument in OPTIONS} <= set(FOUND)
+def test_there_are_arguments(found: list[str]) -> None:
+    assert {"`nan_forbids=True`", "`single_root=False`", "`projective=True`", '`scale="log"`'} <= set(found)
+    assert {f"`{argument}`" for argument in OPTIONS} <= set(found)
 
 
 @pytest.mark.parametrize(

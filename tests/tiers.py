@@ -1,0 +1,48 @@
+"""The two tiers of tests: `--quick` runs every test function, but few of its cases, and none that is slow or needs a framework."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+CASES = 3  # of a test function, in the quick tier
+FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests in folders of these names have
+REASONS = ("process", "compile", "statistics")  # why a test is slow: what its time goes to
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the quick tier."""
+    parser.addoption("--quick", action="store_true", help=f"{CASES} cases of a function; none slow, none of torch and JAX")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave folders out whose tests are all deselected: to import a framework takes longer than many a test."""
+    return True if config.getoption("quick") and collection_path.name in FRAMEWORKS else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests of frameworks by their folder; in the quick tier, choose."""
+    for item in items:
+        for framework in FRAMEWORKS:
+            if framework in item.path.parent.parts:
+                item.add_marker(framework)
+        for mark in item.iter_markers("slow"):
+            if mark.args not in [(reason,) for reason in REASONS]:
+                raise pytest.UsageError(f"{item.nodeid}: slow takes one of {', '.join(REASONS)}")
+    if config.getoption("quick"):
+        chosen = set(_few(item for item in items if not any(map(item.get_closest_marker, ("slow", *FRAMEWORKS)))))
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = [item for item in items if item in chosen]
+
+
+def _few(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield those cases of each function whose ids have the smallest hashes, so that over all functions each axis is met."""
+    functions = defaultdict(list)
+    for item in items:
+        functions[item.nodeid.partition("[")[0]].append(item)
+    for cases in functions.values():
+        yield from sorted(cases, key=lambda case: blake2b(case.nodeid.encode()).digest())[:CASES]
