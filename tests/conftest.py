@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace, space
-from tests.tiers import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401: hooks
+from tests.tiers import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401
 from tests.warm import stand_ins
 
 Float = NDArray[np.float64]
@@ -124,6 +125,20 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data folder is missing: ../shared/data or $DEPTREE_DATA")
     return folder
+
+
+@pytest.fixture
+def udvalidate() -> Callable[[Path, int], subprocess.CompletedProcess[str]]:
+    """The validator of Universal Dependencies, for a file and a level; by status 0 it finds nothing."""
+    program = Path(sys.executable).with_name("udvalidate")
+    if not program.exists():
+        pytest.skip("udtools is not installed")
+
+    def run(path: Path, level: int) -> subprocess.CompletedProcess[str]:
+        command = [program, "--level", str(level), "--lang", "ud", "--max-err", "0", path]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return run
 
 
 class PartSums:

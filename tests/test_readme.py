@@ -80,7 +80,14 @@ def _nearly(printed: str, shown: str) -> str:
 
 @pytest.mark.parametrize(
     ("printed", "agrees"),
-    [("0.69331", True), ("0.693250001", True), ("0.6935", False), ("0.6931", False), ("-0.6933", False), ("0.6933 1", False)],
+    [
+        ("0.69331", True),
+        ("0.693250001", True),
+        ("0.6935", False),
+        ("0.6931", False),
+        ("-0.6933", False),
+        ("0.6933 1", False),
+    ],
 )
 def test_numbers_agree_to_the_last_digit_shown(printed: str, agrees: bool) -> None:
     assert (as_shown(printed, "0.6933") == "0.6933") == agrees

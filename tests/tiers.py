@@ -1,4 +1,4 @@
-"""The two tiers of tests: `--quick` runs every test function, but few of its cases, and none that is slow or needs a framework."""
+"""Two tiers of tests: `--quick` runs few cases of every function, and none that is slow or needs a framework."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REASONS = ("process", "compile", "statistics")  # why a test is slow: what its t
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Offer the quick tier."""
-    parser.addoption("--quick", action="store_true", help=f"{CASES} cases of a function; none slow, none of torch and JAX")
+    parser.addoption("--quick", action="store_true", help=f"{CASES} cases each; none slow, none of torch or JAX")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _few(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield those cases of each function whose ids have the smallest hashes, so that over all functions each axis is met."""
+    """Yield cases of each function, those of the smallest hashes of ids: together all functions meet each axis."""
     functions = defaultdict(list)
     for item in items:
         functions[item.nodeid.partition("[")[0]].append(item)

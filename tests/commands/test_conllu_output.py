@@ -6,8 +6,6 @@ import gzip
 import io
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import conllu
@@ -182,14 +180,17 @@ def test_our_own_output_can_be_read_again(done, put):
     assert twice.count(b"# tree_logprob = ") == once.count(b"# tree_logprob = ")
 
 
-def findings(path: Path) -> set[str]:
-    """What the UD validator says at level 2, without where."""
-    validator = Path(sys.executable).with_name("udvalidate")
-    command = [validator, "--level", "2", "--lang", "ud", "--max-err", "0", path]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = ran.stdout + ran.stderr
-    assert re.search(r"PASSED|FAILED", said), said
-    return {re.sub(r"^\[Line.*?\]: (?=\[)", "", line) for line in said.splitlines() if line.startswith("[Line")}
+@pytest.fixture
+def findings(udvalidate):
+    """What the UD validator says of a file at level 2, without where."""
+
+    def find(path: Path) -> set[str]:
+        ran = udvalidate(path, 2)
+        said = ran.stdout + ran.stderr
+        assert re.search(r"PASSED|FAILED", said), said
+        return {re.sub(r"^\[Line.*?\]: (?=\[)", "", line) for line in said.splitlines() if line.startswith("[Line")}
+
+    return find
 
 
 @pytest.mark.parametrize(
@@ -197,19 +198,19 @@ def findings(path: Path) -> set[str]:
     [("sample",), ("sample", "-k", 3), ("sample", "-k", 30, "--unique"), ("swor", "-k", 3), ("marginals",)],
     ids=lambda command: " ".join(map(str, command)),
 )
-def test_the_validator_finds_nothing_new(done, tmp_path, command):
+def test_the_validator_finds_nothing_new(done, findings, tmp_path, command):
     seed = () if command == ("marginals",) else ("--seed", 7)
     (tmp_path / "out.conllu").write_bytes(done(*command[:1], *SCORES, *command[1:], *seed, "--conllu", GOLD).out)
     assert findings(tmp_path / "out.conllu") <= findings(GOLD)
 
 
-def test_the_validator_would_find_something(tmp_path):
+def test_the_validator_would_find_something(findings, tmp_path):
     (tmp_path / "bad.conllu").write_text(GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj", "\t0\troot", 1))
     assert any("multiple-roots" in line for line in findings(tmp_path / "bad.conllu"))
 
 
 @pytest.mark.parametrize("treebank", ["sample_data", "real_ru"], indirect=True)
-def test_a_whole_treebank(done, tmp_path, treebank):
+def test_a_whole_treebank(done, findings, tmp_path, treebank):
     gold = treebank / "gold.conllu"
     options = ("--from", "natasha", "-k", 3, "--seed", 7, "-q", "--jobs", 2)
     done("sample", treebank / "scores.npz", *options, "--conllu", gold, "-o", tmp_path / "out.conllu")

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from udtools import Validator
-from udtools.incident import IncidentType
 
 from deptree_cli import read
 from deptree_cli.core.constraints.checking import Violation, broken
@@ -155,9 +153,11 @@ ONLY_THEIRS: dict[str, Callable[[Sentence], bool]] = {
 
 def of_the_validator(text: str) -> set[tuple[str, str]]:
     """The errors of level 3, (sentence, our rule), for which there are rules of ours."""
-    validator = Validator(lang="ud", level=3, output=None)
+    udtools = pytest.importorskip("udtools", reason="udtools is not installed")
+    validator = udtools.Validator(lang="ud", level=3, output=None)
     state = validator.validate_file_handle(io.StringIO(text))
-    errors = [each for each in state.error_tracker if each.get_type() is IncidentType.ERROR and each.level == 3]
+    error = udtools.incident.IncidentType.ERROR
+    errors = [each for each in state.error_tracker if each.get_type() is error and each.level == 3]
     return {(each.sentid, name) for each in errors if (name := AS_ONE.get(each.testid, each.testid)) in NAMES}
 
 

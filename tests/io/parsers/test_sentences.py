@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from deptree_cli.io.files.streams import open_input
@@ -109,13 +105,11 @@ def _rest() -> list[Word]:
     return [Word("mar", space_after=False), Word(".")]
 
 
-def test_blocks_pass_the_ud_validator(tmp_path):
+def test_blocks_pass_the_ud_validator(udvalidate, tmp_path):
     tokens = [Token("«", False), Token("Del", False, ("De", "el")), Token("»", False), Token("!")]
     path = tmp_path / "made.conllu"
     path.write_bytes(b"".join(to_sentence(str(number), tokens).conllu for number in (1, 2)))
-    validator = Path(sys.executable).with_name("udvalidate")
-    command = [validator, "--level", "1", "--lang", "ud", path]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = udvalidate(path, 1)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
