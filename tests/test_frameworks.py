@@ -43,6 +43,7 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules}} & {set(FRAMEWOR
     assert (tmp_path / "out.jsonl").read_text(encoding="utf-8").count("\n") >= 8
 
 
+@pytest.mark.slow("size")
 def test_no_help_text_loads_them() -> None:
     """Of any command."""
     commands = [name.split() for name in COMMANDS]

@@ -59,7 +59,9 @@ def test_programs_run(number: int, tmp_path: Path, warm: Path) -> None:
 ONE_BY_ONE = "import runpy, sys; [runpy.run_path(name, run_name='__main__') for name in sys.argv[1:]]"
 
 
-@pytest.mark.parametrize("framework", ["torch", "jax"])
+@pytest.mark.parametrize(
+    "framework", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("torch", "jax")]
+)
 def test_programs_with_a_framework_run(framework: str, tmp_path: Path) -> None:
     """Each by itself, in one process: to load the framework takes longer than all of them."""
     pytest.importorskip(framework)

@@ -18,6 +18,7 @@ def test_no_outputs_are_stored() -> None:
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in CODE)
 
 
+@pytest.mark.torch
 def test_cells_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit has 2,000 trees of a fixed seed at alpha 0.01: it finds the bias, and none where there is none."""
     monkeypatch.chdir(ROOT)

@@ -27,7 +27,10 @@ def test_there_are_some() -> None:
     assert "deptree_cli" in lazy_modules()
 
 
-@pytest.mark.parametrize("name", [*lazy_modules(), "deptree_cli.jax", "deptree_cli.torch", "deptree_cli.hpyp"])
+WINGS = [pytest.param(f"deptree_cli.{name}", marks=getattr(pytest.mark, name)) for name in ("jax", "torch")]
+
+
+@pytest.mark.parametrize("name", [*lazy_modules(), "deptree_cli.hpyp", *WINGS])
 def test_public_names_are_listed(name: str) -> None:
     pytest.importorskip({"deptree_cli.jax": "jax", "deptree_cli.torch": "torch"}.get(name, "numpy"))
     module = import_module(name)

@@ -11,7 +11,7 @@ import pytest
 
 CASES = 3  # of a test function, in the quick tier
 FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests in folders of these names have
-REASONS = ("process", "compile", "statistics")  # why a test is slow: what its time goes to
+REASONS = ("process", "compile", "statistics", "size")  # why a test is slow: what its time goes to
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

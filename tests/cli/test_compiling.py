@@ -43,6 +43,7 @@ def cache(tmp_path: Path, other_code: Path) -> dict[str, str]:
     return {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
 
 
+@pytest.mark.slow("compile")
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path: Path, cache: dict[str, str]) -> None:
     """The count grows, the line is gone in the end, and what has been compiled is told no more."""
     command = [sys.executable, "-c", MAIN, *CONVERT, "-o", "x.jsonl"]
@@ -57,6 +58,7 @@ def test_a_cold_kernel_is_told_though_others_are_there(tmp_path: Path, cache: di
     assert not LINE.search(on_terminal(command, tmp_path, **cache)[1])
 
 
+@pytest.mark.slow("compile")
 def test_it_is_gone_before_data(tmp_path: Path, cache: dict[str, str]) -> None:
     _, shown = on_terminal([sys.executable, "-c", MAIN, *CONVERT], tmp_path, **cache)
     before, brace, after = shown.partition("{")
@@ -66,6 +68,7 @@ def test_it_is_gone_before_data(tmp_path: Path, cache: dict[str, str]) -> None:
     assert "compiling" not in after
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("how", ["-q", "2>err"])
 def test_not_with_quiet_nor_where_nobody_sees_it(tmp_path: Path, cache: dict[str, str], how: str) -> None:
     line = f'exec "$0" -c "$@" -o x.jsonl {how}'

@@ -42,6 +42,7 @@ def run(cache: Path, line: str, **environment: str) -> tuple[str, str]:
     return ended.stdout, ended.stderr.strip()
 
 
+@pytest.mark.slow("compile")
 def test_small_work_is_interpreted(tmp_path: Path) -> None:
     """A run that compiles leaves a note; then the same options, and none but these, compile what is not tiny too."""
     tiny, small = (f"sample {DATA}/one.npy -k {k} --seed 7" for k in (100, 999))
@@ -56,6 +57,7 @@ def test_small_work_is_interpreted(tmp_path: Path) -> None:
     assert run(tmp_path, f"{small} --multi-root")[1] == "1 0"
 
 
+@pytest.mark.slow("compile")
 def test_who_sets_the_variable_has_decided(tmp_path: Path) -> None:
     assert run(tmp_path, f"sample {DATA}/one.npy --seed 7", NUMBA_DISABLE_JIT="1")[1] == "1 0"
     assert run(tmp_path, f"inspect {DATA}/one.npy", NUMBA_DISABLE_JIT="0")[1].startswith("0 ")

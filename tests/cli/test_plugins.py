@@ -64,6 +64,7 @@ def test_a_strangers_sampler_is_listed_and_draws(installed: dict[str, str]) -> N
     assert len(drawn.stdout.splitlines()) == 3
 
 
+@pytest.mark.slow("compile")
 def test_a_strangers_sampler_is_audited(installed: dict[str, str]) -> None:
     """H0: the trees follow the distribution; 2,000 trees. One tree 2,000 times has p = 0, the fair ones p > 0.001."""
     graph = str(DATA / "figure1.npy")

@@ -124,6 +124,7 @@ def kill_all(session: int) -> None:
         os.killpg(session, signal.SIGKILL)
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(("command", "engine", "name", "group", "delay"), list(cases(COUNT)))
 def test_a_signal_ends_it_at_once(
     tmp_path: Path,

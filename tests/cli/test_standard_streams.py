@@ -47,6 +47,7 @@ def shell(warm: Path) -> Shell:
     return lambda line: run(line, warm)
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("ends", [">&-", "<&- 2>&-", ">/dev/full", "-v 2>/dev/full", "| head -n 1"])
 def test_a_fork_ends_as_a_new_process_does(warm: Path, ends: str) -> None:
     """What the tests below rely on."""

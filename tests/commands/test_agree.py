@@ -126,6 +126,7 @@ def test_the_test(done, deptree, drawn) -> None:
     assert "different: p = 0.01 over 8 sentences" in ran.err
 
 
+@pytest.mark.slow("process")
 def test_jobs_seeds_and_formats(done, deptree, drawn) -> None:
     for more in ((), ("--per", "sentence"), TEST, (*TEST, "--per", "sentence")):
         one = deptree("agree", "a.jsonl", "b.conllu", *more)

@@ -209,6 +209,7 @@ def test_the_validator_would_find_something(findings, tmp_path):
     assert any("multiple-roots" in line for line in findings(tmp_path / "bad.conllu"))
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("treebank", ["sample_data", "real_ru"], indirect=True)
 def test_a_whole_treebank(done, findings, tmp_path, treebank):
     gold = treebank / "gold.conllu"

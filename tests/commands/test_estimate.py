@@ -230,6 +230,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "".join(map(str, options))[:14])
 @pytest.mark.parametrize("algorithm", ALGORITHMS.names)
 def test_whatever_swor_writes_is_taken(done, algorithm, options):

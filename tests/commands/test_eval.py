@@ -44,6 +44,7 @@ def test_the_figures_of_the_script(done, systems) -> None:
         assert ours(done("eval", GOLD, system, *FEW).rows) == script(GOLD, system)
 
 
+@pytest.mark.slow("process")
 def test_the_figures_of_the_script_on_real_data(done, treebank, tmp_path, put) -> None:
     put("here", "")
     scores = (treebank / "scores.npz", "--from", "natasha", "--conllu", treebank / "sentences.conllu")

@@ -93,6 +93,7 @@ def test_laws(graphs) -> None:
         assert chi_square(counts, np.exp(oracle.log_probs))[2] > 1e-4
 
 
+@pytest.mark.torch
 def test_batches_and_torch(graphs) -> None:
     torch = pytest.importorskip("torch")
     from deptree_cli.torch import TreeDistribution as Batched

@@ -49,6 +49,7 @@ def test_second_order_converges(done, put) -> None:
     assert row["r_hat"] < 1.1
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("space", [(), ("--projective",), ("--multi-root",)])
 def test_first_order_too(done, space: tuple[str, ...]) -> None:
     """In every space of trees, in the orientation read; within 0.06 of the exact marginals after 4 x 200 iterations."""

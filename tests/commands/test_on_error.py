@@ -204,6 +204,7 @@ def interrupt(put, tmp_path):
     return run
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npz"])
 def test_interrupted(interrupt, tmp_path, name, jobs):
@@ -221,6 +222,7 @@ def test_interrupted_over_an_older_file(interrupt, put, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "unrelated"]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_terminated(interrupt, tmp_path, jobs):
     """What a job scheduler sends: no half file under the final name, and no worker outlives its master."""

@@ -172,6 +172,7 @@ RARE = {"interrupted", "DoubtNote"}
 PROCESSES = {"action", "tag"}
 
 
+@pytest.mark.slow("process")
 def test_every_field_is_in_the_table_and_every_name_there_is_written(folder: Path, warm: Path) -> None:
     environment = {**os.environ, "PATH": f"{warm}:{os.environ['PATH']}"}
     written: set[str] = set()

@@ -20,6 +20,7 @@ def test_summary(done, golden):
     golden("partition_summary.json", done("partition", *SCORES, "--summary").out)
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("projective", [False, True])
 @pytest.mark.parametrize("temperature", [1, 0.5, 10])
 def test_sums_are_exact(done, exact, temperature, projective):

@@ -17,6 +17,7 @@ CONLLU = "--conllu $DATA/sentences.conllu"
 STATUS = "; echo ${PIPESTATUS[0]} >&2"
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("options", ["", CONLLU, "--unique", "-k 20000 --jobs 2", "-k 20000 --jobs 2 --engine threads"])
 def test_head_ends_quietly(shell, options):
     ran = shell(f"{MANY} {options} | head -1")

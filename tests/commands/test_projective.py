@@ -152,6 +152,7 @@ def test_shards_are_the_whole(done):
     assert sorted(whole, key=key) == sorted((row for part in parts for row in part), key=key)
 
 
+@pytest.mark.slow("process")
 def test_a_local_dask_cluster(done, real):
     pytest.importorskip("distributed", reason="dask is not installed")
     ran = real("sample", *SCORES, *HOT, "--engine", "dask", "--jobs", 2, "-q")

@@ -109,6 +109,7 @@ def test_an_uncertain_tree_says_so_in_its_comments(deptree, put) -> None:
     assert float(comments[at + 1].removeprefix("# gap = ")) > 0
 
 
+@pytest.mark.slow("process")
 def test_rules_that_cannot_hold_are_an_error(deptree, put) -> None:
     """By the arcs alone, or by the trees: the word below ROOT has dependents in all trees of several words."""
     put("arcs.toml", "mask = [{ root = true }]")

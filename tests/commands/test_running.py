@@ -90,6 +90,7 @@ def written() -> list[bytes]:
     return [Path(name).read_bytes() for name in FILES[1:8:2]]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.usefixtures("natasha")
 @pytest.mark.parametrize("workers", WORKERS, ids=lambda options: " ".join(map(str, options)))
 def test_dumps_by_any_workers(done, workers):
@@ -101,6 +102,7 @@ def test_dumps_by_any_workers(done, workers):
     assert done(*text, *workers).out == done(*text).out
 
 
+@pytest.mark.slow("process")
 @pytest.mark.usefixtures("natasha")
 @pytest.mark.parametrize("shards", SHARDS)
 @pytest.mark.parametrize("size", [1, 3])

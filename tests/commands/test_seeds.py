@@ -45,6 +45,7 @@ def test_any_engine(done, engine, jobs):
     assert done("sample", *SCORES, *options).out == done("sample", *SCORES, *HOT).out
 
 
+@pytest.mark.slow("process")
 def test_a_local_dask_cluster(done, real):
     pytest.importorskip("distributed", reason="dask is not installed")
     ran = real("sample", *SCORES, *HOT, "--engine", "dask", "--jobs", 2, "-q")

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 DEPTREE = [sys.executable, "-m", "deptree_cli"]
 
 
@@ -18,6 +20,7 @@ def environment(folder: Path) -> dict[str, str]:
     return kept | {"NUMBA_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder)}
 
 
+@pytest.mark.slow("compile")
 def test_it_goes_on_where_it_was(tmp_path):
     """The second time nothing is compiled; and nothing is left but machine code."""
     line = [*DEPTREE, "warm", "convert"]

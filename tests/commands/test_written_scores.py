@@ -82,6 +82,7 @@ def test_a_layout_that_is_asked_for_can_be_told(deptree, done, target, space):
     assert log_zs(done, "out.npy", *how) == pytest.approx(log_zs(done, *SCORES))
 
 
+@pytest.mark.slow("process")
 @EACH
 def test_dump(deptree, done, name):
     pytest.importorskip("slovnet", reason="natasha is not installed")

@@ -27,6 +27,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "nonsense://x:1", "127.0.0.1:99999", ""])
 def test_a_wrong_scheduler(address: str) -> None:
     """Loading dask takes a second or two, and reaching nobody four."""
@@ -39,6 +40,7 @@ def test_a_wrong_scheduler(address: str) -> None:
     assert ran.stderr.count("\n") == 1
 
 
+@pytest.mark.slow("process")
 def test_a_scheduler_that_is_killed(tmp_path: Path) -> None:
     """In the middle of sentences that take long."""
     (tmp_path / "cluster.py").write_text(SCHEDULER)

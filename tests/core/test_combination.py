@@ -127,6 +127,7 @@ def test_the_gradient_of_a_product_is_its_difference(space: str) -> None:
         assert gradient[at] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
 
 
+@pytest.mark.slow("size")
 def test_fits_are_no_worse_than_a_grid() -> None:
     """200 gold trees drawn from the first of two: no weights of a grid have a higher likelihood, of either pool."""
     rng = np.random.default_rng(4)

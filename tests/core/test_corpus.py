@@ -115,6 +115,7 @@ def test_an_unknown_engine_is_not_guessed() -> None:
         list(mapped(square, range(3), "fibres", 2))
 
 
+@pytest.mark.slow("size")
 def test_a_cluster() -> None:
     """One of dask's own, on this machine."""
     pytest.importorskip("distributed")

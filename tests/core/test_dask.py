@@ -27,6 +27,7 @@ def square(x):
 """
 
 
+@pytest.mark.slow("process")
 def test_a_killed_worker_costs_no_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "slow_for_dask.py").write_text(SLOW)
     monkeypatch.syspath_prepend(tmp_path)

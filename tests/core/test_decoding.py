@@ -35,6 +35,7 @@ def distributions(kind: str, single_root: bool, count: int, longest: int) -> lis
     return found
 
 
+@pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_maximum_tree_of_2000_graphs(kind: str, single_root: bool) -> None:
@@ -68,6 +69,7 @@ def test_fewer_of_the_k_best_are_the_first(single_root: bool, graphs) -> None:
     assert are_trees(many, single_root).all()
 
 
+@pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("scale", [0.5, 3])
 def test_minimum_risk(scale: float, single_root: bool, graphs) -> None:

@@ -131,6 +131,7 @@ def plain_questions_of(worst: Worst, name: str, d: TreeDistribution, exact: Exac
     worst.see(f"{name} log_probs", d.log_probs(exact.trees), exact.log_probs)
 
 
+@pytest.mark.slow("size")
 def test_every_question() -> None:
     """Errors of at most 1e-10, over graphs of which a third need a mask in every tree."""
     worst, needed = Worst(), 0
@@ -145,6 +146,7 @@ def test_every_question() -> None:
     worst.check(WITHIN)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("parts", ["grandparent", "sibling", "both", "none"])
 def test_second_order(parts: str, part_sums) -> None:
     """The same where grandparents and siblings have masks too."""

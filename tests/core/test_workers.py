@@ -122,6 +122,7 @@ for wait in range(16):
 """
 
 
+@pytest.mark.slow("process")
 def test_nobody_waits_for_the_rest_of_a_result() -> None:
     """Of a worker that was killed while it sent a large one: at any of sixteen moments."""
     subprocess.run([sys.executable, "-c", LEFT_IN_THE_MIDDLE], check=True, timeout=60)

@@ -18,6 +18,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow("size")
 @given(st.lists(st.dictionaries(st.text(), VALUES, max_size=3), max_size=4))
 def test_what_is_written_is_read(rows: list[dict[str, object]]) -> None:
     lines = [dump(row) for row in rows]

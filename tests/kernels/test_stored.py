@@ -44,6 +44,7 @@ def kept_in(folder: Path) -> list[Path]:
     return list(folder.rglob("xoshiro.uniform-*.nbc"))
 
 
+@pytest.mark.slow("compile")
 def test_it_is_filled_and_used(tmp_path: Path) -> None:
     assert run(tmp_path) == [f"0 from {tmp_path}/.cache/deptree/machine-code"]
     assert run(tmp_path)[0].startswith("1 from ")
@@ -88,6 +89,7 @@ print(deptree_cli.__file__, sum(heard))
 """
 
 
+@pytest.mark.slow("compile")
 def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
     """Wherever they are."""
     package = Path(cache.__file__).parents[1]
@@ -122,6 +124,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_replaced(tmp_path: Path, filled: Path, damage: str) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
@@ -131,6 +134,7 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, filled: Path, damage: str) -
     assert run(tmp_path)[0].startswith("1 from ")
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("mode", [0o777, 0o720])
 def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: Path, mode: int) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
@@ -151,6 +155,7 @@ def test_a_link_is_not_followed(tmp_path: Path, filled: Path) -> None:
     assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
 def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path, filled: Path) -> None:
     """Neither the user's own nor the one among temporary files, whose name everybody can guess."""
@@ -163,6 +168,7 @@ def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path, filled: Path) -> 
     assert run(tmp_path) == ["not kept: no folder for it can be written, or is safe from others", "0 from None"]
 
 
+@pytest.mark.slow("compile")
 def test_no_folder_can_be_made(tmp_path: Path) -> None:
     """Files where folders would have to be."""
     (tmp_path / "file").touch()

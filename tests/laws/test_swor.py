@@ -106,6 +106,7 @@ def test_order_probabilities_by_hand() -> None:
         assert orders[0, 0].sum() == orders[1, 1].sum() == 0.0
 
 
+@pytest.mark.slow("statistics")
 @EACH
 @pytest.mark.parametrize(("graph", "n", "trees"), ORDERED, ids=called)
 def test_trees_come_in_the_order_of_first_meetings(
@@ -235,6 +236,7 @@ def test_exhausted_is_true_when_the_last_tree_was_drawn_and_not_before(
         assert draws.exhausted == (size == count)
 
 
+@pytest.mark.slow("statistics")
 @EACH
 @IN_EACH
 def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
@@ -249,6 +251,7 @@ def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, trees: TreeSpace, 
     assert p_value > LEVEL / (len(SPACES) * len(EXACT))
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.9), (30, 1e-9)], ids=["trie", "low", "high"])
 @IN_EACH
 def test_the_order_does_not_depend_on_when_repeats_are_too_many(

@@ -152,6 +152,7 @@ def start(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> float:
     return time.monotonic() - begun
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
 def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, warm: Path, start: float, output: str | None) -> None:
     """The first pair is done, the second is interrupted: both are written whole, and the exit status is 130."""

@@ -56,6 +56,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, comm
     assert not at_work._watching
 
 
+@pytest.mark.slow("process")
 @COMMANDS
 def test_more_words_than_memory(deptree, put, command: str) -> None:
     """3,000 by 3,000 would be a petabyte: one line at once, and no estimate of the time."""

@@ -113,6 +113,7 @@ def test_files(done: Run, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == done("bitext", "show", *PAIRS).out
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 def test_a_heat_map(done: Run, tmp_path: Path, suffix: str, start: bytes) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")

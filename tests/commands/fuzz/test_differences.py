@@ -141,6 +141,7 @@ def quiet_numpy() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow("process")
 @pytest.mark.usefixtures("quiet_numpy")
 def test_the_plain_file_gives_the_same(deptree: Callable[..., Any], tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -181,6 +182,7 @@ def wrong(ran, wanted, verdict: str) -> str:
 FILES = {"npz": "scores.npz", "json": "scores.jsonl", "npy": "scores_stream.npy", "safetensors": "scores.safetensors"}
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("kind", FILES)
 def test_damage_is_the_same_by_every_transport(kind, deptree, damage, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -58,6 +58,7 @@ def interrupted(line: list[str], folder: Path, after: int, number: int) -> tuple
     return process.returncode, lines
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(
     ("name", "stops"),
     [

@@ -99,6 +99,7 @@ def test_the_distance_expected_by_chance_is_met_on_average(graphs) -> None:
     assert abs(distances.mean() - audits[0].tv_expected_by_chance) < 0.0102
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("n", [5, 10])
 def test_unbiased_samples_are_rejected_no_more_often_than_the_level_says(n: int, graphs) -> None:
     """H0: p < 0.05 in at most 5 % of unbiased samples. 200 audits of 300 trees: more than 26 rejections (mean 10 at

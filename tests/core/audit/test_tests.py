@@ -74,6 +74,7 @@ def test_the_same_set_is_tested_once(graphs) -> None:
     assert Enumerated(TreeDistribution([[0, 0], [0, 0]]))._events == []
 
 
+@pytest.mark.slow("statistics")
 @EACH
 @ALL
 @pytest.mark.parametrize("n", [3, 5])

@@ -24,6 +24,7 @@ def matrices(sentences: list[tuple[int, float, bool]], seed: int) -> list[np.nda
     return found
 
 
+@pytest.mark.slow("statistics")
 @settings(max_examples=40)
 @given(SENTENCES, SPACES, st.integers(0, 99))
 def test_each_answers_as_by_itself(sentences: list[tuple[int, float, bool]], space: str, seed: int) -> None:

@@ -14,6 +14,7 @@ from deptree_cli.core.spaces import SINGLE_ROOT, space
 from tests.core.batches.test_sums import padded
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("scale", [1, 10, 50])
 def test_float32(graphs, single_root: bool, scale: int) -> None:

@@ -89,6 +89,7 @@ def slow(monkeypatch) -> list[int]:
     return taken
 
 
+@pytest.mark.slow("compile")
 @EACH_SPACE
 @FLOATS
 @pytest.mark.parametrize("scale", [1, 10, 30])
@@ -109,6 +110,7 @@ def test_peaked_scores(graphs, trees: TreeSpace, dtype: Any, scale: int) -> None
     check(batch, atol=1e-14 * scale)
 
 
+@pytest.mark.slow("size")
 @EACH_SPACE
 @FLOATS
 def test_forbidden_arcs(graphs, trees: TreeSpace, dtype: Any) -> None:

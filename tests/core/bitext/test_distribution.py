@@ -67,6 +67,7 @@ def test_sums_and_best(p: int, q: int, scale: float) -> None:
         assert tuple(pair.argmax().tolist()) == targets_of(exact.best()[1], p)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("shift", [0.0, 1e3, -1e3, 1e5, -1e5])
 @pytest.mark.parametrize(("p", "q"), [(1, 2), (3, 2), (4, 4)])
 @pytest.mark.filterwarnings("error")

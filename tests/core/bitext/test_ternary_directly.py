@@ -98,6 +98,7 @@ def test_brute_force_sums_what_it_finds_one_by_one(pins: Pins, branching: int) -
     assert derivations.best()[0] == pytest.approx(math.log(best))
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("branching", [2, 3])
 def test_refusing_bispans_is_conditioning(branching: int) -> None:
     """What is left under a mask are the derivations whose links are as they are pinned, and no other."""
@@ -110,6 +111,7 @@ def test_refusing_bispans_is_conditioning(branching: int) -> None:
         }
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("p", "q"), SHAPES)
 def test_sums_over_everything(p: int, q: int) -> None:
     grammar = random_grammar(p, q)
@@ -119,6 +121,7 @@ def test_sums_over_everything(p: int, q: int) -> None:
     assert program.outside(chart) == pytest.approx(derivations.marginals().ravel(), rel=TOLERANCE)
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 3), (3, 3)])
 def test_sums_under_masks(p: int, q: int) -> None:
     """One program runs under one mask after another; nothing may be left of the last."""
@@ -135,6 +138,7 @@ def test_sums_under_masks(p: int, q: int) -> None:
         assert program.outside(chart) == pytest.approx(derivations.marginals().ravel(), rel=TOLERANCE)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize(
     ("p", "q", "pins"),
     [(2, 2, {}), (3, 3, {}), (2, 3, {(0, 2): True}), (3, 3, {(1, 0): True, (2, 2): False}), (3, 2, {(1, 1): False})],

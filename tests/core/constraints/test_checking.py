@@ -194,6 +194,7 @@ def gold_of(treebank: Path) -> str:
     return (treebank / "gold.conllu").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("process")
 def test_gold_trees_break_what_they_break_for_the_validator(treebank: Path) -> None:
     """All gold trees of both languages: the same errors, but for crossed punctuation, which is stricter on purpose."""
     both, counts = compare(gold_of(treebank))
@@ -222,6 +223,7 @@ def _best_labels(scores: np.ndarray, heads: np.ndarray, names: list[str]) -> lis
     return ["root" if head == 0 else names[best] for head, best in zip(heads, own.argmax(axis=1), strict=True)]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(("changed", "trees"), [(1.0, True), (0.3, False)], ids=["random trees", "other labels"])
 def test_random_trees_break_what_they_break_for_the_validator(treebank: Path, changed: float, trees: bool) -> None:
     """Random labels over gold words, on random or on gold trees: a thousand errors of nearly every rule."""

@@ -57,6 +57,7 @@ def best_or_error(case: Case, size: int, method: str, budget: int = BUDGET) -> l
         return error.problem
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("method", METHODS)
 @EACH_SPACE
 def test_the_best_trees_are_those_of_enumeration(space: TreeSpace, method: str) -> None:
@@ -88,6 +89,7 @@ def test_the_best_trees_are_those_of_enumeration(space: TreeSpace, method: str) 
     assert none > 10
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("method", METHODS)
 @EACH_SPACE
 def test_a_small_budget_is_never_a_silent_guess(space: TreeSpace, method: str) -> None:

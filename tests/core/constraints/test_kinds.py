@@ -45,6 +45,7 @@ def check(conflict: Conflict, tree: Tree, obedient: Sequence[Tree], names: Seque
             assert not any(is_made(choice, other, names) for choice in (choices[-1], *also)), (tree, other)
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("kind", [*KINDS, "spans"])
 def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind: str) -> None:
     broken = kept = 0

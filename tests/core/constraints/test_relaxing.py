@@ -104,6 +104,7 @@ def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
             yield each
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_a_conflict_holds_for_no_tree_and_needs_all_its_demands(space: TreeSpace) -> None:
     sizes = set()
@@ -118,6 +119,7 @@ def test_a_conflict_holds_for_no_tree_and_needs_all_its_demands(space: TreeSpace
     assert {1, 2} <= sizes
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_the_fewest_are_given_up_and_the_best_of_these_trees_found(space: TreeSpace) -> None:
     sizes = set()
@@ -137,6 +139,7 @@ def test_the_fewest_are_given_up_and_the_best_of_these_trees_found(space: TreeSp
     assert len(sizes) > 1
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_nothing_is_given_up_where_a_tree_obeys(space: TreeSpace) -> None:
     for each in cases(space, infeasible=False):

@@ -21,6 +21,7 @@ def corpora(random: np.random.Generator, size: int, sentences: int, gain: float 
     return np.stack([np.stack([each, words, words], axis=-1) for each in right], axis=2)[:, :, :, None]
 
 
+@pytest.mark.slow("statistics")
 def test_intervals_cover() -> None:
     """400 corpora of 200 sentences: 380 of the 95 % intervals should cover 0.8; 4 standard deviations are 17.4.
 
@@ -37,6 +38,7 @@ def test_intervals_cover() -> None:
     assert by_words < 362
 
 
+@pytest.mark.slow("statistics")
 def test_intervals_of_few_sentences() -> None:
     """400 corpora of 10 sentences: plain percentiles cover in less than 92 % (368), these in more; 4 standard
     deviations above 380 are 397."""

@@ -131,6 +131,7 @@ def test_support_is_not_a_matter_of_float64() -> None:
     assert 0 < kl(less, full) < 1e-300 or kl(less, full) == 0.0
 
 
+@pytest.mark.slow("size")
 @BOTH
 def test_divergences_are_infinite_where_trees_are_missing_and_nowhere_else(single_root: bool) -> None:
     """Pairs of 1,500 random sparse graphs, of one space or of both, against enumeration."""

@@ -96,6 +96,7 @@ def test_predictions_are_ratios_of_evidences(context: tuple[int, int], dish: int
     assert posterior.prob(context, dish) == pytest.approx(longer.evidence / posterior.evidence, rel=1e-12)
 
 
+@pytest.mark.slow("statistics")
 def test_gibbs_sampling_has_the_enumerated_distribution() -> None:
     """H0: seatings are draws from the posterior.
 

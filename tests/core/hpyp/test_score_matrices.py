@@ -145,6 +145,7 @@ def test_scaled_scores_save_evaluations(graphs, monkeypatch: pytest.MonkeyPatch)
     assert len(evaluations) < 10 * 80
 
 
+@pytest.mark.slow("size")
 def test_long_sentences_take_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more evaluations than there is work for, here 60 of 200 words; how far off the result is, is told, and true.
 

@@ -101,6 +101,7 @@ CHAIN = [annotated("a/X:root:0 a/X:x:1 a/Y:x:2 b/X:x:3 a/X:x:4 a/Y:x:5 b/Y:x:6",
 HYPER = (0.3, 0.8), (1.5, 0.4)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("oracle", [STATIC, SAMPLED])
 def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """H0: tables are draws from their posterior, discounts and strengths held fixed, in iterations of training itself.

@@ -93,6 +93,7 @@ def test_sums_over_arcs(trees: TreeSpace, scale: float) -> None:
     assert found == {True, False}
 
 
+@pytest.mark.slow("size")
 @BOTH
 @EACH
 @pytest.mark.parametrize(("scale", "forbidden"), [*((scale, 0.0) for scale in SCALES), (1.0, 0.1), (200.0, 0.1)])

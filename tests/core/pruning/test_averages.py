@@ -126,6 +126,7 @@ def coverage(chains: Iterator[Float], right: Float) -> float:
     return float(np.mean(covered))
 
 
+@pytest.mark.slow("statistics")
 def test_errors_cover() -> None:
     """In 95 % of cases for independent draws, a little less for correlated ones in short batches.
 
@@ -137,6 +138,7 @@ def test_errors_cover() -> None:
         assert low < coverage(chains, np.zeros(5)) < high
 
 
+@pytest.mark.slow("statistics")
 def test_errors_of_randomized_pruning_cover() -> None:
     """60 runs of 4 chains of 150 iterations, 4 features that depend on each other: the share is above 87 %.
 

@@ -95,6 +95,7 @@ def test_averages_are_right(program: Any, soft: bool) -> None:
     assert z_scores(program, Selection, soft=soft).max() < 6
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("soft", [True, False], ids=["soft", "hard"])
 def test_an_adaptive_selection_is_noticed(soft: bool) -> None:
     """The same test as above refuses the chain that pins some of what is positive: it stays there for too long."""
@@ -159,6 +160,7 @@ def errors(program: AnyProgram, places: list[int], chains: int) -> tuple[Float, 
     return soft, hard
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("name", ["segmentations", "bitext"])
 def test_errors_fall_with_the_square_root(name: str) -> None:
     """Root-mean-square errors of 8 chains, all features: the slope of their logarithm over that of N is -1/2.

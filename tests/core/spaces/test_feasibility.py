@@ -32,6 +32,7 @@ def refusal(allowed: np.ndarray, single_root: bool) -> DeptreeError | None:
     return None
 
 
+@pytest.mark.slow("size")
 def test_feasible_is_what_has_a_tree_and_roots_are_those_of_trees() -> None:
     """2,000 random zero patterns of one to five words, for both root constraints, against enumeration."""
     verdicts = {True: [0, 0], False: [0, 0]}

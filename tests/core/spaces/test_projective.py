@@ -62,6 +62,7 @@ def test_everything_equals_enumeration(trees: TreeSpace, block: int, graphs) -> 
         assert found == pytest.approx(risks.max(), abs=1e-10)
 
 
+@pytest.mark.slow("size")
 @BOTH
 def test_digits_beyond_enumeration(trees: TreeSpace, graphs) -> None:
     """n = 12 at scales where trees are e^-1000 apart, by a plain chart in multi-precision arithmetic."""

@@ -39,6 +39,7 @@ def set_thresholds(monkeypatch: pytest.MonkeyPatch, repeats: float, least: float
     monkeypatch.setattr(derivation_tree, "LEAST", least)
 
 
+@pytest.mark.slow("size")
 @BOTH
 @THRESHOLDS
 @pytest.mark.parametrize("graph", HARD)

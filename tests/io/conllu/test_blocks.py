@@ -177,6 +177,7 @@ def test_a_file_is_written_back_as_it_was(data: bytes) -> None:
     assert filled.replace(b"\t0\troot\t_\t", b"\t_\t_\t_\t") == data
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("name", ["dev", "train"])
 def test_a_treebank_is_written_back_as_it_was(name: str, shared: Path) -> None:
     is_written_back_as_it_was(gzip.decompress((shared / "ewt" / f"{name}.conllu.gz").read_bytes()))

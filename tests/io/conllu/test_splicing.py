@@ -74,6 +74,7 @@ def by_line(data: bytes, heads: list[int], sent_id: str, labels: list[str] | Non
     return b"".join(out)
 
 
+@pytest.mark.slow("size")
 @given(sentences(), st.data())
 @pytest.mark.parametrize("deps", ["drop", "basic", "keep"])
 @pytest.mark.parametrize("labelled", [True, False])

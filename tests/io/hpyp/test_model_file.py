@@ -227,6 +227,7 @@ def damaged(rng: np.random.Generator, array: Any) -> Any:
     )
 
 
+@pytest.mark.slow("size")
 def test_damaged_numbers(tmp_path: Path, data: bytes) -> None:
     """Of 400 files with one array changed each is refused with one line, or parses; nothing crashes, nothing hangs.
 

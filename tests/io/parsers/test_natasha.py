@@ -29,6 +29,7 @@ def words(shared):
         return [sentence.words for sentence in read_sentences(file, "conllu", None)]
 
 
+@pytest.mark.slow("process")
 def test_scores_of_a_treebank(natasha, words, shared):
     """Float32 on the same tokens: equal but for the rounding of another processor's sums."""
     got = natasha.scores(words, False)

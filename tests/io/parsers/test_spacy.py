@@ -123,6 +123,7 @@ def models_of(package):
     return {PREDICTER: arcs, LABELER: named}
 
 
+@pytest.mark.torch
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("prefix", REAL)
 def test_a_real_pipeline_with_random_weights(tmp_path, batch, prefix):

@@ -170,6 +170,7 @@ ARGS = {
 }
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("members", [1, 2])
 def test_real_classes_with_random_weights(batch, members):
     """Trees and labels from the scores are those that Stanza finds, and do not depend on the batch."""

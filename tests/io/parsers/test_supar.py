@@ -73,6 +73,7 @@ TINY = {
 }
 
 
+@pytest.mark.torch
 @pytest.mark.filterwarnings("ignore")
 def test_a_real_parser_with_random_weights(tmp_path, batch):
     """Saved and loaded again; heads and labels are those that SuPar predicts, and do not depend on the batch."""
@@ -98,6 +99,7 @@ def test_a_real_parser_with_random_weights(tmp_path, batch):
         np.testing.assert_allclose(labels, labels_alone, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.torch
 def test_an_environment_is_left_as_it_was(monkeypatch, says):
     """Also where loading fails."""
     pytest.importorskip("supar", reason="supar is not installed")

@@ -62,6 +62,7 @@ def test_numbers_where_there_is_room(folder: Path, p: int, q: int, numbered: boo
     assert ("<!-- .25 -->" in (folder / "map.svg").read_text(encoding="utf-8")) is numbered
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(
     ("p", "q", "word"), [(1, 1, "x"), (1, 300, "word"), (300, 1, "word"), (2, 2, "x" * 300), (100, 150, "图书馆" * 9)]
 )

@@ -143,6 +143,7 @@ def test_rows_are_several_only_where_one_is_too_long():
     assert rows[5] == rows[15] == 1 < rows[60] < rows[200]
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("n", [5, 30, 96])
 def test_a_threshold_of_0_shows_all(n):
     picture, _ = drawn(n, "near", 0.0)
@@ -185,6 +186,7 @@ def test_the_choice_is_by_weight():
     assert np.argwhere(chosen(weights, [0, 0, 0])).tolist() == [[1, 3], [2, 1], [3, 1]]
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("n", [60, 200])
 def test_a_heat_map_stays_below_4000_pixels(n, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")

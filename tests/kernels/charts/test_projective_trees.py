@@ -60,6 +60,7 @@ def test_the_maximum_tree(single_root: bool, n: int, graphs) -> None:
         assert scores[heads, np.arange(1, n + 1)].sum() == sums[0]
 
 
+@pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_the_best_trees(single_root: bool, n: int, graphs) -> None:

@@ -41,6 +41,7 @@ def workspace(n: int, kind: Kind) -> Workspace:
     return Workspace(*stacks, *extents, *paths, *rests, integers(2 * n + 1), known)
 
 
+@pytest.mark.slow("size")
 @BOTH
 @KINDS
 @pytest.mark.parametrize("scale", [1, 20])
@@ -59,6 +60,7 @@ def test_what_is_left_is_the_mass_of_the_trees_not_known(kind: Kind, scale: int,
     assert left == 0.0
 
 
+@pytest.mark.slow("statistics")
 @BOTH
 @KINDS
 @pytest.mark.parametrize("share", [0, 1, 5, 28])

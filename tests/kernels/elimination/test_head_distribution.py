@@ -72,6 +72,7 @@ def check(enumerated, log_scores: Float, root: int, rng: np.random.Generator, ki
     np.testing.assert_allclose(result, exact, rtol=1e-12, atol=atol)
 
 
+@pytest.mark.slow("statistics")
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 5.0, 20.0]), st.booleans())
 def test_against_enumeration(graphs, enumerated, n: int, seed: int, scale: float, wide: bool) -> None:
     """Entrywise: a head of probability e^-100 has as many right digits as the others."""

@@ -50,6 +50,7 @@ def random_tree(n: int, rng: np.random.Generator, root: int) -> NDArray[np.int64
     return heads
 
 
+@pytest.mark.slow("size")
 @given(st.integers(2, 11), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 20.0]), st.booleans(), st.booleans())
 def test_against_one_elimination_per_word(
     graphs, n: int, seed: int, scale: float, wide: bool, single_root: bool

@@ -178,6 +178,7 @@ def test_pivots_of_zero(kind: Kind, single_root: bool, n: int, graphs, factors) 
     assert (found.log_z, found.depth) == ((-np.inf, -np.inf) if single_root else pytest.approx((f.log_z, f.depth)))
 
 
+@pytest.mark.slow("size")
 @BOTH
 @KINDS
 @pytest.mark.parametrize("n", [1, 3, 6])
@@ -225,6 +226,7 @@ def test_what_underflows_is_reported(graphs, factors, enumerated) -> None:
     assert wide.log_z + wide.constant == pytest.approx(enumerated(log_scores).log_z, rel=1e-14)
 
 
+@pytest.mark.slow("size")
 @KINDS
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 def test_another_root_in_the_same_factors(kind: Kind, n: int, graphs, factors) -> None:

@@ -96,6 +96,7 @@ def test_with_little_room(seed: int, lexicalised: bool, known: Known, size: int)
     assert (tree, tuple(found_tags)) == (expected.configuration.tree(), expected.tags)
 
 
+@pytest.mark.slow("statistics")
 def test_small_beams_find_less() -> None:
     """Over all cases: else the tests above would not tell sizes apart."""
     totals = [sum(found_by(*case(*each), size)[0] for each in CASES) for size in (1, 2, 3, 100)]

@@ -87,6 +87,7 @@ def check_unbiased(samples: list[Float], expected: Float) -> None:
     assert (np.abs(values.mean(axis=0) - expected) <= FAR * error + 1e-12 * np.abs(expected)).all()
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
 @pytest.mark.parametrize("size", [3, 9, 40])
 def test_evidences_are_unbiased(seed: int, lexicalised: bool, known: Known, size: int, draws, state) -> None:

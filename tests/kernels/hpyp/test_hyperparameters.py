@@ -50,6 +50,7 @@ def at_level(seating: Seating, level: int) -> Seating:
     return tuple((event, sizes) for event, sizes in seating if len(event[0]) == level)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("level", range(3))
 def test_histograms(level: int, state) -> None:
     process, customers, tables, sizes = busy(state), Counter(), Counter(), Counter()
@@ -126,6 +127,7 @@ SEATINGS: list[Seating] = [
 ]
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("seating", SEATINGS, ids=["nothing known", "one restaurant", "three restaurants"])
 def test_draws_follow_the_density(seating: Seating, draws, state) -> None:
     """H0: pairs of d and theta are draws from the posterior.

@@ -32,6 +32,7 @@ def drawn(toy: Toy, words: list[int], tags: list[int], tree: Tree, size: int, st
     return tuple(actions.tolist())
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
 def test_derivations_have_their_posterior(tree: Tree, lexicalised: bool, draws, state) -> None:

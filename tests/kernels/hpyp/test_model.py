@@ -14,6 +14,7 @@ from tests.kernels.hpyp.toy_models import FIRST, Toy
 LEXICALISED = pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
 
 
+@pytest.mark.slow("size")
 @LEXICALISED
 @pytest.mark.parametrize("seed", range(3))
 def test_probabilities_along_a_derivation(seed: int, lexicalised: bool) -> None:

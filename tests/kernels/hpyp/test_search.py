@@ -70,6 +70,7 @@ def test_with_very_many_particles(seed: int, lexicalised: bool, known: Known) ->
     assert (tree, tuple(found_tags)) == (best.tree, best.tags)
 
 
+@pytest.mark.slow("statistics")
 def test_the_best_derivation_of_all_is_found_most_times() -> None:
     """In most toys it is one that ends greedily."""
     found = 0
@@ -104,6 +105,7 @@ def test_long_sentences(known: Known, draws: int) -> None:
         assert all(1 <= label <= toy.labels for _, label in tree)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("seed", range(6))
 def test_particles_are_shared_out_by_probability(seed: int) -> None:
     """Of a stack of ROOT and two words: to shift its share, the rest to left-arc and right-arc by their masses."""

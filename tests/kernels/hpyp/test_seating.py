@@ -26,6 +26,7 @@ TOYS = [
 ]
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize(("events", "discounts", "strengths"), TOYS)
 def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draws, state) -> None:
     """H0: seatings are draws from the posterior, though all customers are events of one sentence.

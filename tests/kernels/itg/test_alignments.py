@@ -54,6 +54,7 @@ def test_what_is_drawn_does_not_depend_on_the_numbers(itg, itg_chart) -> None:
     assert np.array_equal(*drawn)
 
 
+@pytest.mark.slow("size")
 def test_what_rounding_leaves_over_is_no_alignment_of_weight_0(itg_chart) -> None:
     """No link may be 1-1, no word but 1 of either side unlinked: 0-0 takes what is beyond the sum."""
     scores, nulls = np.array([[0.0, -np.inf], [-np.inf, -np.inf]]), np.array([-np.inf, 0.0])

@@ -32,6 +32,7 @@ def test_up_to_three_words_every_partial_matching_is_an_alignment(p: int, q: int
     assert (len(alignments(p, q)) == matchings) == (min(p, q) < 4)
 
 
+@pytest.mark.slow("size")
 @KINDS
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 8), (8, 1), (3, 3), (4, 7), (8, 8)])
 def test_every_alignment_has_one_derivation(p: int, q: int, kind: Kind, itg_chart) -> None:
@@ -39,6 +40,7 @@ def test_every_alignment_has_one_derivation(p: int, q: int, kind: Kind, itg_char
     assert logarithm(found.total) == pytest.approx(log(number_of_alignments(p, q)), rel=1e-14)
 
 
+@pytest.mark.slow("size")
 @KINDS
 @SHAPES
 @pytest.mark.parametrize("holes", [0.0, 0.25])

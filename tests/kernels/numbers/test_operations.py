@@ -209,6 +209,7 @@ def sum_of_several(xs, ys):
 compiled_sum = njit(error_model="numpy")(sum_of_several)
 
 
+@pytest.mark.slow("size")
 @EACH_KIND
 @given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=19))
 def test_sums_of_products(kind: Kind, pairs: list[tuple[float, float, float, float]]) -> None:
@@ -287,6 +288,7 @@ COMPILED = ("float64", "wide", "precise", "dual")
 compiled_everything = njit(error_model="numpy")(everything)
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("kind", [KINDS[name] for name in COMPILED], ids=COMPILED)
 @given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
 def test_python_and_machine_code_agree_to_the_last_bit(

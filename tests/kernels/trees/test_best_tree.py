@@ -69,6 +69,7 @@ def test_scores_are_left_alone(graphs) -> None:
     assert np.array_equal(scores, before)
 
 
+@pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("first", [1, 2, 4])
 def test_the_best_tree_of_each_part(single_root: bool, first: int, graphs, enumerated) -> None:
