@@ -14,6 +14,7 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
+    BOUNDS,
     LabelledVotes,
     Mixture,
     Pooled,
@@ -215,8 +216,8 @@ class Fit(Fold[Combinable]):
 
     attribute = "members"
 
-    def __init__(self, mixed: bool) -> None:
-        self._mixed = mixed
+    def __init__(self, mixed: bool, paths: Sequence[str]) -> None:
+        self._mixed, self._paths = mixed, paths
         self._kept: list[Any] = []
         self._without = self._impossible = 0
 
@@ -244,13 +245,29 @@ class Fit(Fold[Combinable]):
 
     def lines(self) -> Iterator[str]:
         found, size = self.found, len(self._kept)
-        weights = ",".join(f"{weight:.4f}" for weight in found.weights)
-        per = f"{found.log_likelihood / size:.4f}, with equal weights {found.before / size:.4f}"
+        weights = ",".join(map(written_weight, found.weights))
+        per = f"{found.log_likelihood:.4f}, with equal weights {found.before:.4f}"
         yield f"--weights {weights}: mean log-probability of {counted(size, 'gold tree')} {per}"
         if self._without:
             yield f"{counted(self._without, 'sentence')} without a whole gold tree: not fitted to"
         if self._impossible:
             yield f"{counted(self._impossible, 'gold tree')} impossible by the scores: not fitted to"
+        if not self._mixed:
+            yield from filter(None, map(_at_a_bound, self._paths, found.weights))
+
+
+def _at_a_bound(path: str, weight: float) -> str | None:
+    least, most = BOUNDS
+    if weight <= least:
+        return f"{path}: lowest weight, {least:g}. Only its forbidden arcs count; 0 in --weights leaves it out."
+    if weight >= most:
+        return f"{path}: highest weight, {most:g}. Was this parser trained on these gold trees? Then fit to others."
+    return None
+
+
+def written_weight(weight: float) -> str:
+    """A weight as it is shown, used, and given to --weights."""
+    return f"{weight:.6g}"
 
 
 class WithGold(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from deptree_cli.cli.combining import (
     members_of,
     split_presets,
     with_gold_tree,
+    written_weight,
 )
 from deptree_cli.cli.job import Job, signed
 from deptree_cli.cli.params import INPUT
@@ -104,22 +106,28 @@ def combine(
     mixed = _is_mixture(method, members, fit)
     if not mixed and writing.fmt is not None:
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
-    space = _space(members, how)
+    used = checked_weights(weights, len(members), mixed)
+    space = _space(_with_weight(members, used), how)
     interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
 
-    def source() -> Source[Any, Any]:
-        items = Counted(read_members(members, conllu, gold))
-        prepare = Distributions(interpretation, tuple(each.layout for each in members))
+    def source(read: Sequence[Member]) -> Source[Any, Any]:
+        items = Counted(read_members(read, conllu, gold))
+        prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, how, space), conllu is not None)
 
-    used = _fitted(source(), mixed, run) if fit else checked_weights(weights, len(members), mixed)
     if fit:
+        used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
         members = members_of(scores, _layout(how))  # files are read once each time they are opened
-    last = {"weights": ",".join(f"{each:.6g}" for each in used), "fit": gold if fit else None}
+    last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
+    read, positive = source(_with_weight(members, used)), used[used > 0]
     if not mixed:
-        return _write_product(source(), used, run, last)
-    job = Job("combine", source(), run, writing.of_single_trees(), {"method": MIXTURE}, last)
-    return job.write(Mix(used))
+        return _write_product(read, positive, run, last)
+    return Job("combine", read, run, writing.of_single_trees(), {"method": MIXTURE}, last).write(Mix(positive))
+
+
+def _with_weight(members: Sequence[Member], weights: Float) -> list[Member]:
+    """The files whose weight is not 0: the others are not read."""
+    return list(compress(members, weights))
 
 
 def _layout(how: dict[str, Any]) -> Layout | None:
@@ -168,15 +176,14 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
     }
 
 
-def _fitted(source: Source[Any, Any], mixed: bool, run: RunOptions) -> Float:
-    """The weights that fit the gold trees; people hear of them."""
-    fit = Fit(mixed)
+def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
+    """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
         fit.add(each.members)
     if not run.quiet:
         for line in fit.lines():
             show(line)
-    return fit.found.weights
+    return [float(written_weight(each)) for each in fit.found.weights]
 
 
 def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:

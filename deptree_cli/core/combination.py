@@ -18,8 +18,14 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 
-# Where a fit of the mixture ends: the largest change of a weight, and how many steps it may take.
-STEADY, MOST_STEPS = 1e-9, 10_000
+# Of fitted weights of a product. Unbounded ones have no best values where a member's best trees are all gold, and at 0
+# a member's forbidden arcs would suddenly be allowed: they hold at any other weight.
+BOUNDS = (1e-9, 16.0)
+
+# A fit of a mixture ends so close to the highest mean log-likelihood, in nats, or after so many steps, each halved so
+# often; in Newton's, that weights sum to 1 counts for so many sentences' equations.
+CLOSE, MOST_STEPS, HALVINGS = 1e-12, 50, 30
+STIFF = 1e3
 
 
 class Shares(NamedTuple):
@@ -125,7 +131,7 @@ class Pooled(NamedTuple):
 
     Attributes:
         weights: (m,).
-        log_likelihood: of the gold trees under these, in nats.
+        log_likelihood: the mean over the gold trees under these, in nats.
         before: under equal weights.
     """
 
@@ -135,7 +141,7 @@ class Pooled(NamedTuple):
 
 
 def fit_product(sentences: Sequence[tuple[Sequence[ArcFactored], Heads]]) -> Pooled:
-    """The weights (m,), not negative, under which the product gives gold trees the highest probability.
+    """The weights (m,) within `BOUNDS` under which the product gives gold trees the highest probability.
 
     The log-likelihood is concave; its derivative by a weight is the member's score of the gold tree less what is
     expected of it under the product. L-BFGS-B; each evaluation takes the marginals of every sentence, O(n^3).
@@ -153,52 +159,76 @@ def fit_product(sentences: Sequence[tuple[Sequence[ArcFactored], Heads]]) -> Poo
         for members, heads in sentences:
             log_prob, slope = product_gradient(members, weights, heads)
             value, gradient = value - log_prob, gradient - slope
-        return value, gradient
+        return value / len(sentences), gradient / len(sentences)
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * size)
+    end = {"ftol": 1e-13, "gtol": 1e-8}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[BOUNDS] * size, options=end)
     return Pooled(found.x, -float(found.fun), -loss(start)[0])
 
 
 def product_gradient(members: Sequence[ArcFactored], weights: Float, heads: Heads) -> tuple[float, Float]:
     """The log-probability of a tree, (n,) heads, under the product, and its derivative by each weight, (m,).
 
-    Arcs that a member forbids are forbidden under any weights, so that both are continuous at 0.
+    Both are continuous in positive weights; at weight 0 a member's forbidden arcs are no longer forbidden.
     """
-    possible = np.logical_and.reduce([np.isfinite(each.log_scores) for each in members])
-    scores = [np.where(possible, each.log_scores, 0.0) for each in members]
-    pooled = np.where(possible, np.tensordot(weights, scores, axes=1), -np.inf)
-    found = ArcFactored(pooled, space=members[0].space, id=members[0].id)
-    marginals, words = found.marginals(), np.arange(1, found.n + 1)
-    slopes = [own[heads, words].sum() - (own * marginals).sum() for own in scores]
+    found = ArcFactored(product(members, weights), space=members[0].space, id=members[0].id)
+    marginals = found.marginals()
+    scores = [np.where(marginals > 0, each.log_scores, 0.0) for each in members]
+    slopes = [each.log_weights(heads) - (own * marginals).sum() for each, own in zip(members, scores, strict=True)]
     return found.log_prob(heads), np.array(slopes)
 
 
 def fit_mixture(log_probs: Float) -> Pooled:
-    """The weights (m,) of a mixture under which gold trees are most probable, by expectation maximisation.
+    """The weights (m,) of a mixture under which gold trees are most probable.
 
-    The log-likelihood is concave.
+    The log-likelihood is concave, so that none within the simplex is higher by more than its steepest slope. A step of
+    expectation maximisation never lowers it, but is short where members are alike; Newton's follows (Kim et al. 2020).
 
     Args:
-        log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible.
+        log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible, not under all.
     """
     size = log_probs.shape[1]
+    probs = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))
     start = weights = np.full(size, 1 / size)
     for _ in range(MOST_STEPS):
-        joint = _joint(log_probs, weights)
-        after = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)).mean(axis=0)
-        weights, change = after, np.abs(after - weights).max()
-        if change < STEADY:
+        slopes = (probs / (probs @ weights)[:, None]).mean(axis=0)
+        if slopes.max() - 1 < CLOSE:
             break
-    return Pooled(weights, _total(log_probs, weights), _total(log_probs, start))
+        weights = weights * slopes
+        weights = _uphill(probs, weights, _newton(probs / (probs @ weights)[:, None]))
+    return Pooled(weights, _mean(log_probs, weights), _mean(log_probs, start))
 
 
-def _joint(log_probs: Float, weights: Float) -> Float:
+def _newton(ratios: Float) -> Float:
+    """The maximum over the simplex, (m,), of what the likelihood is to second order.
+
+    Args:
+        ratios: (sentences, m), the probability of each gold tree under each member over that under the mixture.
+    """
+    from scipy.optimize import nnls
+
+    count, size = ratios.shape
+    sums = STIFF * np.sqrt(count)  # weighs the equation that weights sum to 1
+    equations = np.vstack([np.column_stack([ratios, np.full(count, 2.0)]), np.full(size + 1, sums)])
+    reduced = np.linalg.qr(equations).R
+    found = nnls(reduced[:, :-1], reduced[:, -1])[0]
+    return found / found.sum()
+
+
+def _uphill(probs: Float, weights: Float, target: Float) -> Float:
+    """Weights on the way to a target under which gold trees are more probable, halving it; the old ones if none are."""
     with np.errstate(divide="ignore"):
-        return log_probs + np.log(weights)
+        before = np.log(probs @ weights).sum()
+        for step in 0.5 ** np.arange(HALVINGS):
+            tried = weights + step * (target - weights)
+            if np.log(probs @ tried).sum() > before:
+                return tried
+    return weights
 
 
-def _total(log_probs: Float, weights: Float) -> float:
-    return float(np.logaddexp.reduce(_joint(log_probs, weights), axis=1).sum())
+def _mean(log_probs: Float, weights: Float) -> float:
+    with np.errstate(divide="ignore"):
+        return float(np.logaddexp.reduce(log_probs + np.log(weights), axis=1).mean())
 
 
 def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -31,9 +32,12 @@ def nonconformity(marginals: Float) -> Float:
 def threshold(scores: Float, coverage: float) -> float:
     """The score up to which heads are in the sets, from those of m gold heads, (m,): their ceil((m+1) coverage)-th.
 
-    It is 1, which leaves out no head, if there are too few words for such a coverage.
+    It is 1, which leaves out no head, if there are too few words for such a coverage, and 0, that of the most probable
+    heads, for a coverage of 0. Coverages count as the decimal numbers that they are written as.
     """
-    rank = math.ceil((len(scores) + 1) * coverage)
+    rank = math.ceil((len(scores) + 1) * Fraction(str(coverage)))
+    if rank == 0:
+        return 0.0
     return float(np.partition(scores, rank - 1)[rank - 1]) if rank <= len(scores) else 1.0
 
 

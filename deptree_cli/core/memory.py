@@ -6,6 +6,7 @@ Linux hands out addresses freely and ends a process that uses too many of them, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -42,10 +43,10 @@ def available() -> float:
 
 
 def _field(path: Path, name: str) -> float:
-    for line in path.read_text().splitlines():
-        if line.split()[0] == name:
-            return float(line.split()[1])
-    raise ValueError(name)
+    found = re.search(rf"^{name}[ \t]+(\d+)", path.read_text(), re.MULTILINE)
+    if found is None:
+        raise ValueError(name)
+    return float(found[1])
 
 
 def _shown(size: float) -> str:

@@ -2,7 +2,7 @@
 
 A signal may come in the middle of a kernel that runs for minutes, or of a library that swallows exceptions, so that
 `finally` is not enough. Whoever starts what must not be left behind registers how to undo it; whoever ends the process
-(`cli/endings.py`) calls `undo_everything` before.
+(`cli/signals.py`) calls `undo_everything` before.
 """
 
 from __future__ import annotations

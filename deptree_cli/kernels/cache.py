@@ -49,9 +49,12 @@ def packaged_folder() -> Path | None:
 
 
 def remove_oldest(folders: Iterable[Path]) -> None:
-    """Remove the folders of the oldest versions of something."""
-    versions = sorted(folders, key=lambda path: path.stat().st_mtime)
-    for folder in versions[:-VERSIONS]:
+    """Remove the folders of the oldest versions of something, as other processes may do at the same time."""
+    ages: dict[Path, float] = {}
+    for folder in folders:
+        with suppress(FileNotFoundError):  # another process was first
+            ages[folder] = folder.stat().st_mtime
+    for folder in sorted(ages, key=ages.__getitem__)[:-VERSIONS]:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -81,9 +81,9 @@ class TreeDistribution(BatchDistribution):
     first use: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In torch-struct these are properties too (its
     `partition` is `log_partition` here, its `topk` is `top_k`).
 
-    All sums are differentiable, twice where that makes sense, and computed in float64. Results have the precision of
-    the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a result is
-    infinite. Results are cached with their graphs. To call `backward` twice, retain the graph or make a new
+    All sums are differentiable in reverse mode, twice where that makes sense, and computed in float64. Results have the
+    precision of the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a
+    result is infinite. Results are cached with their graphs. To call `backward` twice, retain the graph or make a new
     distribution, as training loops do.
 
     Args:

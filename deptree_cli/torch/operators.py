@@ -103,6 +103,7 @@ def _apply(function: type[torch.autograd.Function], *given: Any) -> Any:
 class _Covariance(torch.autograd.Function):
     forward = staticmethod(sums.arc_covariance)
     setup_context = staticmethod(_remember_inputs)
+    vmap = jvp = staticmethod(sums.refuse)  # type: ignore[assignment]
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:
@@ -112,6 +113,7 @@ class _Covariance(torch.autograd.Function):
 class _Sums(torch.autograd.Function):
     forward = staticmethod(sums.log_partition_and_marginals)
     setup_context = staticmethod(_remember_marginals)
+    vmap = jvp = staticmethod(sums.refuse)  # type: ignore[assignment]
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:

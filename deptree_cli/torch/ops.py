@@ -29,8 +29,9 @@ def log_partition(
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
-    """Return the natural logarithm of the partition function of every sentence, (...,); differentiable twice.
+    """Return the natural logarithm of the partition function of every sentence, (...,).
 
+    It is differentiable twice, in reverse mode: by `torch.autograd` and `torch.func.grad`, not under `torch.func.vmap`.
     O(n^3) per sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs,
     in padding, in column 0 and on the diagonal.
 

@@ -6,6 +6,8 @@ own precision, or a precision of kernels. They return the scores' precision.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from torch import Tensor
 from deptree_cli.core.batches import sums
 from deptree_cli.core.batches.packed import Batch
 from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch.device import elimination
 from deptree_cli.torch.trees import check_lengths
@@ -57,8 +60,19 @@ def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> B
     return Batch(_array(log_scores), _array(lengths), SPACES.get(space), precision)
 
 
+def refuse(*_: object) -> NoReturn:
+    """Raise a DeptreeError: there are derivatives of one batch, in reverse mode."""
+    raise DeptreeError(
+        "sums over trees have no rules for torch.func.vmap and forward mode, and torch.func.hessian needs them",
+        "Leading dimensions make a batch; for a Hessian, call torch.autograd.functional.hessian(f, scores)",
+    )
+
+
 def _array(tensor: Tensor) -> Array:
-    array: Array = (tensor.detach() if tensor.is_cpu else tensor.detach().cpu()).numpy()
+    try:
+        array: Array = (tensor.detach() if tensor.is_cpu else tensor.detach().cpu()).numpy()
+    except RuntimeError:  # a tensor of vmap has no numbers of its own
+        refuse()
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 

@@ -122,3 +122,60 @@ def test_the_same_bytes_for_any_jobs_and_shards(done, hot, method: str) -> None:
     assert b"".join(each for pair in zip(*halves, strict=True) for each in pair) == b"".join(
         whole.splitlines(keepends=True)[len(header) :]
     )
+
+
+@pytest.fixture
+def doubter(put) -> str:
+    """Scores that like gold heads least, but allow every second word no others."""
+    gold = {each.id: each.record.known_heads for each in read(str(DATA / "scores.npz"), str(GOLD), preset="natasha")}
+    arrays = {}
+    for name, heads in gold.items():
+        scores = np.zeros((len(heads) + 1, len(heads) + 1))
+        scores[heads, np.arange(1, len(heads) + 1)] = -3
+        for word in range(2, len(heads) + 1, 2):
+            scores[np.arange(len(heads) + 1) != heads[word - 1], word] = -np.inf
+        arrays[name] = scores
+    np.savez("doubter.npz", **arrays)
+    return "doubter.npz:synjax"
+
+
+def mean_log_prob(rows) -> float:
+    return float(np.mean([row["log_prob"] for row in rows]))
+
+
+def test_what_a_fit_prints_is_what_score_says_of_the_product(done, hot, doubter) -> None:
+    """Also of a file whose scores are of no use: it has the lowest weight, and all that it forbids is forbidden."""
+    for other in (hot, doubter):
+        lines = done("combine", A, other, "--fit", "--gold", GOLD, "-o", "fit.npz").said
+        weights, _, printed = lines[0].partition(": mean log-probability of 8 gold trees ")
+        likelihood = float(printed.partition(",")[0])
+        assert mean_log_prob(done("score", "fit.npz", GOLD).rows) == pytest.approx(likelihood, abs=6e-5)
+        weights = weights.removeprefix("deptree: --weights ")
+        assert done("combine", A, other, "--weights", weights, "-o", "given.npz").code == 0
+        ours, theirs = np.load("fit.npz"), np.load("given.npz")
+        assert all((ours[name] == theirs[name]).all() for name in ours.files)
+    assert weights.endswith(",1e-09")
+    line = "deptree: doubter.npz: lowest weight, 1e-09. Only its forbidden arcs count; 0 in --weights leaves it out."
+    assert line in lines
+
+
+def test_a_fit_without_a_best_weight_ends_at_the_bound(done) -> None:
+    """The gold trees are the parser's own best ones: the more weight the better."""
+    done("decode", A.partition(":")[0], "--from", "natasha", *SENTENCES, "-o", "best.conllu")
+    lines = done("combine", A, "--fit", "--gold", "best.conllu", "-o", "fit.npz").said
+    assert lines[0].startswith("deptree: --weights 16: ")
+    assert lines[1].endswith("highest weight, 16. Was this parser trained on these gold trees? Then fit to others.")
+
+
+@pytest.mark.parametrize("method", ["product", "mixture"])
+def test_a_file_of_weight_0_is_left_out(done, doubter, method: str) -> None:
+    """A sentence in which it has no tree, and one that it lacks, do not end the run."""
+    arrays = dict(np.load("doubter.npz"))
+    arrays["en-1"][:] = -np.inf
+    del arrays["en-2"]
+    np.savez("doubter.npz", **arrays)
+    for weights, files in (("1,0", (A, doubter)), ("0,1", (doubter, A))):
+        found = done("combine", *files, "--method", method, "--weights", weights).out
+        alone = done("combine", A, "--method", method, "--weights", "1").out
+        lines = slice(method == "product", None)  # after the signature
+        assert found.splitlines()[lines] == alone.splitlines()[lines]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from deptree_cli.core.estimate import FUNCTIONALS
 from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.io.trees.base import SworNotes
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -187,6 +189,26 @@ def test_what_contradicts_itself_is_no_output_of_swor(deptree, done, put, change
     skipping = deptree("estimate", "draws.jsonl", "--on-error", "skip")
     assert (skipping.code, [row["sent_id"] for row in skipping.rows]) == (1, ["2"])
     assert "1 sentence skipped" in skipping.err
+
+
+# What stands beside trees, but for `tau` and `exhausted`, which are infinite and true where all trees were drawn.
+NOTES = ["sample", *(name for name in SworNotes._fields if name not in ("rank", "tau"))]
+ABSURD = {name: [*map(json.loads, ("NaN", "-Infinity", "true", "[]", "{}", '"x"', "-3", "1e300"))] for name in NOTES}
+ABSURD |= {"tau": [*ABSURD["sample"][:-1], 1e-300], "exhausted": [np.nan, [], {}, "x", -3]}
+ABSURD["log_prob"].remove(-3)
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_no_note_is_absurd(deptree, done, put, name):
+    """No numbers, infinite ones, truth values and other things beside a sentence's last tree, or beside all."""
+    rows = done("swor", DATA / "one.npy", "-k", 5, "--seed", 7, "--mass", 0.3).rows
+    assert name in rows[-1] | {"rank": 5}
+    for value, at in product(ABSURD[name], {len(rows) - 1, 0 if name in rows[0] else len(rows) - 1}):
+        changed = [row | {name: value} if number >= at else row for number, row in enumerate(rows)]
+        put("draws.jsonl", "".join(json.dumps(row) + "\n" for row in changed))
+        ran = deptree("estimate", "draws.jsonl")
+        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1), (value, at)
+        assert ran.err.startswith("deptree: draws.jsonl:")
 
 
 @pytest.mark.parametrize("line", ["oops", '{"sent_id": "1", "heads": [2, 1]}', '{"sent_id": "1", "heads": [9]}'])

@@ -35,6 +35,19 @@ def test_the_threshold_is_that_of_finite_samples(coverage: float, expected: floa
     assert threshold(np.arange(1.0, 10.0)[::-1], coverage) == expected
 
 
+def test_a_threshold_of_no_coverage_is_that_of_the_most_probable_heads() -> None:
+    assert threshold(np.array([0.1, 0.2, 0.9]), 0.0) == 0.0
+
+
+def test_ranks_are_those_of_decimal_numbers() -> None:
+    """100 times 0.07 is 7, and 7.000000000000001 as a float; of 9, 99, 999 and 9,999 scores, and all hundredths."""
+    for count in (9, 99, 999, 9999):
+        scores = np.arange(1.0, count + 1)
+        for hundredths in range(1, 100):
+            rank = -(-(count + 1) * hundredths // 100)
+            assert threshold(scores, hundredths / 100) == (rank if rank <= count else 1.0)
+
+
 def test_coverage_is_what_was_asked(graphs) -> None:
     """H0: words are exchangeable. 20 times thresholds of 100 sentences on 100 others: 12,000 words, with a standard
     error of the mean coverage of 0.005 at most (words of a sentence and thresholds included); within three of them."""

@@ -37,7 +37,17 @@ def test_what_the_system_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(memory, "_MACHINE", machine)
     monkeypatch.setattr(memory, "_GROUP", group)
     assert available() == math.inf
-    machine.write_text("MemTotal: 9000 kB\nMemFree: 100 kB\nMemAvailable: 2000 kB\n")
+    for text in (
+        "",
+        "\n\n",
+        "MemAvailable:\n",
+        "MemAvailable:\n2000 kB\n",
+        "MemAvailable: many kB\n",
+        "NotMemAvailable: 2 kB",
+    ):
+        machine.write_text(text)
+        assert available() == math.inf
+    machine.write_text("\nMemTotal: 9000 kB\n\nMemFree: 100 kB\nMemAvailable: 2000 kB\n")
     assert available() == 2_048_000
     (group / "memory.stat").write_text("anon 500000\nfile 3000000\n")
     for limit, expected in (("max", 2_048_000), ("1500000", 1_000_000), ("1e12", 2_048_000)):

@@ -123,6 +123,35 @@ def test_unknown_heads_count_for_calibration_only(graphs) -> None:
         by_likelihood([part])
 
 
+def test_impossible_gold_trees_have_no_likelihood(graphs) -> None:
+    """Their words still count for calibration; the fit is that to the others."""
+    possible = arcs(graphs)
+    scores = graphs.gaussian(4)
+    scores[0, 1] = scores[2, 1] = -np.inf
+    distribution, cycle = graphs.distribution(scores), np.array([2, 1, 0, 1], np.int32)
+    for heads in (np.array([0, 1, 1, 1], np.int32), cycle):
+        impossible = GoldArcs.of(distribution, heads)
+        both = ArcEvidence([*possible.sentences, impossible], possible.space)
+        assert both.likelihood(1.7) == possible.likelihood(1.7)
+        assert by_likelihood([both]) == by_likelihood([possible])
+        calibration = Calibration()
+        both.count(1.0, calibration)
+        assert calibration.words.sum() == 4 * len(both.sentences)
+
+
+@pytest.mark.parametrize("true", [1 / 14, 1 / 5, 5.0, 14.0])
+def test_temperatures_far_from_1_are_found(graphs, true: float) -> None:
+    """Within 1/16 and 16; gold trees are drawn from scores times that. The standard error of log T is about 0.08."""
+    sentences = [
+        GoldArcs(each.log_scores * true, each.heads, each.best, each.is_tree)
+        for each in arcs(graphs, seeds=range(150), n=6, true=1.0).sentences
+    ]
+    part = ArcEvidence(sentences, SPACES[0])
+    found, _ = by_likelihood([part])
+    assert abs(np.log(found / true)) < 0.35
+    assert by_calibration_error([part])[0] == pytest.approx(true, rel=0.5)
+
+
 def test_gold_that_is_always_best_wants_the_lowest_temperature(graphs) -> None:
     distribution = graphs.distribution(graphs.gaussian(4))
     part = ArcEvidence([GoldArcs.of(distribution, distribution.argmax())], distribution.space)

@@ -68,6 +68,17 @@ def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
     assert len([name for name in names if name.startswith("xoshiro_more-")]) == 10
 
 
+def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None:
+    """They are gone between the listing of a folder and the look at their age."""
+    folders = [tmp_path / str(age) for age in range(12)]
+    for age, folder in enumerate(folders):
+        if age % 4:
+            folder.mkdir()
+            os.utime(folder, (10**9 - age, 10**9 - age))
+    cache.remove_oldest(folders)
+    assert sorted(int(path.name) for path in tmp_path.iterdir()) == [1, 2, 3, 5, 6, 7, 9, 10]
+
+
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home in which the program has run."""

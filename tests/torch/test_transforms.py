@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from torch.autograd import forward_ad
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch import TreeDistribution, log_partition, losses, marginals
 
 SCORES = torch.randn(2, 5, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -52,10 +53,45 @@ def test_gradients_as_functions(name: str) -> None:
 @pytest.mark.parametrize("name", SUMS)
 def test_derivatives_forward_are_refused(name: str) -> None:
     """They are not there; a tangent that is lost without a word would be taken for 0."""
-    with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="forward mode AD"):
+    with forward_ad.dual_level(), pytest.raises(DeptreeError, match="forward mode"):
         SUMS[name](forward_ad.make_dual(SCORES, torch.ones_like(SCORES)))
-    with pytest.raises(NotImplementedError, match="forward mode AD"):
+    with pytest.raises(DeptreeError, match="forward mode"):
         torch.func.jvp(SUMS[name], (SCORES,), (torch.ones_like(SCORES),))
+
+
+def gradient(scores: Any) -> Any:
+    """That of log Z as a function, to be differentiated again."""
+    return torch.func.grad(SUMS["log Z"])(scores)
+
+
+MANY: dict[str, Callable[[], Any]] = {
+    "hessian": lambda: torch.func.hessian(SUMS["log Z"])(SCORES),
+    "reverse of a gradient": lambda: torch.func.jacrev(gradient)(SCORES),
+    "forward": lambda: torch.func.jacfwd(SUMS["log Z"])(SCORES),
+    "without gradients": lambda: torch.func.vmap(log_partition)(SCORES[None]),
+    "gradients": lambda: torch.func.vmap(gradient)(SCORES[None]),
+    "marginals": lambda: torch.func.vmap(marginals)(SCORES[None]),
+    "vectorised": lambda: torch.autograd.functional.hessian(SUMS["log Z"], SCORES, vectorize=True),
+    "losses": lambda: torch.func.hessian(SUMS["likelihood"])(SCORES),
+    "entropies": lambda: torch.func.vmap(lambda scores: TreeDistribution(scores).entropy())(SCORES[None]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's own, about what is slow there
+@pytest.mark.parametrize("name", MANY)
+def test_many_at_once_are_refused_in_one_line(name: str) -> None:
+    """And the line names what works."""
+    with pytest.raises(DeptreeError, match=r"no rules for torch\.func\.vmap.*torch\.autograd\.functional\.hessian"):
+        MANY[name]()
+
+
+def test_hessians() -> None:
+    """What the line names gives the covariance of each two arcs: it is symmetric, and each word has one head."""
+    found = torch.autograd.functional.hessian(log_partition, SCORES[0])
+    of_an_arc = torch.func.grad(lambda scores: gradient(scores)[0, 2, 1])(SCORES)[0]
+    torch.testing.assert_close(found[2, 1], of_an_arc, rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(found, found.permute(2, 3, 0, 1), rtol=1e-10, atol=1e-12)
+    assert found.sum(2).abs().max() < 1e-12
 
 
 @pytest.mark.parametrize("name", DRAWN)

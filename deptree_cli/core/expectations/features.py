@@ -6,6 +6,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations.base import FEATURES as FEATURE_ARRAY
 from deptree_cli.core.expectations.base import VECTOR, Input, arc_covariance
 from deptree_cli.core.scores import real_numbers
@@ -19,12 +20,12 @@ def expected(distribution: ArcFactored, features: Float) -> Float:
 
     (R,), for features (n+1, n+1, R): their T1.
     """
-    return np.tensordot(distribution.marginals(), real_numbers(features, "features"), axes=2)
+    return np.tensordot(distribution.marginals(), _of_trees(distribution, features), axes=2)
 
 
 def expected_gradient(distribution: ArcFactored, features: Float) -> Float:
     """Compute the covariance of each arc with each feature's sum, (R, n+1, n+1): O(R n^3)."""
-    by_feature = np.moveaxis(real_numbers(features, "features"), 2, 0)
+    by_feature = np.moveaxis(_of_trees(distribution, features), 2, 0)
     return np.array([arc_covariance(distribution, values) for values in by_feature])
 
 
@@ -33,7 +34,7 @@ def covariance(distribution: ArcFactored, features: Float) -> Float:
 
     (R, R), by R products with a Hessian (their T2^v): O(R n^3).
     """
-    return np.tensordot(expected_gradient(distribution, features), features, axes=2)
+    return np.tensordot(expected_gradient(distribution, features), _of_trees(distribution, features), axes=2)
 
 
 def generalised(distribution: ArcFactored, features: Float, target: Float) -> float:
@@ -45,9 +46,25 @@ def generalised(distribution: ArcFactored, features: Float, target: Float) -> fl
 def generalised_gradient(distribution: ArcFactored, features: Float, target: Float) -> Float:
     """Compute minus the covariance of each arc with distance . features: O(n^3), for it is one direction, not R."""
     distance = _distance(distribution, features, target)
-    return -arc_covariance(distribution, features @ distance)
+    return -arc_covariance(distribution, _of_trees(distribution, features) @ distance)
+
+
+def _of_trees(distribution: ArcFactored, features: Float) -> Float:
+    """The features (n+1, n+1, R) with 0 for arcs that no tree has, whatever stands there.
+
+    Raises:
+        DeptreeError: one of an arc that some tree has is not finite.
+    """
+    values = np.where(distribution.support[..., None], real_numbers(features, "features"), 0.0)
+    return _finite(values, "a feature of an arc that some tree has")
+
+
+def _finite(values: Float, what: str) -> Float:
+    if not np.isfinite(values).all():
+        raise DeptreeError(f"{what} is not a finite number", "Give finite ones")
+    return values
 
 
 def _distance(distribution: ArcFactored, features: Float, target: Float) -> Float:
     """What means of features exceed their targets by, (R,)."""
-    return expected(distribution, features) - real_numbers(target, "targets")
+    return expected(distribution, features) - _finite(real_numbers(target, "targets"), "a target")

@@ -105,7 +105,8 @@ class Walks(NamedTuple):
     ) -> None:
         """Walk the first trees, then the others unless many of those were abandoned."""
         for part in (slice(0, PROBE), slice(PROBE, None)):
-            if self.abandoned[:PROBE].mean() > 0.25:
+            first = self.abandoned[:PROBE]
+            if 4 * first.sum() > len(first):
                 self.abandoned[part] = True
             else:
                 self.by(walk, part, tables, bits, kernel_state(rng), budget, NOTHING_SPARE.copy())

@@ -119,7 +119,9 @@ def swor_notes(found: Mapping[str, Any]) -> SworNotes:
     """What `deptree swor` notes on a tree, and on all with the last; NaN for what is no number."""
     notes = SworNotes(*map(_number, map(found.get, SworNotes._fields)))
     exhausted = found.get("exhausted")  # on the last tree only
-    endless = exhausted in (True, "yes") or (exhausted in (False, "no") and notes.tau is None)
+    if exhausted not in (None, True, False, "yes", "no"):
+        return notes._replace(tau=math.nan)
+    endless = exhausted in (True, "yes") or (exhausted is not None and notes.tau is None)
     return notes._replace(tau=math.inf) if endless else notes
 
 
@@ -128,6 +130,6 @@ def _number(value: Any) -> float | None:
     if value is None:
         return None
     try:
-        return float(value) if isinstance(value, int | float | str) else math.nan
+        return float(value) if isinstance(value, int | float | str) and type(value) is not bool else math.nan
     except (ValueError, OverflowError):
         return math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -94,12 +95,15 @@ def _check_numbers(tree: GivenTree) -> None:
     log_prob, tau, since = tree.notes.log_prob, tree.notes.tau, tree.notes.since or 0.0
     if log_prob is None:
         raise _refused("log_prob is missing", tree)
-    if not log_prob <= 0:
+    if not -math.inf < log_prob <= 0:
         raise _refused("log_prob is not the logarithm of a probability", tree)
     if tau is not None and not tau > _SHORTEST:
         raise _refused("tau is not a time", tree)
     if tau is not None and not 0 <= since < tau:
         raise _refused("since is not a time before tau", tree)
+    for name, value in zip(tree.notes._fields, tree.notes, strict=True):
+        if value is not None and math.isnan(value):
+            raise _refused(f"{name} is not a number", tree)
 
 
 def _check_order(trees: Sequence[GivenTree]) -> None:
@@ -139,7 +143,7 @@ def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
 
 
 def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
-    """A number of each tree, NaN where it is missing or none."""
+    """A number of each tree, NaN where it is missing."""
     return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
 
 

@@ -19,8 +19,7 @@ class Problem(NamedTuple):
 
     weights: numbers (n+1, n+1), ``[head, dependent]``, columns shifted. log_weights, log_z: their logarithms, and that
     of their partition function. order: (n,) the words in the order in which their heads are chosen; rank:
-    (n+1,) the place of each word in it, of node 0 n. tables, bits: alias tables of the weights (`wilson.py`). whole:
-    the sentence's factors, a `Whole` of `cell_sampler.py`, in numbers of their own kind.
+    (n+1,) the place of each word in it, of node 0 n. tables, bits: alias tables of the weights (`wilson.py`).
     """
 
     single_root: bool

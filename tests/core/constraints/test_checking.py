@@ -67,6 +67,14 @@ def test_spans_and_rules_of_ones_own() -> None:
     assert broken(rules, spanned, HEADS, LABELS) == [Violation("long", 4, (4, 1)), Violation("spans", 3, (3, 4))]
 
 
+def test_every_word_too_many_is_a_place() -> None:
+    """Of three words of a stretch with their heads outside, of three subjects of a verb."""
+    spanned = Words((), WORDS.upos, WORDS.feats, spans=((1, 3),))
+    assert [each.words for each in broken(Ruleset("none", ()), spanned, [4, 4, 4, 0], LABELS)] == [(1, 2), (1, 3)]
+    found = places({"at-most-one": ["nsubj"]}, [4, 4, 4, 0], ["nsubj", "nsubj", "nsubj", "root"])
+    assert [each.words for each in found] == [(1, 2), (1, 3)]
+
+
 def test_what_is_not_known_breaks_nothing() -> None:
     """A word without a label has none of those that a rule names, `!these` neither; one without UPOS is left out."""
     assert not places({"mask": [{"label": ["!nsubj", "!root"]}]}, labels=["nsubj", "root", "", ""])

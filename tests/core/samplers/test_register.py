@@ -52,9 +52,10 @@ def test_every_tree_space_has_an_exact_default() -> None:
     assert [sampler.name for sampler in SAMPLERS if not sampler.exact] == ["wilson-rc"]
 
 
+@pytest.mark.filterwarnings("error")
 @EACH_SERVED
 def test_shape_and_type(sampler: Sampler, trees: TreeSpace, graphs) -> None:
-    for n, size in [(1, 3), (2, 1), (5, 100)]:
+    for n, size in [(1, 3), (2, 1), (5, 100), (5, 0)]:
         heads = sampler.draw(graphs.over(graphs.gaussian(n), trees), size, np.random.default_rng(1))
         assert heads.shape == (size, n)
         assert heads.dtype == np.int32
