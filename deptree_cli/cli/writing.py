@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.report import Table, show
 from deptree_cli.cli.sections import Decorator, writing_option
 from deptree_cli.io.conllu.splicing import DEPS
@@ -77,6 +78,7 @@ class Writing:
 
     def of_single_trees(self) -> Writing:
         """The same for one tree of each sentence, which keeps the sentence's name."""
+        check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")
         return replace(self, style=replace(self.style, sent_id_format="{id}"))
 
 

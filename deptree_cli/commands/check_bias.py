@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
+from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
@@ -103,7 +103,9 @@ def check_bias(
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     writing.encoder(run.output)  # raises for another suffix, before samples are read
-    if not samples:
+    if samples:
+        check_effect(["sampler", "size", "seed"], "trees to draw, but --samples FILE has them. Remove one")
+    else:
         sampler.check_serves(scores.how.space)
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     how = {"alpha": f"{alpha:g}", "samples": samples}

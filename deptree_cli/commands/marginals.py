@@ -10,8 +10,8 @@ import numpy as np
 
 from deptree_cli.cli.estimating import Estimating, Estimator, convergence
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import size_option
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.options import check_effect, size_option
+from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options, random_methods
 from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
@@ -109,6 +109,8 @@ def _size(size: int | None, need_trees: bool, pruning: PruningOptions) -> int | 
         )
     if size and not need_trees:
         raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
+    if not (need_trees or pruning.method.is_random):
+        check_effect(["seed"], f"{random_methods(by_merits=False)}, or rules that only whole trees decide")
     return (size or SIZE) if need_trees else None
 
 

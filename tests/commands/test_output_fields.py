@@ -96,8 +96,8 @@ convert {SCORES} --header
 convert {SCORES} --header {LABELS}
 dump natasha paragraphs.txt
 hpyp train treebank.conllu -m model.npz --iterations 2 --seed 1
-hpyp parse model.npz raw.conllu --seed 1
-hpyp parse model.npz raw.conllu --seed 1 --format jsonl --tags predict
+hpyp parse model.npz raw.conllu
+hpyp parse model.npz raw.conllu --format jsonl --tags predict
 hpyp parse model.npz raw.conllu -k 2 --seed 1
 hpyp parse model.npz raw.conllu -k 2 --seed 1 --format jsonl
 hpyp parse model.npz raw.conllu --gold raw_gold.conllu --scores s.npz --seed 1 --tags predict --json -o parsed.conllu

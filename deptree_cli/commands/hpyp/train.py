@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
 from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
@@ -200,9 +200,8 @@ def _check(options: TrainOptions) -> None:
         raise DeptreeError(problem, "Pass a file name with -m", place=options.model)
     if not path.absolute().parent.is_dir():
         raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
-    source = click.get_current_context().get_parameter_source("passes")
-    if source is ParameterSource.COMMANDLINE and not options.unlabelled:
-        raise click.UsageError("--passes needs --unlabelled.")
+    if not options.unlabelled:
+        check_effect(["passes"], "--unlabelled")
     if options.samples > 1 and options.unlabelled:
         raise click.UsageError(
             "--samples cannot be combined with --unlabelled: only the last state reads it. Remove one."

@@ -76,7 +76,7 @@ def test_damaged_tags_cost_next_to_nothing(done, model, put, tag: bytes, says: s
 @pytest.mark.parametrize("tag", [b"_", b"FOO"])
 def test_every_command_says_it_once(done, model, put, command: str, tag: bytes) -> None:
     name = put("some.conllu", changed(RAW.read_bytes(), tagged(tag, 30)))
-    ran = done("hpyp", command, model, name, "--particles", 5, "--seed", 1)
+    ran = done("hpyp", command, model, name, "--particles", 5)
     (line,) = [line for line in ran.said if "of 99 words in UPOS, with" in line]
     assert ": 4" in line
 
@@ -134,7 +134,7 @@ def test_too_many_are_an_error(deptree, model, put, command: str, change: Change
     assert re.match(
         r"deptree: odd\.conllu: " + (says if "no word" in says else f"the model does not know {says}"), ran.err
     )
-    again = deptree("hpyp", command, model, name, "--tags", "predict", "--seed", 1, "--particles", 5)
+    again = deptree("hpyp", command, model, name, "--tags", "predict", "--particles", 5)
     assert again.code == 0
     assert "UPOS" not in again.err
 
