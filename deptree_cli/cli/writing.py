@@ -162,7 +162,7 @@ def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Dec
     form: dict[str, Any] = {"type": click.Choice(names), "metavar": "FORMAT"}
     options = [writing_option("--format", "fmt", often=True, help=help_text, **form)]
     if tsv:
-        help_text = f"The same as --format {TSV.name}: a row for every token."
+        help_text = f"The same as --format {TSV.name}: a table."
         options.append(writing_option("--tsv", "as_tsv", is_flag=True, help=help_text))
 
     def build(*, fmt: str | None, header: bool | None, as_tsv: bool = False, **style: str) -> Writing:

@@ -50,6 +50,7 @@ decode {SCORES} --gold gold.conllu --report - -o trees.jsonl
 decode {SCORES} --mass 0.9
 decode {SCORES} --mass 0.9 {CONLLU}
 marginals {SCORES} {LABELS}
+marginals {SCORES} {LABELS} --above 0.5
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
 marginals {SCORES} --calibrated calibrated.json --head-sets

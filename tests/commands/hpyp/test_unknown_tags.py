@@ -235,7 +235,7 @@ def test_labels_that_the_model_does_not_know(done, model, put) -> None:
     assert (row["words"], row["labelled"]) == (99, 98)
     assert ran.said[-1].endswith("labels of --gold that the model does not know, which count as wrong: nsubj:odd 2")
     ran = done("hpyp", "perplexity", model, gold, "--particles", 5, "--seed", 1)
-    assert (ran.rows[0]["unseen_label"], ran.rows[0]["no_tree"]) == (1, 1)
+    assert (ran.rows[0]["left_out_unseen_label"], ran.rows[0]["left_out_no_tree"]) == (1, 1)
     assert "labels that the model does not know: nsubj:odd 2" in ran.said[-1]
 
 
@@ -249,5 +249,5 @@ def test_perplexity_counts_trees_without_a_joint_probability(done, model, put) -
     name = put("some.conllu", changed(GOLD.read_bytes(), tagged(b"_", 50)))
     (row,) = done("hpyp", "perplexity", model, name, "--particles", 1000, "--seed", 1).rows
     (clean,) = done("hpyp", "perplexity", model, GOLD, "--particles", 1000, "--seed", 1).rows
-    assert (row["unknown_tag"], row["trees"]) == (2, 10)
+    assert (row["left_out_unknown_tag"], row["trees"]) == (2, 10)
     assert row["evidence_bits"] < clean["evidence_bits"]  # two tags less to be surprised by
