@@ -146,7 +146,7 @@ def _sound(scored: Iterable[list[Scored | DeptreeError]], pipeline: Pipeline[Bat
     for batch in scored:
         for each in batch:
             if isinstance(each, DeptreeError):
-                pipeline.skip(each)
+                pipeline.skipped.add(each)
             else:
                 yield each
 
