@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import traceback
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from deptree_cli.cli.app import main
+
+# Seconds that a command gets before it is killed.
+PATIENCE = 120
 
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -42,6 +46,7 @@ def forked_on_terminal(arguments: Sequence[object], folder: Path, columns: int =
 def _run_here(command: list[str], folder: Path, columns: int) -> NoReturn:
     """Run a command with the streams that the system has given this process, and end."""
     status = 1
+    signal.alarm(PATIENCE)
     try:
         os.chdir(folder)
         os.environ.update(TERM="xterm", NO_COLOR="1", COLUMNS=str(columns))

@@ -191,7 +191,7 @@ class Mixed:
         if self.labels:
             row["deprels"] = self.labels
         row |= {"support": self.support.tolist(), "expected_attachment": float(self.support.mean())}
-        row["marginals"] = self.mixture.marginals.tolist()
+        row |= {"orient": "head-dep", "root": "first", "marginals": self.mixture.marginals.tolist()}
         errors = self.mixture.standard_errors
         return dump(row if errors is None else row | {"standard_errors": errors.tolist()})
 

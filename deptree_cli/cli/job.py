@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
 from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import show, talk
@@ -64,6 +65,8 @@ class Job(Generic[Read, Prepared]):
         self.encoder = writing.encoder(run.output, source.is_conllu)
         if self.encoder is CONLLU:
             source.check_words()
+        else:
+            check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
         self.pipeline = Pipeline(source, run, choose)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
         self._writing = writing

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
@@ -24,6 +25,19 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
         return seed
     mark_provenance(context, "seed")
     return secrets.randbits(32)
+
+
+def check_effect(names: Collection[str], needs: str) -> None:
+    """Raise for the first of these options on the command line, which has no effect there.
+
+    Args:
+        names: of the options' parameters.
+        needs: what an effect needs, for the message.
+    """
+    context = click.get_current_context()
+    for each in context.command.params:
+        if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{each.opts[0]} needs {needs}.")
 
 
 def positive(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:

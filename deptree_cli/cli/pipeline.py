@@ -9,11 +9,12 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.progress import progress
-from deptree_cli.cli.report import line_of, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.core.corpus import ordered_map
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import kernel_states, sentence_stream
 from deptree_cli.io.files.streams import is_at_hand
 
@@ -38,7 +39,7 @@ class Pipeline(Generic[Read, Prepared]):
         choose: which tasks are done, for commands that want some of them only.
 
     Attributes:
-        skipped: the names of what could not be used, where errors are skipped.
+        skipped: what could not be used, where errors are skipped.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Pipeline(Generic[Read, Prepared]):
         self._run = run
         self._choose = choose
         self._noticed: set[str] = set()
-        self.skipped: list[str] = []
+        self.skipped = Skipped(run.skip_errors, source.items.noun, run.verbose)
 
     def map(
         self, work: Work[Prepared, Result], seed: int | None = None, instead: Sequence[Result] = ()
@@ -75,7 +76,7 @@ class Pipeline(Generic[Read, Prepared]):
         with closing(ordered_map(step, tasks, run.engine, run.workers, is_at_hand)) as results:
             for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
                 if isinstance(result, DeptreeError):
-                    self.skip(result)
+                    self.skipped.add(result)
                     yield from instead
                     continue
                 while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
@@ -83,8 +84,7 @@ class Pipeline(Generic[Read, Prepared]):
                 yield result
         if (notice := self._last_notice()) and not run.quiet:
             talk(notice)
-        if self.skipped:
-            talk(f"{counted(len(self.skipped), source.noun)} skipped")
+        self.skipped.tell()
 
     def _tasks(self, notices: list[str]) -> Iterator[Numbered[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
@@ -108,17 +108,10 @@ class Pipeline(Generic[Read, Prepared]):
         notices += [line for line in notice.splitlines() if line not in self._noticed]
         self._noticed.update(notice.splitlines(), [notice])
 
-    def skip(self, error: DeptreeError) -> None:
-        """Name what cannot be used and go on, or raise the error where errors are not skipped."""
-        if not self._run.skip_errors:
-            raise error
-        self.skipped.append(error.sent_id)
-        talk(f"skipped: {line_of(error)}")
-
     @property
     def exit_code(self) -> int:
         """0, or 1 where something was skipped."""
-        return 1 if self.skipped else 0
+        return 1 if self.skipped.count else 0
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import entry_option, positive, seed_option
+from deptree_cli.cli.options import check_effect, entry_option, positive, seed_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
@@ -129,6 +128,8 @@ def pruning_options(by_merits: bool) -> Decorator[Any]:
         if method.by_merits and not by_merits:
             raise click.UsageError(f"--method {method.name} works on sentence pairs only. Choose another method.")
         _check(method, given)
+        if by_merits and not method.is_random:
+            check_effect(["seed"], random_methods(by_merits))
         if given["iterations"] is None and given["seconds"] is None:
             given["iterations"] = ITERATIONS
         return PruningOptions(method, Settings(**given), seed)
@@ -136,13 +137,16 @@ def pruning_options(by_merits: bool) -> Decorator[Any]:
     return bound("pruning", options, build, ("method", "seed", *_SETTINGS))
 
 
+def random_methods(by_merits: bool) -> str:
+    """Return the options of the methods that draw random numbers, those that need merits where there are some."""
+    return "--method " + " or ".join(each.name for each in METHODS if each.is_random and by_merits >= each.by_merits)
+
+
 def _check(method: Method, given: dict[str, Any]) -> None:
     """Raise for a setting on the command line that does not concern the method."""
-    source = click.get_current_context().get_parameter_source
     for name in given:
-        if name not in method.settings and source(name) is ParameterSource.COMMANDLINE:
-            methods = " or ".join(each.name for each in METHODS if name in each.settings)
-            raise click.UsageError(f"--{name.replace('_', '-')} needs --method {methods}.")
+        if name not in method.settings:
+            check_effect([name], "--method " + " or ".join(each.name for each in METHODS if name in each.settings))
 
 
 def methods(by_merits: bool) -> Listing:

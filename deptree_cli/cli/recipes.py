@@ -44,8 +44,8 @@ RECIPES: dict[str, list[str]] = {
     "hpyp train": ["hpyp train words.conllu -m other.npz --iterations 2 --seed 1"],
     "hpyp parse": [
         f"hpyp parse model.npz words.conllu {PARTICLES} --scores parsed.npz --gold words.conllu",
-        "hpyp parse model.npz words.conllu --beam 4 --seed 1",
-        "hpyp parse model.npz words.conllu --tags predict --seed 1",
+        "hpyp parse model.npz words.conllu --beam 4",
+        "hpyp parse model.npz words.conllu --tags predict",
         f"hpyp parse model.npz words.conllu -k 2 {PARTICLES}",
     ],
     "hpyp surprisal": [f"hpyp surprisal model.npz words.conllu {PARTICLES}"],

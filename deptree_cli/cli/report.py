@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
+from deptree_cli.cli.screen import width_of
 from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
 from deptree_cli.core.errors import DeptreeError
@@ -40,6 +41,10 @@ def _as_option(found: re.Match[str]) -> str:
     return OPTIONS.get(f"{name}={value}") or f"--{name.replace('_', '-')}{shown}"
 
 
+# Columns that no table takes.
+UNCUT = 1 << 20
+
+
 class Table(NamedTuple):
     """Rows under their headings; the first column is text, the others are right-aligned."""
 
@@ -51,7 +56,7 @@ class Table(NamedTuple):
 def show(said: Table | str, stream: TextIO | None = None) -> None:
     """Show a table on a stream, stderr by default, or say a line.
 
-    It is never wider than the terminal: where numbers would have to be cut for that, rows become records.
+    It is no wider than the terminal: if numbers would have to be cut for that, rows become records, which may be.
     """
     if isinstance(said, str):
         talk(said)
@@ -60,10 +65,12 @@ def show(said: Table | str, stream: TextIO | None = None) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    # Names come from files: what looks like markup in them is none.
-    console = Console(file=stream or sys.stderr, markup=False, emoji=False, soft_wrap=True)
+    stream = stream or sys.stderr
+    width = width_of(stream)
+    # Names come from files: what looks like markup in them is none. What is fitted here is not cut again.
+    console = Console(file=stream, markup=False, emoji=False, soft_wrap=True, width=UNCUT, height=1)
     texts = [[shown(cell) for cell in row] for row in said.rows]
-    found = fitted(said.columns, texts, console.width) or upright(said.columns, texts, console.width)
+    found = fitted(said.columns, texts, width) or upright(said.columns, texts, width)
     drawn = Drawn(box=SIMPLE_HEAD, padding=(0, found.gap - 1, 0, 0), show_header=bool(found.headings))
     for number, heading in enumerate(found.headings or ("", "")):
         drawn.add_column(heading, justify="right" if number else "left", no_wrap=True)
@@ -71,7 +78,7 @@ def show(said: Table | str, stream: TextIO | None = None) -> None:
         drawn.add_row(*row)
     clear_status()
     if said.title:
-        console.print(shortened(said.title, console.width), style="italic", highlight=False)
+        console.print(shortened(said.title, width), style="italic", highlight=False)
     console.print(drawn)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import NAME_OR_INPUT
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.record import Record
@@ -126,6 +127,7 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
     return [
         reading_option(
             "--rules",
+            type=NAME_OR_INPUT,
             metavar="ud|FILE",
             callback=_show,
             is_eager=True,
@@ -135,6 +137,7 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
         ),
         reading_option(
             "--constraints",
+            type=NAME_OR_INPUT,
             metavar="misc|FILE",
             often=bool(default),
             help=f"HeadIn, NotHead, DeprelIn and DeprelNot of words: in MISC of {sentences}, or in a file (.jsonl,"
@@ -142,6 +145,7 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
         ),
         reading_option(
             "--spans",
+            type=NAME_OR_INPUT,
             metavar="misc|FILE",
             often=bool(default),
             help="Spans of which one word has its head outside: mentions (Entity= in MISC), or a file (.jsonl, .tsv).",

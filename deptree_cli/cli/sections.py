@@ -12,7 +12,7 @@ import click
 from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_options_briefly, write_text
 from deptree_cli.cli.interpreting import compiled_or_not
-from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.cli.params import EMPTY_NAME, INPUT, OUTPUT, FileName
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
 from deptree_cli.core.errors import DeptreeError
@@ -52,6 +52,17 @@ class Option(click.Option):
         """The option and its help, as click shows them."""
         record = super().get_help_record(ctx)
         return (record[0], f"{record[1]}: {', '.join(self._names())}.") if record and self._names else record
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value in its type.
+
+        Raises:
+            click.BadParameter: it is an empty text, which would pass for no value.
+        """
+        if value == "" or (self.multiple and "" in (value or ())):
+            is_name = isinstance(self.type, FileName | click.Path)
+            raise click.BadParameter(EMPTY_NAME if is_name else "The value is empty.", ctx, self)
+        return super().type_cast_value(ctx, value)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know the older names too."""

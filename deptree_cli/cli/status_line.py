@@ -7,7 +7,6 @@ cursor when the process is killed.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from deptree_cli.cli.screen import width_of
 from deptree_cli.core.undo import undone_at_once
 
 
@@ -37,10 +37,9 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         """Draw it, in the place of whatever was drawn before."""
-        line = f"\r{text[: shutil.get_terminal_size().columns - 1]}\x1b[K"
         if not self.is_closed:
             self._shown = True
-            print(line, end="", file=sys.stderr, flush=True)
+            print(f"\r{text[: width_of(sys.stderr) - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Take it off the screen, until it is drawn again."""

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.report import Table, show
 from deptree_cli.cli.sections import Decorator, writing_option
 from deptree_cli.io.conllu.splicing import DEPS
@@ -77,6 +78,7 @@ class Writing:
 
     def of_single_trees(self) -> Writing:
         """The same for one tree of each sentence, which keeps the sentence's name."""
+        check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")
         return replace(self, style=replace(self.style, sent_id_format="{id}"))
 
 
@@ -160,7 +162,7 @@ def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Dec
     form: dict[str, Any] = {"type": click.Choice(names), "metavar": "FORMAT"}
     options = [writing_option("--format", "fmt", often=True, help=help_text, **form)]
     if tsv:
-        help_text = f"The same as --format {TSV.name}: a row for every token."
+        help_text = f"The same as --format {TSV.name}: a table."
         options.append(writing_option("--tsv", "as_tsv", is_flag=True, help=help_text))
 
     def build(*, fmt: str | None, header: bool | None, as_tsv: bool = False, **style: str) -> Writing:

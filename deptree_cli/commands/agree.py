@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.cli import agreement
 from deptree_cli.cli.agreement import Agreement, LabelAgreement, SentenceAgreement, SentenceTest, TwoFiles
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option
+from deptree_cli.cli.options import check_effect, seed_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
@@ -90,7 +90,7 @@ def agree(
 
     --test is a permutation test. Exit status: 0 no difference found, 1 found (or sentences were skipped), 2 unusable.
     """
-    _check(trees, per, test, scores, permutations, alpha)
+    _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
         return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
@@ -110,14 +110,12 @@ def _check(
     per: str | None,
     test: bool,
     scores: ScoreOptions | None,
-    permutations: int | None,
-    alpha: float | None,
 ) -> None:
     """Raise for options that do not go together."""
     if len(trees) < 2:
         raise click.UsageError("One file of trees: give two or more, A B.")
-    if not test and (permutations or alpha):
-        raise click.UsageError(f"{'--permutations' if permutations else '--alpha'} is for --test.")
+    if not test:
+        check_effect(["permutations", "alpha", "seed"], "--test")
     if scores and (test or per == LABEL):
         raise click.UsageError(f"--scores change nothing in {'--test' if test else '--per label'}. Remove one.")
     if test and per == LABEL:

@@ -11,14 +11,14 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
+from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import line_of, talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
@@ -103,18 +103,21 @@ def check_bias(
 ) -> int:
     """Test a sampler, or somebody else's samples, against the exact distribution."""
     writing.encoder(run.output)  # raises for another suffix, before samples are read
-    if not samples:
+    if samples:
+        check_effect(["sampler", "size", "seed"], "trees to draw, but --samples FILE has them. Remove one")
+    else:
         sampler.check_serves(scores.how.space)
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     how = {"alpha": f"{alpha:g}", "samples": samples}
-    name, source, skipped = (None if samples else sampler.name), scores.source(), 0
+    name, source = (None if samples else sampler.name), scores.source()
+    skipped = Skipped(run.skip_errors, "sample", run.verbose)
     work: Any = audit_trees if samples else AuditSampler(sampler, size)
     if samples:
-        source, skipped = _with_trees(source, samples, scores.how.layout, run)
+        source = _with_trees(source, samples, scores.how.layout, skipped)
     job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
     audits = Audits(name, alpha)
     job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
-    return audits.exit_code(len(job.pipeline.skipped) + skipped)
+    return audits.exit_code(job.pipeline.skipped.count + skipped.count)
 
 
 class Audits(Fold["Audited"]):
@@ -191,20 +194,11 @@ def audit_trees(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> Audite
     return Audited(given.sent_id, distribution.n, tally.audit())
 
 
-def _with_trees(source: Source[Any, Any], path: str, layout: Layout, run: RunOptions) -> tuple[Source[Any, Any], int]:
-    """The sentences with their trees, which may come in any order, and how many of these were skipped."""
-    skipped: list[str] = []
-
-    def skip(error: DeptreeError) -> None:
-        if not run.skip_errors:
-            raise error
-        skipped.append(error.sent_id)
-        talk(f"skipped: {line_of(error)}")
-
-    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skip)
-    if skipped:
-        talk(f"{counted(len(skipped), 'sample')} skipped")
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare)), len(skipped)
+def _with_trees(source: Source[Any, Any], path: str, layout: Layout, skipped: Skipped) -> Source[Any, Any]:
+    """The sentences with their trees, which may come in any order."""
+    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skipped.add)
+    skipped.tell()
+    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
 
 
 def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:

@@ -14,7 +14,7 @@ from deptree_cli.cli.calibrating import HeadCalibration
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, size_option
+from deptree_cli.cli.options import check_effect, entry_option, size_option
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
 from deptree_cli.cli.rule_options import KEPT
@@ -103,7 +103,9 @@ def decode(
     enough = _enough(mass, within, scores, method, labels_after)
     size = size or (MOST_RANKED if enough else None)
     _check(size, gold, report)
-    _check_rules(scores.how.constraints is not None, method, size, labels_after, relax)
+    _check_rules(scores.how.constraints is not None, method, size, labels_after)
+    if scores.how.labels is None:
+        check_effect(["labels_after"], "the names of labels: --labels FILE")
     scores = replace(scores, how=replace(scores.how, relax=relax, budget=budget))
     after = "after" if labels_after and scores.how.labels else None
     fields = {"budget": None if budget == BUDGET else budget, "relax": "yes" if relax else None}
@@ -143,14 +145,14 @@ def _enough(
     return enough
 
 
-def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_after: bool, relax: bool) -> None:
+def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_after: bool) -> None:
     """Raise for options that need rules, or that do not go with them."""
     if size and method.name != MST and not rules:
         raise click.UsageError(f"-k needs --method {MST}, but --method is {method.name}. Remove one, or add --rules.")
     if labels_after and rules:
         raise click.UsageError("--labels-after cannot be combined with rules, which need arcs with labels. Remove one.")
-    if relax and not rules:
-        raise click.UsageError("--relax needs rules to give up. Add --rules, --constraints or --spans.")
+    if not rules:
+        check_effect(["relax", "budget"], "rules: --rules, --constraints or --spans")
 
 
 @dataclass(frozen=True, eq=False)

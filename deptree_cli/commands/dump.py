@@ -12,7 +12,7 @@ import click
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import signed
-from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
@@ -84,7 +84,9 @@ _output_option = partial(option, type=OUTPUT)
     callback=lambda context, parameter, name: PARSERS.get(name),
 )
 @click.argument("path", metavar="[INPUT]", default=STDIN, type=INPUT)
-@option("--model", metavar="NAME", help="The parser's model, for all but natasha: a name or a path.")
+@option(
+    "--model", type=NAME_OR_INPUT, metavar="NAME", help="The parser's model, for all but natasha: a name or a path."
+)
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
 @option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
 @_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
@@ -144,7 +146,7 @@ def _sound(scored: Iterable[list[Scored | DeptreeError]], pipeline: Pipeline[Bat
     for batch in scored:
         for each in batch:
             if isinstance(each, DeptreeError):
-                pipeline.skip(each)
+                pipeline.skipped.add(each)
             else:
                 yield each
 

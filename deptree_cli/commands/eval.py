@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option
+from deptree_cli.cli.options import check_effect, seed_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
@@ -87,8 +87,8 @@ def eval(
     lexical = bool(gold) and lexical_scores.udtools_version() is not None
     names = (*attachment.METRICS, *(lexical_scores.METRICS if lexical else ()))
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
-    if kinds and not gold:
-        raise click.UsageError("--by needs gold trees: deptree eval GOLD SYSTEM --scores FILE --by ...")
+    if not gold:
+        check_effect(["by", "resamples", "seed"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
     missing = MISSING if gold and not lexical else ""
     settings = EvaluationSettings(systems, names, kinds, quote=quote, missing=missing, **how)
     source = _source(gold, systems, scores)

@@ -23,7 +23,7 @@ from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.features import features_of, vector
-from deptree_cli.io.scores.layout import from_head_dep
+from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 
@@ -135,6 +135,7 @@ class Quantities:
         if not np.isfinite(value).all():
             return row | {quantity.name: None, "reason": UNKNOWN if np.isnan(value).any() else INFINITE}
         if self.grad and quantity.gradient:
+            row |= layout_fields(sentence.interpretation.layout, sentence.record.scores.shape)
             row["gradient"] = _as_read(quantity.gradient(distribution, *inputs), sentence)
         if self.grad and quantity.gradient_other:
             row["gradient_other"] = _as_read(quantity.gradient_other(distribution, *inputs), sentence)

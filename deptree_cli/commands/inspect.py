@@ -121,7 +121,7 @@ def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
         "lowest_log_score": min(every("lowest")),
         "highest_log_score": max(every("highest")),
         "forbidden_arcs": sum(every("forbidden")),
-        "heads_normalised": all(every("normalised")),
+        "weights_sum_to_1": all(every("normalised")),
         "mean_best_head_probability": float(np.mean(every("best_head"))),
         "mean_entropy_per_word": float(np.mean(every("entropy"))),
         **_masses("single_root_mass", every("single_root_mass")),

@@ -21,7 +21,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
 
-SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass")
+SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_root_tree", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
 
 ITS_OWN_ONLY = "{}: no other sum is worked out"
@@ -36,8 +36,8 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over trees with one root
-    or more), single_root_mass (the share of the former in the latter), expected_trials (1 divided by that share: how
-    many trees Wilson-Reject samples for one with a single root) and projective_mass (the share of trees without
+    or more), single_root_mass (the share of the former in the latter), samples_per_single_root_tree (1 divided by that
+    share, as Wilson-Reject samples until a tree has a single root) and projective_mass (the share of trees without
     crossing arcs, among all single-root trees; among all trees with --multi-root). All are exact. With --projective
     the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
     then null, with a reason.
@@ -87,4 +87,6 @@ def _row(sent_id: str, n: int, sums: Partition, trees: TreeSpace) -> dict[str, A
     row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
         return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}
-    return row if row["expected_trials"] else row | {"reason": f"expected_trials is e^{sums.log_trials:.1f}"}
+    if row["samples_per_single_root_tree"] is None:
+        row["reason"] = f"samples_per_single_root_tree is e^{sums.log_trials:.1f}"
+    return row

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -65,7 +64,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     made_by = signature("report", fields)
     pipeline = Pipeline(_source(scores, samples), run)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
-    with Output(run.output) as out:  # before the work: whether it can be written
+    with Output(run.output, "a page") as out:  # before the work: whether it can be written
         doubts = Doubts()
         kept, total = _most_doubtful(doubts.counted(signed(results, made_by, run)), top)
         if not kept:
@@ -81,11 +80,9 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
 
 def _check_output(output: str | None) -> None:
-    """Raise for a suffix that promises something else, and for a terminal, which cannot show a page."""
+    """Raise for a suffix that promises something else."""
     if suffix_of(output) not in ("", ".html", ".htm"):
         raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
-    if output is None and sys.stdout is not None and sys.stdout.isatty():
-        raise DeptreeError("a terminal cannot show a page", "Name a file: -o report.html")
 
 
 def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import signed
-from deptree_cli.cli.options import seed_option, size_option
+from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import FloatRange
@@ -77,6 +77,8 @@ def show(
     """
     if heat_map:
         check_plot(heat_map)
+    if not size:
+        check_effect(["seed"], "-k: only samples are random")
     drawn = text or run.output or not heat_map
     form = _form(text, run.output)
     choose = ChosenSentence(wanted, scores.place, run.shard)

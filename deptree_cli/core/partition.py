@@ -51,7 +51,7 @@ class Partition(NamedTuple):
         return -self.log_single_root_mass
 
     @property
-    def expected_trials(self) -> float | None:
+    def samples_per_single_root_tree(self) -> float | None:
         """Z_T / Z_D, at least 1; None beyond the range of float64."""
         return math.exp(self.log_trials) if self.log_trials < LOG_LARGEST else None
 

@@ -97,7 +97,7 @@ def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(engine, j
         expected.append((parcel.sent_id, parcel.number**2, int(stream.integers(1 << 62))))
     pipeline = pipeline_of(MANY, opened, run_by(engine, jobs))
     assert list(pipeline.map(squared, 7)) == expected
-    assert (pipeline.skipped, pipeline.exit_code, said()) == ([], 0, [])
+    assert (pipeline.skipped.count, pipeline.exit_code, said()) == (0, 0, [])
     assert list(pipeline_of(MANY, opened, run_by(engine, jobs)).map(squared, 8)) != expected
 
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) ->
     for quiet in (False, True):
         pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
         assert [row[:2] for row in pipeline.map(squared, 7)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
-        assert (pipeline.skipped, pipeline.exit_code) == (["b", "p4", "p7"], 1)
+        assert (pipeline.skipped.count, pipeline.exit_code) == (3, 1)
         assert said() == [
             "deptree: skipped: the train (b): it was lost.",
             "deptree: skipped: parcels:4 (p4): it is locked. Find the key.",
@@ -137,7 +137,7 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said)
     nothing = ("nothing", 0, 0)
     pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
     numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
-    assert (numbers, pipeline.skipped) == ([1, 0, 4, 0, 25, 0, 64], ["b", "p4", "p7"])
+    assert (numbers, pipeline.skipped.count) == ([1, 0, 4, 0, 25, 0, 64], 3)
     with pytest.raises(DeptreeError, match="it was lost"):
         list(pipeline_of(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
 
@@ -160,18 +160,18 @@ def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before,
     with pytest.raises(DeptreeError) as caught:
         next(results)
     assert str(caught.value) == line
-    assert (pipeline.skipped, said()) == ([], [])
+    assert (pipeline.skipped.count, said()) == (0, [])
 
 
 def test_errors_may_be_skipped_by_the_command_too(said) -> None:
     """A batch whose work succeeds may hold something that failed."""
     pipeline = pipeline_of(parcels(1, 2), as_it_is, run_by(skip_errors=True))
     for number in pipeline.map(numbered):
-        pipeline.skip(DeptreeError("half of it", sent_id=f"{number}b"))
-    assert (pipeline.skipped, pipeline.exit_code) == (["1b", "2b"], 1)
+        pipeline.skipped.add(DeptreeError("half of it", sent_id=f"{number}b"))
+    assert (pipeline.skipped.count, pipeline.exit_code) == (2, 1)
     assert said()[-1] == "deptree: 2 sentences skipped"
     with pytest.raises(DeptreeError, match="half of it"):
-        pipeline_of(parcels(1), as_it_is, run_by()).skip(DeptreeError("half of it"))
+        pipeline_of(parcels(1), as_it_is, run_by()).skipped.add(DeptreeError("half of it"))
 
 
 @EVERY_WAY
@@ -253,3 +253,25 @@ def test_results_come_before_the_source_ends(engine) -> None:
     assert [next(results) for _ in range(20)] == list(range(1, 21))
     assert len(taken) <= (20 if engine is None else 200)
     results.close()
+
+
+def locked(times: int) -> list[Parcel]:
+    return [Parcel(f"p{number}", 10 * number + 4) for number in range(times)]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_ten_are_named_and_the_others_counted_by_kind(said, verbose: bool) -> None:
+    """Numbers do not make another kind; -v names all."""
+    source = [*locked(30), *(DeptreeError(f"it has {n} kg, not {n:,}.5") for n in range(1000, 1200)), Parcel("a", 1)]
+    pipeline = pipeline_of(source, opened, run_by(skip_errors=True, verbose=verbose))
+    assert len(list(pipeline.map(squared, 7))) == 1
+    *lines, last = said()
+    assert last == "deptree: 230 sentences skipped"
+    if verbose:
+        assert len(lines) == 230
+        return
+    assert [line.split(" (")[1].split(")")[0] for line in lines[:10]] == [f"p{number}" for number in range(10)]
+    assert lines[10:] == [
+        "deptree: skipped: 200 more (name all with -v): it has ... kg, not ....",
+        "deptree: skipped: 20 more (name all with -v): it is locked.",
+    ]

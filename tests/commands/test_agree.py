@@ -180,8 +180,8 @@ def test_an_error_takes_its_whole_sentence_along(deptree, put, annotated) -> Non
     [
         ((GOLD,), "give two or more"),
         ((GOLD, "no.conllu"), "no.conllu"),
-        ((GOLD, GOLD, "--permutations", 9), "--permutations is for --test"),
-        ((GOLD, GOLD, "--alpha", 0.1), "--alpha is for --test"),
+        ((GOLD, GOLD, "--permutations", 9), "--permutations needs --test"),
+        ((GOLD, GOLD, "--alpha", 0.1), "--alpha needs --test"),
         ((GOLD, GOLD, GOLD, "--test"), "--test compares two files of trees, but there are 3"),
         ((GOLD, GOLD, "--test", "--per", "label"), "--test does not look at labels"),
         ((GOLD, GOLD, "--test", "--scores", *SCORES), "--scores change nothing in --test"),

@@ -44,6 +44,15 @@ def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads
     assert "2 samples skipped" in ran.err
 
 
+def test_thousands_of_bad_samples_are_a_few_lines(deptree, put):
+    good = '{"sent_id": "1", "heads": [0, 1, 1]}\n'
+    put("s.jsonl", good + "".join(f'{{"sent_id": "{name}", "heads": [0]}}\n' for name in range(2, 2000)))
+    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip", "-q")
+    assert len(ran.said) == 12
+    assert ran.said[-2] == "deptree: skipped: 1,988 more (name all with -v): the scores have no such sentence."
+    assert ran.said[-1] == "deptree: 1998 samples skipped"
+
+
 def test_samples_of_no_sentence_are_skipped_too(deptree, put):
     lines = [json.dumps({"sent_id": name, "heads": [0, 0, 1]}) + "\n" for name in ("nowhere", "1")]
     put("s.jsonl", "".join(lines))

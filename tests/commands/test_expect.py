@@ -28,7 +28,7 @@ def test_every_quantity_with_gradient(done, entry):
     assert f"|expect|quantity:{name}|" in ran.signature
     shapes = {key: np.array(value).shape for key, value in np.load(DATA / "scores.npz").items()}
     for row in ran.rows:
-        assert list(row)[:4] == ["sent_id", "n", name, "gradient"]
+        assert list(row)[:6] == ["sent_id", "n", name, "orient", "root", "gradient"]
         gradient = np.array(row["gradient"])
         assert gradient.shape == shapes[row["sent_id"]]
         assert np.isfinite(gradient).all()

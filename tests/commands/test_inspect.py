@@ -55,7 +55,7 @@ def test_facts(done, exact):
     assert facts["lowest_log_score"] == min(np.nanmin(matrix) for matrix in matrices)
     assert facts["highest_log_score"] == max(np.nanmax(matrix) for matrix in matrices)
     assert facts["forbidden_arcs"] == 0
-    assert facts["heads_normalised"] is False
+    assert facts["weights_sum_to_1"] is False
     assert (facts["preset"], facts["root"], facts["scale"], facts["type"]) == ("natasha", "first", "log", "float32")
     for mass in ("single_root_mass", "projective_mass"):
         masses = [row[mass] for row in done("partition", *SCORES).rows]
@@ -73,10 +73,10 @@ def test_entropy_and_peakedness_of_one_sentence(done, exact, put):
 
 
 def test_normalised_heads_and_forbidden_arcs(done):
-    assert inspected(done, DATA / "one.npy")["heads_normalised"] is True
+    assert inspected(done, DATA / "one.npy")["weights_sum_to_1"] is True
     figure1 = inspected(done, DATA / "figure1.npy")
     assert figure1["forbidden_arcs"] == 3
-    assert figure1["heads_normalised"] is True
+    assert figure1["weights_sum_to_1"] is True
 
 
 def test_who_decided_the_orientation(done):

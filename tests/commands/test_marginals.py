@@ -33,7 +33,7 @@ def test_json_lines_are_exact(done, exact, options):
     single_root, temperature = "--multi-root" not in options, 3 if 3 in options else 1
     for sent_id in SMALL:
         expected = exact(sent_id, single_root=single_root, temperature=temperature).marginals()
-        assert list(rows[sent_id]) == ["sent_id", "n", "marginals"]
+        assert list(rows[sent_id]) == ["sent_id", "n", "orient", "root", "marginals"]
         assert rows[sent_id]["n"] == len(expected) - 1
         np.testing.assert_allclose(rows[sent_id]["marginals"], expected.T[1:], atol=1e-9)
 

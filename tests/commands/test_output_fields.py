@@ -50,6 +50,7 @@ decode {SCORES} --gold gold.conllu --report - -o trees.jsonl
 decode {SCORES} --mass 0.9
 decode {SCORES} --mass 0.9 {CONLLU}
 marginals {SCORES} {LABELS}
+marginals {SCORES} {LABELS} --above 0.5
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
 marginals {SCORES} --calibrated calibrated.json --head-sets
@@ -96,8 +97,8 @@ convert {SCORES} --header
 convert {SCORES} --header {LABELS}
 dump natasha paragraphs.txt
 hpyp train treebank.conllu -m model.npz --iterations 2 --seed 1
-hpyp parse model.npz raw.conllu --seed 1
-hpyp parse model.npz raw.conllu --seed 1 --format jsonl --tags predict
+hpyp parse model.npz raw.conllu
+hpyp parse model.npz raw.conllu --format jsonl --tags predict
 hpyp parse model.npz raw.conllu -k 2 --seed 1
 hpyp parse model.npz raw.conllu -k 2 --seed 1 --format jsonl
 hpyp parse model.npz raw.conllu --gold raw_gold.conllu --scores s.npz --seed 1 --tags predict --json -o parsed.conllu

@@ -9,7 +9,15 @@ import pytest
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIELDS = ["sent_id", "n", "log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass"]
+FIELDS = [
+    "sent_id",
+    "n",
+    "log_z",
+    "log_z_multi_root",
+    "single_root_mass",
+    "samples_per_single_root_tree",
+    "projective_mass",
+]
 
 
 def test_json_lines(done, golden):
@@ -34,7 +42,7 @@ def test_sums_are_exact(done, exact, temperature, projective):
         assert rows[sent_id]["log_z"] == pytest.approx(single, abs=1e-9)
         assert rows[sent_id]["log_z_multi_root"] == pytest.approx(multi, abs=1e-9)
         assert rows[sent_id]["single_root_mass"] == pytest.approx(np.exp(single - multi))
-        assert rows[sent_id]["expected_trials"] == pytest.approx(np.exp(multi - single))
+        assert rows[sent_id]["samples_per_single_root_tree"] == pytest.approx(np.exp(multi - single))
         assert rows[sent_id]["projective_mass"] == pytest.approx(np.exp(straight - every))
 
 
@@ -64,7 +72,7 @@ def test_no_single_root_tree(done, put):
     """Two words that attach to ROOT only: one spanning tree of weight 6, no dependency tree."""
     put("two.npy", np.array([[0, 2, 3], [0, 0, 0], [0, 0, 0.0]]))
     (row,) = done("partition", "two.npy", "--multi-root").rows
-    assert row["log_z"] is row["expected_trials"] is None
+    assert row["log_z"] is row["samples_per_single_root_tree"] is None
     assert row["log_z_multi_root"] == pytest.approx(np.log(6))
     assert row["single_root_mass"] == 0
     assert "no single-root tree" in row["reason"]
@@ -97,7 +105,7 @@ def test_numbers_are_finite_or_null_with_a_reason(done, put):
     (row,) = done("partition", "roots.npy", "--scale", "log").rows
     assert row["log_z"] == pytest.approx(1000 + np.log(9))
     assert row["log_z_multi_root"] == pytest.approx(3000)
-    assert row["expected_trials"] is None
+    assert row["samples_per_single_root_tree"] is None
     assert "e^1997.8" in row["reason"]
 
 

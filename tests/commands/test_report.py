@@ -78,7 +78,7 @@ def test_samples_and_labels_and_gold(done):
 def test_a_terminal_gets_no_page(terminal):
     code, shown = terminal("report", *SCORES, *GOLD)
     assert code == 2
-    assert "a terminal cannot show a page. Name a file: -o report.html." in shown
+    assert "a terminal cannot show a page. Name a file with -o" in shown
 
 
 def test_a_wrong_layout_is_suspected(done):

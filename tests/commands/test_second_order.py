@@ -49,7 +49,7 @@ def test_marginals(done, scores, exact, jobs) -> None:
 
 
 def test_partition(done, scores, exact) -> None:
-    sums = "log_z", "log_z_multi_root", "single_root_mass", "expected_trials", "projective_mass"
+    sums = "log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_root_tree", "projective_mass"
     first, second = done("partition", scores, *READING, "--projective").rows
     assert [first[name] for name in sums] == [pytest.approx(exact.log_partition), None, None, None, None]
     assert first["reason"] == "second-order scores: no other sum is worked out"

@@ -105,11 +105,22 @@ def texts(table: str) -> set[str]:
     return {part for part in parts if part not in IDS.values() and not is_cut_id(part) and part.strip("─")}
 
 
+def line_of(name: str) -> tuple[object, ...]:
+    """What a table is shown for, as it is typed."""
+    words, dashes, option = name.partition(" --")
+    return (*words.split(), *TABLES[name], *([f"--{option}"] if dashes else []))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_columns_are_no_width(terminal, work, name: str) -> None:
+    args = line_of(name)
+    assert table(terminal(*args, columns=0)[1]) == table(terminal(*args, columns=80)[1])
+
+
 @pytest.mark.parametrize("columns", [80, 60])
 @pytest.mark.parametrize("name", TABLES)
 def test_it_fits_and_nothing_but_ids_is_cut(terminal, work, name: str, columns: int) -> None:
-    words, dashes, option = name.partition(" --")
-    args = (*words.split(), *TABLES[name], *([f"--{option}"] if dashes else []))
+    args = line_of(name)
     found, wide = (table(terminal(*args, columns=each)[1]) for each in (columns, 400))
     assert len(wide.split()) > 10
     assert max(map(len, found.splitlines())) <= columns

@@ -34,7 +34,7 @@ def test_against_enumeration(trees: TreeSpace, n: int, scale: float, graphs) -> 
     roots = (multi.trees == 0).sum(axis=1)
     mass = np.exp(multi.log_probs[roots == 1]).sum()
     assert found.single_root_mass == pytest.approx(mass, rel=1e-11)
-    assert found.expected_trials == pytest.approx(1 / mass, rel=1e-11)
+    assert found.samples_per_single_root_tree == pytest.approx(1 / mass, rel=1e-11)
     assert found.log_trials == pytest.approx(-np.log(mass), abs=1e-11)
 
 
@@ -61,7 +61,7 @@ def test_projective_trees_with_several_roots_only() -> None:
         found = partition(TreeDistribution(weights, "weight", single_root=False).over(trees))
         assert found.projective_mass == pytest.approx(2 * 7 * 11 / ((2 + 3) * (5 * 11 + 5 * 13 + 7 * 11)))
     assert found.log_z is None
-    assert (found.single_root_mass, found.expected_trials) == (0.0, None)
+    assert (found.single_root_mass, found.samples_per_single_root_tree) == (0.0, None)
     assert found.log_z_multi_root == pytest.approx(math.log(2 * 7 * 11))
 
 
@@ -70,7 +70,7 @@ def test_spanning_trees_only() -> None:
     found = partition(star)
     assert found.log_z is None
     assert found.log_z_multi_root == pytest.approx(math.log(2))
-    assert (found.single_root_mass, found.log_trials, found.expected_trials) == (0.0, math.inf, None)
+    assert (found.single_root_mass, found.log_trials, found.samples_per_single_root_tree) == (0.0, math.inf, None)
     assert found.projective_mass == 1.0
 
 
@@ -81,7 +81,7 @@ def test_masses_beyond_float64(graphs) -> None:
     found = partition(graphs.distribution(log_scores))
     assert found.single_root_mass == 0.0
     assert found.log_trials == pytest.approx(1000.0, rel=0.01)
-    assert found.expected_trials is None
+    assert found.samples_per_single_root_tree is None
 
 
 def test_rounding_lifts_no_mass_above_1() -> None:
@@ -89,7 +89,7 @@ def test_rounding_lifts_no_mass_above_1() -> None:
     only = np.full((5, 5), -np.inf)
     only[[0, 1, 2, 3], [1, 2, 3, 4]] = 0.1, 0.7, -1e6, 0.3
     found = partition(TreeDistribution(only))
-    assert (found.log_single_root_mass, found.single_root_mass, found.expected_trials) == (0.0, 1.0, 1.0)
+    assert (found.log_single_root_mass, found.single_root_mass, found.samples_per_single_root_tree) == (0.0, 1.0, 1.0)
     assert (found.log_projective_mass, found.projective_mass) == (0.0, 1.0)
 
 

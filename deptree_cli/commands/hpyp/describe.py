@@ -65,7 +65,7 @@ def _summary(trained: Trained) -> dict[str, Any]:
         "oracle": had.oracle,
         "seed": had.seed,
         "sentences": had.sentences,
-        "projectivised": had.lifted,
+        "trees_made_projective": had.lifted,
         **text,
         "iterations": had.iterations,
         **({"samples": len(trained.states)} if trained.earlier else {}),

@@ -15,7 +15,7 @@ from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
+from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.parser_folds import ParserReport, ScoredWords, ScoresBeside
 from deptree_cli.cli.parser_options import ParserOptions, Sentence, parser_options
@@ -101,6 +101,10 @@ def parse(
     _check(beam, size, scores, kind, gold)
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot))
+    if not task.filters:
+        check_effect(["seed"], "-k, --scores or --plot: only a particle filter is random")
+    if beam and not task.filters:
+        check_effect(["particles"], "--scores or --plot, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
     source = parser.source(gold.of)

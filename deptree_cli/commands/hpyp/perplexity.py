@@ -36,12 +36,12 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
 
     With --tags given, sentences with trees (HEAD, DEPREL) also have joint_bits and joint_perplexity: of the words, the
     tags and the actions that build the tree. action_, tag_ and word_perplexity are those of its parts, per event (there
-    are two actions per word); action_bits_per_word, ... are what the parts add per word. lifted is the number of trees
-    in which crossing arcs were moved up.
+    are two actions per word); action_bits_per_word, ... are what the parts add per word. In
+    trees_made_projective trees, crossing arcs were moved up.
 
-    The joint numbers leave out and count sentences without a labelled tree with one root (no_tree), with a label that
-    the model never saw (unseen_label), and with a missing or unknown tag (unknown_tag). The evidence sums over such
-    tags.
+    The joint numbers leave out and count sentences without a labelled tree with one root (left_out_no_tree), with a
+    label that the model never saw (left_out_unseen_label), and with a missing or unknown tag (left_out_unknown_tag).
+    The evidence sums over such tags.
 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
     ...). Compare perplexities only if the same words are replaced by classes.

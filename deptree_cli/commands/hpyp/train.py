@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from deptree_cli.cli.earlier_model import check_overwriting, model_to_resume
 from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import line_of, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import command, option, reading_option, running_option
+from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.training_run import Talk, Targets, run_training
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.complete import Complete
 from deptree_cli.core.hpyp.defaults import SPACING
@@ -152,12 +153,12 @@ class TrainOptions:
 
 def _train(options: TrainOptions) -> int:
     _check(options)
-    skipped: list[str] = []
+    skipped = Skipped(options.on_error == "skip", "sentence", options.verbose)
     contexts = _contexts(options)
     complete = Complete(options.tags)
-    trees = _usable(read_treebank(options.treebank, options.tags), options, skipped, Annotated.check_trainable)
+    trees = _usable(read_treebank(options.treebank, options.tags), skipped, Annotated.check_trainable)
     treebank = list(complete.of(trees))
-    text = list(_usable(read_treebank(options.unlabelled, options.tags), options, skipped, Annotated.check_forms))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), skipped, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
@@ -182,9 +183,8 @@ def _train(options: TrainOptions) -> int:
     run_training(
         training, targets, options.model, partial(_signature, contexts, options), Talk(options.quiet, options.verbose)
     )
-    if skipped:
-        talk(f"{counted(len(skipped), 'sentence')} skipped")
-    return 1 if skipped else 0
+    skipped.tell()
+    return 1 if skipped.count else 0
 
 
 def _check(options: TrainOptions) -> None:
@@ -200,9 +200,8 @@ def _check(options: TrainOptions) -> None:
         raise DeptreeError(problem, "Pass a file name with -m", place=options.model)
     if not path.absolute().parent.is_dir():
         raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
-    source = click.get_current_context().get_parameter_source("passes")
-    if source is ParameterSource.COMMANDLINE and not options.unlabelled:
-        raise click.UsageError("--passes needs --unlabelled.")
+    if not options.unlabelled:
+        check_effect(["passes"], "--unlabelled")
     if options.samples > 1 and options.unlabelled:
         raise click.UsageError(
             "--samples cannot be combined with --unlabelled: only the last state reads it. Remove one."
@@ -225,11 +224,10 @@ def _contexts(options: TrainOptions) -> Contexts:
 
 def _usable(
     found: Iterable[Annotated | DeptreeError],
-    options: TrainOptions,
-    skipped: list[str],
+    skipped: Skipped,
     check: Callable[[Annotated], object],
 ) -> Iterator[Annotated]:
-    """The sentences that pass a check; names of the others are added to `skipped`, if errors are."""
+    """The sentences that pass a check."""
     for sentence in found:
         try:
             if isinstance(sentence, DeptreeError):
@@ -237,10 +235,7 @@ def _usable(
             check(sentence)
             yield sentence
         except DeptreeError as error:
-            if options.on_error == "fail":
-                raise
-            skipped.append(error.sent_id)
-            talk(f"skipped: {line_of(error)}")
+            skipped.add(error)
 
 
 def _seed(options: TrainOptions, before: Trained | None) -> int:

@@ -118,7 +118,8 @@ class Perplexity:
     def _joint_row(self) -> dict[str, Any]:
         """The joint probability of sentences with usable trees, and its parts, each per event and per word."""
         counts, trees = self.counts, self.counts["trees"]
-        row: dict[str, Any] = {"trees": trees, **{name: counts[name] for name in ("lifted", *get_args(Unscored))}}
+        row: dict[str, Any] = {"trees": trees, "trees_made_projective": counts["lifted"]}
+        row |= {f"left_out_{reason}": counts[reason] for reason in get_args(Unscored)}
         if not trees:
             return row
         total = float(self.joint.sum())

@@ -40,13 +40,20 @@ def encoder_of(name: str | None, output: str | None, names: Sequence[str], usual
         names: of those that there is a choice of.
 
     Raises:
-        DeptreeError: no suffix of these is like that.
+        DeptreeError: no suffix of these is like that, or that of another format than the one of the name.
     """
     suffix = suffix_of(output)
-    if name is not None or not suffix:
+    if not suffix:
         return next(each for each in encoders(names) if each.name == (name or usual))
     known = list(encoders(names, others=True))
     found = next((each for each in known if suffix in each.suffixes), None)
+    if name is not None:
+        if found is not None and found.name != name:
+            remedy = "Remove one, or name a file with another suffix"
+            raise DeptreeError(
+                f"{suffix} is the suffix of {found.name}, but the format is {name}", remedy, place=output or ""
+            )
+        return next(each for each in known if each.name == name)
     if found is None:
         suffixes = ", ".join(suffix for each in known for suffix in each.suffixes)
         remedy = f"Name a file with one of the suffixes {suffixes}, with .gz behind it to compress"

@@ -28,6 +28,9 @@ from deptree_cli.io.files.partial_files import beside, mark_alive
 
 STDOUT = "-"
 
+# What files of arrays hold, for a message.
+ARRAYS = "arrays"
+
 # A fixed date, so that the same results are the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -37,12 +40,16 @@ _LONGEST_NAME = 0xFFFF
 class Output:
     """Bytes to a file or, for None and `-`, to standard output; a context manager.
 
+    Args:
+        no_text: what the bytes are, if they are of no use on a terminal.
+
     Raises:
         DeptreeError: on entry if the file cannot be written there, later if the disk is full.
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, no_text: str = "") -> None:
         self._path = None if path in (None, STDOUT) else path
+        self._no_text = no_text
         # The file written beside and its final place; None when writing directly.
         self._rename: tuple[Path, Path] | None = None
         self._stream: BinaryIO | gzip.GzipFile
@@ -54,6 +61,9 @@ class Output:
             self._stream = _packing(self._file) if is_packed(self._path) else self._file
         except OSError as error:
             raise _unwritable(error, self._path) from None
+        if self._no_text and self._file.isatty():
+            self._discard()
+            raise DeptreeError(f"a terminal cannot show {self._no_text}", "Name a file with -o, or redirect: > FILE")
         return self
 
     def _opened(self, path: str) -> BinaryIO:
@@ -204,7 +214,7 @@ class NpzOutput:
     def __enter__(self) -> Self:
         with ExitStack() as opened:
             # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
-            sink = opened.enter_context(Output(self._path))
+            sink = opened.enter_context(Output(self._path, ARRAYS))
             self._zip = zipfile.ZipFile(sink, "w", self._method)  # type: ignore[call-overload]
             self._zip.comment = self._comment.encode()
             opened.push(self._close_zip)

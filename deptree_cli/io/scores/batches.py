@@ -57,6 +57,11 @@ class RaggedLayout:
         """What kernels take that lay out, or back."""
         return self.shapes, starts_of(self.shapes.prod(axis=1)), self.dep_head, self.root
 
+    def fields(self) -> list[dict[str, str]]:
+        """The `layout_fields` of each."""
+        root = next(name for name, number in ROOTS.items() if number == self.root)
+        return [{"orient": "dep-head" if each else "head-dep", "root": root} for each in self.dep_head.tolist()]
+
     def to_head_dep(self, values: Float, forbidden: float) -> Float:
         """Matrices as they were read, one after another, as ``[head, dependent]``."""
         found = np.empty(int(((self.lengths + 1) ** 2).sum()))

@@ -193,6 +193,12 @@ def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: 
     return np.ascontiguousarray(np.moveaxis(scores, -1, 0) if layout.labels == "first" and matrix.ndim == 3 else scores)
 
 
+def layout_fields(layout: Layout, shape: tuple[int, ...]) -> dict[str, str]:
+    """How `from_head_dep` lays out a matrix of that shape: fields for whoever reads it."""
+    rows, columns = layout.arcs(shape)
+    return {"orient": orientation(rows, columns, layout), "root": layout.root}
+
+
 def _root_moved(scores: Array, step: int) -> Array:
     """ROOT from the last place to the first (step 1) or back (-1), among the dependents too if it is one of them."""
     square = scores.shape[0] == scores.shape[1]

@@ -49,4 +49,4 @@ def sentences() -> list[Annotated]:
 @pytest.fixture
 def parsed(done, model):
     """Call with more arguments: what `deptree hpyp parse` says of `RAW`, with few particles."""
-    return lambda *args: done("hpyp", "parse", model, RAW, "--particles", 50, *args)
+    return lambda *args: done("hpyp", "parse", model, RAW, *(() if "--beam" in args else ("--particles", 50)), *args)

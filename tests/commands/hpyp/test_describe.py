@@ -14,7 +14,7 @@ def test_json(done, model: Path) -> None:
     symbols, had = trained.symbols, trained.progress
     assert row["signature"] == signature
     assert (row["tagset"], row["oracle"], row["seed"]) == ("upos", "static", 1)
-    assert (row["sentences"], row["projectivised"], row["iterations"]) == (194, 2, 4)
+    assert (row["sentences"], row["trees_made_projective"], row["iterations"]) == (194, 2, 4)
     assert (row["log_likelihood_first"], row["log_likelihood_last"]) == (had.log_likelihoods[0], had.log_likelihoods[3])
     assert row["words"] + row["word_classes"] == len(symbols.lexicon.vocabulary.symbols)
     assert row["word_classes"] == sum(word.startswith("UNK") for word in symbols.lexicon.vocabulary.symbols) > 5
@@ -64,7 +64,7 @@ def test_formats(done, model: Path, put) -> None:
 def test_a_terminal_gets_tables(terminal, model: Path) -> None:
     code, shown = terminal("hpyp", "describe", model)
     assert code == 0
-    for part in ("projectivised", "194", "rc(s1).t", "restaurants", "strength", "word"):
+    for part in ("trees_made_projective", "194", "rc(s1).t", "restaurants", "strength", "word"):
         assert part in shown
 
 

@@ -11,6 +11,9 @@ from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
 from tests.commands.hpyp.texts import RAW, blocks_of
 
+FEW = ("--particles", 20)
+SEED = (*FEW, "--seed", 3)
+
 
 def without_trees(data: bytes) -> bytes:
     """CoNLL-U without our comments, and with HEAD, DEPREL and DEPS blank."""
@@ -87,12 +90,14 @@ def test_samples_is_another_name(parsed) -> None:
     assert parsed("--samples", 2, "--seed", 1).out == parsed("-k", 2, "--seed", 1).out
 
 
-@pytest.mark.parametrize("how", [(), ("-k", 2), ("--beam", 2), ("--scores", "s.npz"), ("--scores", "s.jsonl", "-k", 2)])
+@pytest.mark.parametrize(
+    "how", [FEW, ("-k", 2, *SEED), ("--beam", 2), ("--scores", "s.npz", *SEED), ("--scores", "s.jsonl", "-k", 2, *SEED)]
+)
 def test_same_bytes_for_any_workers(done, model, tmp_path, monkeypatch, how: tuple[object, ...]) -> None:
     monkeypatch.chdir(tmp_path)
     found = set()
     for engine in ((), ("-j", 2), ("-j", 2, "--engine", "threads")):
-        ran = done("hpyp", "parse", model, RAW, "--particles", 20, *how, "--seed", 3, *engine)
+        ran = done("hpyp", "parse", model, RAW, *how, *engine)
         found.add((ran.out, *(path.read_bytes() for path in sorted(tmp_path.iterdir()))))
     assert len(found) == 1
 

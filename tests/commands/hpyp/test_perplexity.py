@@ -54,19 +54,19 @@ def test_predicted_tags_have_no_joint(row) -> None:
 
 def test_sentences_without_trees(row) -> None:
     found, with_trees = row(RAW), row(GOLD)
-    assert (found["trees"], found["no_tree"]) == (0, 12)
+    assert (found["trees"], found["left_out_no_tree"]) == (0, 12)
     assert found["evidence_bits"] == with_trees["evidence_bits"]
     assert "joint_bits" not in found
 
 
 def test_several_files_are_one_text(row) -> None:
     found = row(GOLD, RAW)
-    assert (found["sentences"], found["trees"], found["no_tree"]) == (24, 12, 12)
+    assert (found["sentences"], found["trees"], found["left_out_no_tree"]) == (24, 12, 12)
 
 
 def test_a_label_that_was_never_seen(row, put) -> None:
     name = put("odd.conllu", GOLD.read_bytes().replace(b"\tnsubj\t", b"\tnsubj:odd\t", 1))
-    assert (row(name)["unseen_label"], row(name)["trees"]) == (1, 11)
+    assert (row(name)["left_out_unseen_label"], row(name)["trees"]) == (1, 11)
 
 
 def test_words_in_place_of_which_classes_are_predicted(row, put, parser) -> None:

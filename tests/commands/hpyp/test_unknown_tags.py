@@ -76,7 +76,7 @@ def test_damaged_tags_cost_next_to_nothing(done, model, put, tag: bytes, says: s
 @pytest.mark.parametrize("tag", [b"_", b"FOO"])
 def test_every_command_says_it_once(done, model, put, command: str, tag: bytes) -> None:
     name = put("some.conllu", changed(RAW.read_bytes(), tagged(tag, 30)))
-    ran = done("hpyp", command, model, name, "--particles", 5, "--seed", 1)
+    ran = done("hpyp", command, model, name, "--particles", 5)
     (line,) = [line for line in ran.said if "of 99 words in UPOS, with" in line]
     assert ": 4" in line
 
@@ -134,7 +134,7 @@ def test_too_many_are_an_error(deptree, model, put, command: str, change: Change
     assert re.match(
         r"deptree: odd\.conllu: " + (says if "no word" in says else f"the model does not know {says}"), ran.err
     )
-    again = deptree("hpyp", command, model, name, "--tags", "predict", "--seed", 1, "--particles", 5)
+    again = deptree("hpyp", command, model, name, "--tags", "predict", "--particles", 5)
     assert again.code == 0
     assert "UPOS" not in again.err
 
@@ -235,7 +235,7 @@ def test_labels_that_the_model_does_not_know(done, model, put) -> None:
     assert (row["words"], row["labelled"]) == (99, 98)
     assert ran.said[-1].endswith("labels of --gold that the model does not know, which count as wrong: nsubj:odd 2")
     ran = done("hpyp", "perplexity", model, gold, "--particles", 5, "--seed", 1)
-    assert (ran.rows[0]["unseen_label"], ran.rows[0]["no_tree"]) == (1, 1)
+    assert (ran.rows[0]["left_out_unseen_label"], ran.rows[0]["left_out_no_tree"]) == (1, 1)
     assert "labels that the model does not know: nsubj:odd 2" in ran.said[-1]
 
 
@@ -249,5 +249,5 @@ def test_perplexity_counts_trees_without_a_joint_probability(done, model, put) -
     name = put("some.conllu", changed(GOLD.read_bytes(), tagged(b"_", 50)))
     (row,) = done("hpyp", "perplexity", model, name, "--particles", 1000, "--seed", 1).rows
     (clean,) = done("hpyp", "perplexity", model, GOLD, "--particles", 1000, "--seed", 1).rows
-    assert (row["unknown_tag"], row["trees"]) == (2, 10)
+    assert (row["left_out_unknown_tag"], row["trees"]) == (2, 10)
     assert row["evidence_bits"] < clean["evidence_bits"]  # two tags less to be surprised by

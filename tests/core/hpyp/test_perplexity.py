@@ -58,7 +58,12 @@ def test_bits_and_perplexities() -> None:
     assert row["evidence_bits"] == 36
     assert row["evidence_error"] == pytest.approx(0.3)
     assert row["evidence_perplexity"] == pytest.approx(2 ** (36 / 12))
-    assert [row[name] for name in ("trees", "lifted", "no_tree", "unseen_label")] == [2, 1, 1, 1]
+    assert [row[name] for name in ("trees", "trees_made_projective", "left_out_no_tree", "left_out_unseen_label")] == [
+        2,
+        1,
+        1,
+        1,
+    ]
     assert row["joint_bits"] == 20
     assert row["joint_perplexity"] == pytest.approx(2 ** (20 / 6))
     assert [row[f"{part}_bits"] for part in PARTS] == [8, 4, 8]

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.output import Output, npy_of
+from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
@@ -70,7 +70,7 @@ def open_npy(file: Input) -> AbstractContextManager[Arrays]:
 @contextmanager
 def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write one array after another, as `numpy.save` would write each."""
-    with Output(path) as out:
+    with Output(path, ARRAYS) as out:
 
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             if beside:

@@ -15,7 +15,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.output import ARRAYS, Output
 from deptree_cli.io.files.streams import Input, path_of
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Write
@@ -183,7 +183,7 @@ def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Wr
             raise DeptreeError("safetensors cannot hold two sentences of one name", remedy, sent_id=sent_id)
         tensors[key] = np.ascontiguousarray(scores)
 
-    with Output(path) as out:
+    with Output(path, ARRAYS) as out:
         yield write
         order = {_ORDER: json.dumps(list(tensors), ensure_ascii=False)} if meta.ordered else {}
         for part in _sorted(save(tensors, {_TEXT: meta.text()} | order)):

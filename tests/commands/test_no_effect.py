@@ -1,0 +1,109 @@
+"""An option that would have no effect is refused, and says what it needs; so are formats that cannot be shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
+from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
+from tests.every_command import COMMANDS, command
+
+DATA = Path(__file__).parents[2] / "sample_data"
+SCORES = (DATA / "scores.npz", "--from", "natasha")
+GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+BITEXT = (DATA / "bitext.npz",)
+
+# Commands with --seed that draw random numbers in any case, and what the others do without.
+RANDOM = {"sample", "swor", "diff", "hpyp train", "hpyp surprisal", "hpyp perplexity", "hpyp generate"}
+NOT_RANDOM = {
+    "marginals": SCORES,
+    "agree": (GOLD, GOLD),
+    "check-bias": (*SCORES, "--samples", "samples.jsonl"),
+    "eval": (GOLD, "--scores", *SCORES),
+    "show": SCORES,
+    "hpyp parse": ("m.npz", GOLD),
+    "bitext align": BITEXT,
+    "bitext expectations": BITEXT,
+    "bitext show": BITEXT,
+}
+
+NO_EFFECT = [
+    ("check-bias", (*NOT_RANDOM["check-bias"], "--sampler", "wilson-rc"), "--sampler needs trees to draw"),
+    ("check-bias", (*NOT_RANDOM["check-bias"], "-k", "50"), "-k needs trees to draw"),
+    ("agree", (GOLD, GOLD, "--alpha", "0.1"), "--alpha needs --test"),
+    ("eval", (GOLD, "--scores", *SCORES, "--resamples", "9"), "--resamples needs gold trees"),
+    ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --scores or --plot"),
+    ("decode", (*SCORES, "--budget", "7"), "--budget needs rules"),
+    ("decode", (*SCORES, "--labels-after"), "--labels-after needs the names of labels"),
+    ("decode", (*SCORES, *SENTENCES, "--sent-id-format", "{id}/{k}"), "--sent-id-format needs -k"),
+    ("sample", (*SCORES, "--deps", "keep"), "--deps needs --format conllu, but the output is jsonl"),
+    ("swor", (*SCORES, "--sent-id-format", "{id}-{k}"), "--sent-id-format needs --format conllu"),
+]
+
+
+def options(name: str) -> dict[str, click.Parameter]:
+    return {opt: each for each in command(name).params for opt in each.opts}
+
+
+def test_every_command_with_a_seed_is_here() -> None:
+    assert {name for name in COMMANDS if "--seed" in options(name)} == RANDOM | NOT_RANDOM.keys()
+
+
+@pytest.mark.parametrize("name", NOT_RANDOM)
+def test_a_seed_of_what_is_not_random_is_refused(deptree, name: str) -> None:
+    ran = deptree(*name.split(), *NOT_RANDOM[name], "--seed", 1)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "--seed needs " in ran.err
+
+
+@pytest.mark.parametrize(("name", "args", "says"), NO_EFFECT, ids=lambda each: each if isinstance(each, str) else "")
+def test_others_are_refused_too(deptree, name: str, args, says: str) -> None:
+    ran = deptree(*name.split(), *args)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert says in ran.err
+
+
+def test_defaults_of_a_file_are_for_whatever_they_concern(done, put) -> None:
+    put("deptree.toml", "seed = 3\n[decode]\nbudget = 7\n")
+    done("marginals", *SCORES)
+    done("decode", *SCORES)
+
+
+FORMATS = [each.name for each in (CONLLU, JSONL, TSV, PHARAOH)] + [ARRAYS]
+
+
+@pytest.mark.parametrize("asked", [each.name for each in encoders(FORMATS)])
+def test_a_suffix_of_another_format_is_refused(deptree, asked: str) -> None:
+    for each in encoders(FORMATS):
+        for suffix in each.suffixes:
+            if each.name == asked:
+                assert encoder_of(asked, f"x{suffix}.gz", FORMATS, "").name == asked
+                continue
+            with pytest.raises(Exception, match=rf"x{suffix}: {suffix} is the suffix of {each.name}, but .* {asked}"):
+                encoder_of(asked, f"x{suffix}", FORMATS, "")
+    assert encoder_of(asked, "x.out", FORMATS, "").name == asked
+
+
+WRITES_ARRAYS = {
+    "sample": SCORES,
+    "marginals": SCORES,
+    "decode": SCORES,
+    "combine": (*2 * (f"{DATA / 'scores.npz'}:natasha",), "--method", "mixture"),
+    "bitext expectations": BITEXT,
+}
+
+
+def test_every_command_that_writes_arrays_is_here() -> None:
+    formats = {name: getattr(options(name).get("--format"), "type", None) for name in COMMANDS}
+    assert {name for name, found in formats.items() if "npz" in getattr(found, "choices", ())} == WRITES_ARRAYS.keys()
+
+
+@pytest.mark.parametrize("fmt", [each.name for each in encoders([ARRAYS])])
+@pytest.mark.parametrize("name", WRITES_ARRAYS)
+def test_a_terminal_gets_no_bytes(terminal, name: str, fmt: str) -> None:
+    code, shown = terminal(*name.split(), *WRITES_ARRAYS[name], "--format", fmt)
+    assert code == 2
+    assert shown.splitlines() == ["deptree: a terminal cannot show arrays. Name a file with -o, or redirect: > FILE."]
