@@ -36,7 +36,7 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
-Write = Callable[[Scored], None]
+Write = Callable[[Scored], object]
 
 HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 

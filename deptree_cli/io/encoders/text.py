@@ -9,6 +9,7 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import BOM, separator
+from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
@@ -32,8 +33,9 @@ def _conllu(path: str | None, page: Page) -> Iterator[Write]:
         signature = "" if page.header is False else page.signature
         before: bytes | None = None
 
-        def write(chunk: bytes) -> None:
+        def write(written: bytes | Spliced) -> None:
             nonlocal signature, before
+            chunk = written.data if isinstance(written, Spliced) else written
             if before is not None:
                 chunk = before + chunk.removeprefix(BOM)
             out.write(_with_generator(chunk, signature) if signature else chunk)
