@@ -30,7 +30,7 @@ from deptree_cli.core.combination import (
 from deptree_cli.core.dtypes import Array, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.splicing import Deprels
+from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.members import Member, Members, is_of_trees
@@ -195,7 +195,7 @@ class Mixed:
         errors = self.mixture.standard_errors
         return dump(row if errors is None else row | {"standard_errors": errors.tolist()})
 
-    def to_conllu(self, style: Style) -> bytes:
+    def to_conllu(self, style: Style) -> Spliced:
         """The sentence with the consensus tree, and HeadProb in MISC."""
         labels = self.labels
         deprels = Deprels(tuple(labels), np.arange(len(labels), dtype=np.int32)[None]) if labels else None

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.options import check_effect
+from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
 from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import show, talk
@@ -18,6 +19,7 @@ from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import Page, Sheet, Write
 from deptree_cli.io.encoders.text import CONLLU
@@ -89,20 +91,22 @@ class Job(Generic[Read, Prepared]):
             report: where the findings go; results are not written if they have no place then.
         """
         report = report or GoldReport()
-        silent = report.takes_output(self.run)
+        silent, own = report.takes_output(self.run), OwnAnnotation()
         encoded = self._encoded(work, None if silent else self.encoder.encode, folds)
         instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
         with report.opened(self.signature if self._writing.header else "") as tell:
             with self._open(sheet, silent) as write:
                 for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
                     add(folds, counts)
+                    if isinstance(data, Spliced):
+                        own.add(data)
                     if data is not None:
                         write(data)
                 for fold in folds:
                     fold.check()
             for fold in folds:
                 tell(fold.rows())
-        self._conclude(folds, report)
+        self._conclude([*folds, own], report)
         return self.pipeline.exit_code
 
     def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:

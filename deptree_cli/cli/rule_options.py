@@ -66,31 +66,33 @@ NO_RULES = RuleOptions()
 KEPT = ""
 
 
-def left_out(constraints: Constraints) -> str:
-    """What there is to say of rules that only a tree decides where they are not kept."""
+def check_arcs_decide(constraints: Constraints) -> None:
+    """Raise for rules that only a tree decides, where only those are kept that single arcs decide."""
     rules, count = constraints.rules, len(constraints.rules.tree_rules)
     left = [f"{count} of {counted(len(rules.rules), 'rule')} of {rules.name}"] if count else []
     left += ["the spans"] if constraints.spans else []
-    return f"this command leaves out what only whole trees decide: {' and '.join(left)}" if left else ""
+    if left:
+        problem = f"this command keeps rules about single arcs, and only whole trees decide {' and '.join(left)}"
+        raise DeptreeError(problem, "Leave these out (--rules show prints ours), or use decode, sample or marginals")
 
 
 def with_rules_told(
     records: Iterable[Record | DeptreeError],
     constraints: Constraints,
     labels: tuple[str, ...] | None,
-    of_tree_rules: str | None = None,
+    of_tree_rules: str,
 ) -> Iterator[Record | DeptreeError]:
     """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
     sentence, and what becomes of rules that only a tree decides.
 
     Args:
-        of_tree_rules: what to tell of these; None: that they are left out.
+        of_tree_rules: what to tell of these, or nothing.
     """
-    always, idle = left_out(constraints) if of_tree_rules is None else of_tree_rules, None
+    idle = None
     for record in records:
         if isinstance(record, Record):
             idle = _idle(record, constraints, labels) if idle is None else idle
-            record = replace(record, notice="\n".join(filter(None, [record.notice, idle, always])))
+            record = replace(record, notice="\n".join(filter(None, [record.notice, idle, of_tree_rules])))
         yield record
 
 

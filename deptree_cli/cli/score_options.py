@@ -11,7 +11,7 @@ import click
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import NO_RULES, RuleOptions, rule_options, with_rules_told
+from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
@@ -94,12 +94,14 @@ class ScoreOptions:
         """The sentences, to be read once.
 
         Args:
-            of_tree_rules: what to tell the user of rules that only a tree decides, if there are some: `KEPT`, a line,
-                or None for commands that leave them out, which is told.
+            of_tree_rules: what to tell the user of rules that only a tree decides, if there are some: `KEPT` or a line;
+                None for commands that cannot keep them.
 
         Raises:
-            DeptreeError: there are several score files for a command that compares two.
+            DeptreeError: there are rules that the command cannot keep, or several score files where two are compared.
         """
+        if of_tree_rules is None and self.how.constraints is not None:
+            check_arcs_decide(self.how.constraints)
         if any((each.conllu or each.gold) for each in self.files):
             from deptree_cli.kernels.flags import start_quickly
 
@@ -108,7 +110,7 @@ class ScoreOptions:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
         unmet = UnmetSentences(self.how.constraints)
-        records = unmet.watched(self._with_notices(reading, of_tree_rules))
+        records = unmet.watched(self._with_notices(reading, of_tree_rules or KEPT))
         items = Counted(records, reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
@@ -130,7 +132,7 @@ class ScoreOptions:
         return self.how.constraints is not None and self.how.constraints.need_trees
 
     def _with_notices(
-        self, records: Iterable[Record | DeptreeError], of_tree_rules: str | None
+        self, records: Iterable[Record | DeptreeError], of_tree_rules: str
     ) -> Iterable[Record | DeptreeError]:
         """The sentences, each with what must be said of rules, and of the labels that it is given."""
         if self.how.constraints is not None:

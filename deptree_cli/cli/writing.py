@@ -137,7 +137,7 @@ _STYLE_OPTIONS = [
         "--deps",
         type=click.Choice(DEPS),
         default=USUAL.deps,
-        help="DEPS in CoNLL-U: drop (and empty nodes), basic (the new tree), or keep as read.  [default: drop]",
+        help="DEPS in CoNLL-U: drop (and empty nodes) if the tree changes, basic (its arcs), or keep.  [default: drop]",
     ),
     writing_option(
         "--sent-id-format",

@@ -30,6 +30,7 @@ from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, mass_of
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
@@ -211,7 +212,7 @@ class Decoded(AsTrees):
         closing = [] if self.complete is None else _on_all(log_probs, self.complete)
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
 
-    def to_conllu(self, style: Style) -> bytes:
+    def to_conllu(self, style: Style) -> Spliced:
         """The same with the probabilities of each word's head, and of head and label, in MISC."""
         misc, labels = {"HeadProb": self.probs}, self.sentence.scored.labels
         if labels and self.labels is not None:

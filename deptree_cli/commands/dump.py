@@ -20,6 +20,9 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.encoders.base import Page
+from deptree_cli.io.encoders.base import Write as WriteSentence
+from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.json_lines import dump as line_of
@@ -33,7 +36,7 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
-Write = Callable[[Scored], None]
+Write = Callable[[Scored], object]
 
 HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 
@@ -167,7 +170,7 @@ def _writers(outputs: Outputs, opened: ExitStack) -> Iterator[Write]:
     if outputs.label_scores:
         yield _labels(opened.enter_context(SentenceArrays(outputs.label_scores, outputs.meta.signature)))
     if outputs.sentences:
-        yield _blocks(opened.enter_context(Output(outputs.sentences)))
+        yield _blocks(opened.enter_context(CONLLU.open(outputs.sentences, Page("", header=False))))
 
 
 def _arcs(to: WriteScores) -> Write:
@@ -182,8 +185,5 @@ def _labels(out: SentenceArrays) -> Write:
     return write
 
 
-def _blocks(out: Output) -> Write:
-    def write(scored: Scored) -> None:
-        out.write(scored.sentence.conllu)
-
-    return write
+def _blocks(to: WriteSentence) -> Write:
+    return lambda scored: to(scored.sentence.conllu)

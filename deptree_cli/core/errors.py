@@ -75,6 +75,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {plural(number, noun)}"
 
 
+def counted_thousands(number: int, noun: str) -> str:
+    """A number of things with commas: ``11,709 words``."""
+    return f"{number:,} {plural(number, noun)}"
+
+
 class ReaderLeft(Exception):  # noqa: N818 (it is none)
     """Whoever read our output has seen enough; no error (and no OSError, of which others would make one)."""
 

@@ -97,13 +97,14 @@ def assert_spliced(before: bytes, after: bytes, k: int) -> None:
 
 
 def assert_tree(before: list[list[bytes]], after: list[list[bytes]]) -> None:
-    """One tree with one root; `root` exactly there, a DEPREL kept with its HEAD, else `dep`; no DEPS."""
+    """One tree with one root; `root` exactly there, a DEPREL kept with its HEAD, else `dep`; DEPS with the tree."""
     heads = [int(row[6]) for row in after]
     assert are_trees(np.array([heads]))[0]
+    is_own = [row[6:8] for row in before] == [row[6:8] for row in after]
     for old, new in zip(before, after, strict=True):
         kept = new[6] == old[6] and old[7] != b"_"
         assert new[7] == (b"root" if new[6] == b"0" else old[7] if kept else b"dep")
-        assert new[8] == b"_"
+        assert new[8] == (old[8] if is_own else b"_")
 
 
 @pytest.fixture

@@ -230,3 +230,26 @@ def test_a_pipe_from_the_parser(shell) -> None:
     line = "deptree decode $DATA/scores.npz --from natasha --conllu $DATA/sentences.conllu -q"
     found = shell(f"{line} | deptree eval $DATA/gold.conllu - --seed 7 -q | head -n 1").out
     assert json.loads(found)["correct"] == 53
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong", "label", "told"),
+    [(120, 20, "x", True), (119, 20, "x", False), (120, 0, "x", False), (120, 20, "y", False)],
+)
+def test_labels_that_may_be_copied_are_told(done, put, words, wrong, label, told) -> None:
+    """A hundred right heads with right labels, while heads are wrong; a single wrong label ends the suspicion."""
+    rows = [
+        f"{word}\tw\t_\t_\t_\t_\t{word - 1}\t{'root' if word == 1 else 'x'}\t_\t_\n" for word in range(1, words + 1)
+    ]
+    put("gold.conllu", "".join(rows))
+    rows[words - wrong :] = [row.replace(f"\t{word - 1}\t", "\t1\t") for word, row in enumerate(rows, 1)][
+        words - wrong :
+    ]
+    rows[1] = rows[1].replace("x", label)
+    put("system.conllu", "".join(rows))
+    ran = done("eval", "gold.conllu", "system.conllu", *FEW)
+    line = (
+        "deptree: system.conllu: LAS equals UAS: all 100 words with the right head have the right label, as if labels"
+    )
+    assert any(said.startswith(line) for said in ran.said) == told
+    assert not done("eval", "gold.conllu", "system.conllu", *FEW, "-q").err.count("LAS equals UAS")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -207,8 +206,7 @@ def test_options_of_marginals_that_do_not_go_together(deptree, options, problem)
     assert problem in ran.err
 
 
-# What keeps rules that only a whole tree decides, or counts where they are broken; all other commands say that they do
-# not.
+# What keeps rules that only a whole tree decides, or counts where they are broken; all other commands refuse them.
 KEEPING = {"decode", "sample", "marginals", "report"}
 
 # Commands that read scores, and rules beside them.
@@ -229,19 +227,17 @@ BESIDE = {
 }
 
 
+@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["", "quiet"])
 @pytest.mark.parametrize("name", READING_RULES)
-def test_every_command_keeps_rules_of_whole_trees_or_says_that_it_does_not(deptree, name):
+def test_every_command_keeps_rules_of_whole_trees_or_refuses_them(deptree, name, quiet):
     before = ("entropy",) if name == "expect" else ()
-    given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--rules", "own.toml")
-    loud = deptree(*given, "--spans", "spans.tsv", "--shard", "1/2")
-    assert loud.code in (0, 1), loud.err
-    line = "deptree: this command leaves out what only whole trees decide: 2 of 2 rules of own.toml and the spans"
-    assert loud.said.count(line) == (name not in KEEPING)
-    masks = deptree(*given[:-1], "mask.toml")
-    assert not [said for said in [*masks.said, *deptree(*given, "-q").said] if "leaves out" in said]
-
-
-def test_other_shards_hear_of_it_too(done):
-    heard = done("partition", *OWN, "--shard", "2/3").err
-    assert "this command leaves out what only whole trees decide: 2 of 2 rules of own.toml\n" in heard
-    assert json.loads(done("partition", *OWN, "--shard", "2/3", "-q").out.splitlines()[0])["sent_id"] == "en-2"
+    given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--shard", "1/2", *quiet, "--rules")
+    asked = deptree(*given, "own.toml", "--spans", "spans.tsv")
+    if name in KEEPING:
+        assert asked.code == 0, asked.err
+    else:
+        problem = "this command keeps rules about single arcs, and only whole trees decide 2 of 2 rules of own.toml"
+        assert (asked.code, asked.out, len(asked.said)) == (2, b"", 1)
+        assert asked.said[0].startswith(f"deptree: {problem} and the spans. Leave these out")
+    masks = deptree(*given, "mask.toml")
+    assert masks.code in (0, 1), masks.err

@@ -13,7 +13,7 @@ from deptree_cli.core.batches.ragged import RaggedTrees
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import entries_of
-from deptree_cli.io.conllu.splicing import Packed, packed, with_trees
+from deptree_cli.io.conllu.splicing import Packed, Spliced, packed, with_trees
 from deptree_cli.io.conllu.trees import Note, Style, json_lines, quoted
 
 
@@ -64,7 +64,7 @@ class TreesOfMany:
     def _notes(self) -> Sequence[Note]:
         return self.notes()
 
-    def to_conllu(self, number: int, style: Style) -> bytes:
+    def to_conllu(self, number: int, style: Style) -> Spliced:
         """One of the sentences once for each of its trees; see `Trees`."""
         block, heads, size = self.blocks[number], self.heads[number], self.trees.size
         if block is None:
@@ -103,7 +103,7 @@ class TreesOfOne:
         """See `Trees`."""
         return self.of.lines[self.number]
 
-    def to_conllu(self, style: Style) -> bytes:
+    def to_conllu(self, style: Style) -> Spliced:
         """See `Trees`."""
         return self.of.to_conllu(self.number, style)
 

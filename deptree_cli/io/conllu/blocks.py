@@ -77,6 +77,7 @@ class Block:
         file: what messages call the file.
         sent_id: from the comment ``# sent_id = ...``, else empty.
         n: the number of words with an integer id.
+        empty_nodes: the number of empty nodes.
         id_span: where in the bytes the sent_id begins and ends, None if there is none.
         template: the bytes, and the places in them where `splicing.py` writes trees.
 
@@ -88,6 +89,7 @@ class Block:
     file: str
     sent_id: str = field(init=False)
     n: int = field(init=False)
+    empty_nodes: int = field(init=False)
     id_span: tuple[int, int] | None = field(init=False)
     template: Template = field(init=False)
 
@@ -98,12 +100,12 @@ class Block:
         wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows)
         if wrong != FINE:
             raise self._problem(wrong, *found)
-        self._start, self._rows_start, self._rows_end, self.n, empties = found
+        self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
             raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
         self._words = rows[: self.n]
-        empty_nodes = rows[: -empties - 1 : -1]
+        empty_nodes = rows[: -self.empty_nodes - 1 : -1]
         self.template = Template(array, self._start, self._rows_start, self._rows_end, self._words, empty_nodes)
         match = _SENT_ID.search(self._comments)
         self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None

@@ -57,6 +57,15 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
         yield Chunk(bytes(buffer), line)
 
 
+def separator(chunk: bytes) -> bytes:
+    """What a sentence's bytes lack before another can follow them: newlines up to an empty line, or nothing."""
+    if chunk.endswith((b"\n\n", b"\n\r\n")):
+        return b""
+    end = chunk[len(chunk.rstrip()) :]
+    lacking = max(2 - end.count(b"\n"), not end.endswith(b"\n"))
+    return lacking * (b"\r\n" if b"\r\n" in chunk else b"\n")
+
+
 def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
     """Where sentences end in the bytes behind those that were scanned."""
     from deptree_cli.kernels.text.scanning import sentence_ends  # compiled: loaded when there is something to read

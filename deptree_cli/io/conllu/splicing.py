@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.conllu.notes import GENERATOR
 
-# What becomes of DEPS where HEAD may change, numbered as in kernels/text/columns.py.
+# What becomes of DEPS beside another tree, numbered as in kernels/text/columns.py.
 DEPS = ("drop", "basic", "keep")
 
 _NOTHING: Mapping[str, Any] = {}
@@ -58,6 +58,22 @@ class Packed(NamedTuple):
         return Packed(self.pool, self.cuts[start : stop + 1])
 
 
+class Spliced(NamedTuple):
+    """The trees of a sentence as CoNLL-U, and what became of the sentence's own annotation.
+
+    Attributes:
+        data: the bytes.
+        own_labels: how many labels are those that the sentence had, beside heads of these trees.
+        is_reduced: whether DEPS or empty nodes are missing beside one of the trees, because it is another one.
+        empty_nodes: how many of the sentence's are missing.
+    """
+
+    data: bytes
+    own_labels: int = 0
+    is_reduced: bool = False
+    empty_nodes: int = 0
+
+
 def with_trees(
     block: Block,
     heads: NDArray[np.int32],
@@ -67,7 +83,7 @@ def with_trees(
     deprels: Deprels | None = None,
     deps: str = "drop",
     entries: Sequence[str] | Packed = (),
-) -> bytes:
+) -> Spliced:
     """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
     A byte order mark and empty lines in front stay where they are; the last copy ends as the block did. Of several
@@ -80,8 +96,8 @@ def with_trees(
         closing: the same for the last tree only.
         deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
             `root` stands exactly where HEAD is 0.
-        deps: `drop` DEPS and empty nodes, which do not fit another tree; `basic`: the same, but DEPS say the tree
-            again; `keep` both as they are.
+        deps: `drop` DEPS and empty nodes beside a tree that is another one than the block's, or labelled otherwise;
+            `basic`: without empty nodes, and DEPS say the tree again; `keep` both as they are.
         entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree;
             may be packed, with that of other sentences.
     """
@@ -94,8 +110,9 @@ def with_trees(
     ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
-    data = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
-    return data[: block.start] + made_by + data[block.start :] if made_by else data
+    found = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
+    data, start = found.data, block.start
+    return found._replace(data=data[:start] + made_by + data[start:]) if made_by else found
 
 
 def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
@@ -113,7 +130,7 @@ def _spliced(
     entries: Packed,
     deprels: Deprels | None,
     deps: int,
-) -> bytes:
+) -> Spliced:
     """The block once for each tree; ids_and_notes: the id and the notes of each tree, in turn."""
     id_span = block.id_span or (block.start, block.start)
     labels, names = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
@@ -122,8 +139,10 @@ def _spliced(
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
     out = np.empty(ids_and_notes.size + entries.size + len(heads) * size, dtype=np.uint8)
     pieces = tuple(ids_and_notes), tuple(entries)
-    written = _splice()(tuple(block.template), id_span, *pieces, heads, labels, names.packed, deps, gap, out)
-    return out[:written].tobytes()
+    written, own_labels, reduced = _splice()(
+        tuple(block.template), id_span, *pieces, heads, labels, names.packed, deps, gap, out
+    )
+    return Spliced(out[:written].tobytes(), own_labels, reduced > 0, block.empty_nodes if reduced else 0)
 
 
 class Names(NamedTuple):
@@ -160,7 +179,7 @@ _GAPS = {
 
 
 @cache
-def _splice() -> Callable[..., int]:
+def _splice() -> Callable[..., tuple[int, int, int]]:
     """Compiled code, loaded when there is something to write."""
     from deptree_cli.kernels.text.splicing import splice
 

@@ -26,26 +26,30 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
     """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
 
     A word without one of `deprels` keeps its label if its head is what it was; else it is `dep`, and `root` under ROOT.
-    Enhanced dependencies and notes of commands, which do not fit another tree, are dropped, and so are empty nodes.
+    Notes of commands are dropped and, unless heads and labels are what they were, DEPS and empty nodes.
 
     Raises:
         DeptreeError: there are not as many heads as words.
     """
     from conllu.models import Metadata, TokenList
 
-    kept = [deepcopy(token) for token in tokens if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
+    kept = [deepcopy(token) for token in tokens]
     words = [token for token in kept if isinstance(token["id"], int)]
     if len(words) != len(heads):
         problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
         raise DeptreeError(problem, "Give one head per word")
+    before = [(token["head"], token["deprel"]) for token in words]
     for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
         stays = token["head"] == head and token["deprel"] not in (None, "_", "root")
         own = "root" if head == 0 else token["deprel"] if stays else UNLABELLED
         token["deprel"] = (deprels[word] if deprels else None) or own
         token["head"] = head
-        token["deps"] = None
         if token["misc"]:
             token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
+    if before != [(token["head"], token["deprel"]) for token in words]:
+        kept = [token for token in kept if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
+        for token in words:
+            token["deps"] = None
     metadata = {
         key: value
         for key, value in tokens.metadata.items()

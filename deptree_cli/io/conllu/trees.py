@@ -18,7 +18,7 @@ from deptree_cli.core.errors import printable
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block, no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
-from deptree_cli.io.conllu.splicing import Deprels, with_trees
+from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
 from deptree_cli.io.pieces import Pieces
@@ -83,7 +83,7 @@ class Style:
     """How trees are written as CoNLL-U.
 
     Attributes:
-        deps: what becomes of DEPS and empty nodes, one of `splicing.DEPS`.
+        deps: what becomes of DEPS and empty nodes beside another tree, one of `splicing.DEPS`.
         sent_id_format: the name of a sentence's k-th tree, from its `{id}` and `{k}`. UD reserves the slash for several
             annotations of one sentence.
     """
@@ -169,7 +169,7 @@ class Trees:
         """The names of words beside their heads."""
         return [(name, each) for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each]
 
-    def to_conllu(self, style: Style = USUAL) -> bytes:
+    def to_conllu(self, style: Style = USUAL) -> Spliced:
         """The sentence once per tree, each under a name of its own."""
         if self.block is None:
             raise no_sentences()
@@ -182,10 +182,11 @@ class Trees:
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, entries = self.deprels or self.given, entries_of(self.misc)
         heads = self.heads.astype(np.int32, copy=False)
-        data = with_trees(block, heads, sent_ids, comments, closing, labels, style.deps, entries)
+        found = with_trees(block, heads, sent_ids, comments, closing, labels, style.deps, entries)
         if self.tags:
-            return filled(data, mark, map(self.tags.names.__getitem__, self.tags.index.ravel().tolist()))
-        return data
+            tags = map(self.tags.names.__getitem__, self.tags.index.ravel().tolist())
+            return found._replace(data=filled(found.data, mark, tags))
+        return found
 
 
 def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:
@@ -289,6 +290,6 @@ class AsTrees:
         """See `Trees`."""
         return self.trees().to_jsonl()
 
-    def to_conllu(self, style: Style) -> bytes:
+    def to_conllu(self, style: Style) -> Spliced:
         """See `Trees`."""
         return self.trees().to_conllu(style)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.chunks import BOM, separator
+from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
@@ -23,14 +25,21 @@ def _to_conllu(result: Any, style: Any) -> Any:
 
 @contextmanager
 def _conllu(path: str | None, page: Page) -> Iterator[Write]:
-    """CoNLL-U with the signature as the first comment, unless it is not wanted."""
+    """CoNLL-U with the signature as the first comment, unless it is not wanted.
+
+    An empty line stands between sentences and a byte order mark at most at the start, whatever files they are from.
+    """
     with Output(path) as out:
         signature = "" if page.header is False else page.signature
+        before: bytes | None = None
 
-        def write(chunk: bytes) -> None:
-            nonlocal signature
+        def write(written: bytes | Spliced) -> None:
+            nonlocal signature, before
+            chunk = written.data if isinstance(written, Spliced) else written
+            if before is not None:
+                chunk = before + chunk.removeprefix(BOM)
             out.write(_with_generator(chunk, signature) if signature else chunk)
-            signature = ""
+            signature, before = "", separator(chunk)
 
         yield write
 

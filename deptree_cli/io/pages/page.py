@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
 from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
 
@@ -105,6 +106,12 @@ def _as_data(value: object) -> str:
     return text
 
 
+def _as_file(texts: list[str]) -> list[str]:
+    """The CoNLL-U of sentences of any files, each such that the next can follow it."""
+    ended = [text + separator(text.encode()).decode() for text in texts[:-1]] + texts[-1:]
+    return ended[:1] + [text.removeprefix("\ufeff") for text in ended[1:]]
+
+
 def _data(report: Report) -> dict[str, object]:
     sentences = report.sentences
     arrays = {
@@ -132,7 +139,7 @@ def _data(report: Report) -> dict[str, object]:
         "labels": list(report.labels),
         "hasRules": report.has_rules,
         "ids": [each.sent_id for each in sentences],
-        "conllu": [each.text for each in sentences],
+        "conllu": _as_file([each.text for each in sentences]),
         "broken": [[list(place) for place in each.broken] for each in sentences] if report.has_rules else [],
         "stale": {"comments": _names(COMMENTS), "prefix": COMMENT_PREFIX.decode(), "misc": _names(MISC)},
         "arrays": arrays,

@@ -282,7 +282,7 @@ class ScoredSentence:
         names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
         numbers = None if labels is None else np.atleast_2d(np.asarray(labels, dtype=np.int32))
         deprels = self.deprels(numbers, len(heads))
-        return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).decode()
+        return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).data.decode()
 
     def _repr_svg_(self) -> str | None:
         from deptree_cli.io.pictures.notebook import draw

@@ -11,7 +11,8 @@ TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE = (ord(sign
 LINE_START, EMPTY, AFTER_EMPTY, BEGUN = range(4)
 
 # What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore),
-# whether DEPREL may be kept together with HEAD, its line, and where MISC ends, before the newline.
+# whether DEPREL is kept together with HEAD (one that says nothing is not), its line, and where MISC ends, before the
+# newline.
 HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE, MISC_END = range(8)
 WORD_FACTS = 8
 NO_HEAD = -1
@@ -19,7 +20,8 @@ NO_HEAD = -1
 # What a line is, or what is wrong with it.
 FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD = range(7)
 
-# What becomes of DEPS: an underscore, the tree's own arc, or what it was; only the last keeps empty nodes.
+# What becomes of DEPS with another tree: an underscore, the tree's own arc, or what it was; only the last keeps empty
+# nodes.
 DROP, BASIC, KEEP = range(3)
 
 # The first two of the names of labels: what an arc is called that has no label.

@@ -94,14 +94,16 @@ def is_between(data, start, end, sign):
 
 
 @kernel
-def may_keep(data, start, end):
-    """Return whether a DEPREL, the bytes start..end-1, stays true while the word keeps its head: not _ and not root."""
+def says_something(data, start, end):
+    """Return whether a DEPREL, the bytes start..end-1, is more than `_`, `dep` or `root` beside the head of a word."""
     size = end - start
-    if size == 1 and data[start] == c.UNDERSCORE:
-        return False
-    if size != 4:
-        return True
-    return not (data[start] == 114 and data[start + 1] == 111 and data[start + 2] == 111 and data[start + 3] == 116)
+    if size == 1:
+        return data[start] != c.UNDERSCORE
+    if size == 3:
+        return not (data[start] == 100 and data[start + 1] == 101 and data[start + 2] == 112)
+    if size == 4:
+        return not (data[start] == 114 and data[start + 1] == 111 and data[start + 2] == 111 and data[start + 3] == 116)
+    return True
 
 
 @kernel
@@ -183,5 +185,5 @@ def scan_row(data, start, end, due, word, empty_node):
     word[c.HEAD_START], word[c.DEPREL_START] = head_start, deprel_start
     word[c.DEPREL_END], word[c.DEPS_END] = deps_start - 1, deps_end
     word[c.HEAD], word[c.MISC_END] = head, text_end(data, deps_end + 1, end)
-    word[c.KEEPS] = head > 0 and may_keep(data, deprel_start, deps_start - 1)
+    word[c.KEEPS] = head > 0 and says_something(data, deprel_start, deps_start - 1)
     return c.WORD, start, end, 10

@@ -10,7 +10,7 @@ COLON = 58
 
 @kernel
 def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, out):
-    """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and so on; return the size.
+    """Write the k trees heads (k, n) into out (uint8), each with its own id, notes and so on.
 
     Pieces are bytes laid end to end, a pair (pool uint8, cuts int64): piece p extends from cuts[p] to cuts[p + 1].
 
@@ -22,8 +22,11 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
         entries: pieces, for each word of each tree what is written behind its MISC; or none.
         labels: (k, n), the number of each word's label among `names`, not counting the first two; or (0, 0).
         names: pieces, `root` and `dep` for arcs without a label, then the names of labels.
-        deps: DROP, BASIC or KEEP.
+        deps: DROP, BASIC or KEEP; a tree that is the sentence's own, with its labels, does not DROP anything.
         gap: uint8, what separates two trees.
+
+    Returns:
+        The number of bytes written, of labels that are the sentence's own, and of trees that dropped something.
     """
     data, comments, rows_start, rows_end, words, empty_nodes = template
     notes_pool, notes_cuts = notes
@@ -31,17 +34,24 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
     names_pool, names_cuts = names
     k, n = heads.shape
     at = copy(data, 0, comments, out, 0)
+    own_labels = dropping = 0
+    loses = deps == c.DROP and goes_beyond_tree(data, words, empty_nodes)
     for tree in range(k):
+        of_words = labels[tree : tree + 1]
+        drops = loses and not is_own(data, words, heads[tree], of_words, names)
+        dropping += drops
+        how = c.KEEP if loses and not drops else deps
         at = copy(data, comments, id_span[0], out, at)
         at = copy(notes_pool, notes_cuts[2 * tree], notes_cuts[2 * tree + 1], out, at)
         at = copy(data, id_span[1], rows_start, out, at)
         at = copy(notes_pool, notes_cuts[2 * tree + 1], notes_cuts[2 * tree + 2], out, at)
         start = rows_start
-        empty = empty_nodes.shape[0] if deps == c.KEEP else 0
+        empty = empty_nodes.shape[0] if how == c.KEEP else 0
         for word in range(n):
             at, empty = copy_rows(data, start, words[word, c.HEAD_START], empty_nodes, empty, out, at)
-            label = labels[tree, word] if labels.shape[0] else -1
-            at = write_arc(data, words[word], heads[tree, word], label, names_pool, names_cuts, deps, out, at)
+            name = name_of(words[word], heads[tree, word], of_words, word)
+            own_labels += name < 0
+            at = write_arc(data, words[word], heads[tree, word], name, names_pool, names_cuts, how, out, at)
             start = words[word, c.DEPS_END]
             entry = tree * n + word
             if entry + 1 < entries_cuts.shape[0]:
@@ -51,7 +61,55 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
         at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
         if tree < k - 1:
             at = copy(gap, 0, gap.shape[0], out, at)
-    return copy(data, rows_end, data.shape[0], out, at)
+    return copy(data, rows_end, data.shape[0], out, at), own_labels, dropping
+
+
+@kernel
+def goes_beyond_tree(data, words, empty_nodes):
+    """Return whether a sentence has empty nodes, or anything but an underscore in DEPS of a word."""
+    if empty_nodes.shape[0] > 0:
+        return True
+    for word in range(words.shape[0]):
+        start, end = words[word, c.DEPREL_END] + 1, words[word, c.DEPS_END]
+        if end - start != 1 or data[start] != c.UNDERSCORE:
+            return True
+    return False
+
+
+@kernel
+def is_own(data, words, heads, labels, names):
+    """Return whether a tree, heads (n,), and what would stand in DEPREL with it are what the sentence has.
+
+    labels: (1, n) or (0, n), names: as in `splice`.
+    """
+    pool, cuts = names
+    for word in range(words.shape[0]):
+        if heads[word] != words[word, c.HEAD]:
+            return False
+        name = name_of(words[word], heads[word], labels, word)
+        if name >= 0:
+            start, size = words[word, c.DEPREL_START], cuts[name + 1] - cuts[name]
+            if words[word, c.DEPREL_END] - start != size:
+                return False
+            for i in range(size):
+                if data[start + i] != pool[cuts[name] + i]:
+                    return False
+    return True
+
+
+@kernel
+def name_of(facts, head, labels, word):
+    """Return the number of the name that a word gets as DEPREL, -1 if that is its own.
+
+    facts: its row of `Template.words`. labels: (1, n) or (0, n), as in `splice`. A word without a label keeps its
+    DEPREL if it keeps its head, and becomes `root` or `dep` if not.
+    """
+    label = labels[0, word] if labels.shape[0] else -1
+    if label >= 0:
+        return c.DEP + label + 1
+    if head == facts[c.HEAD] and facts[c.KEEPS]:
+        return -1
+    return c.DEP if head else c.ROOT
 
 
 @kernel
@@ -88,20 +146,17 @@ def copy_rows(data, start, stop, empty_nodes, empty, out, at):
 
 
 @kernel
-def write_arc(data, word, head, label, names_pool, names_cuts, deps, out, at):
+def write_arc(data, word, head, name, names_pool, names_cuts, deps, out, at):
     """Write HEAD, DEPREL and DEPS of a word at position `at` of out; return the position behind them.
 
-    word: its row of `Template.words`. label: a number as in `splice`; with -1 the word keeps its DEPREL if it keeps its
-    head, and becomes `root` or `dep` if not.
+    word: its row of `Template.words`. name: see `name_of`.
     """
     start = at
-    kept = label < 0 and head == word[c.HEAD] and word[c.KEEPS]
-    if kept:
+    if name < 0:
         at = copy(data, word[c.HEAD_START], word[c.DEPREL_END], out, at)
     else:
         at = write_number(head, out, at)
         out[at] = c.TAB
-        name = c.DEP + label + 1 if label >= 0 else (c.DEP if head else c.ROOT)
         at = copy(names_pool, names_cuts[name], names_cuts[name + 1], out, at + 1)
     if deps == c.KEEP:
         return copy(data, word[c.DEPREL_END], word[c.DEPS_END], out, at)

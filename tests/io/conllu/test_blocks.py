@@ -50,7 +50,7 @@ def with_tree(each: Block, heads: list[int], sent_id: str = "", **comments: str)
         np.array([heads], dtype=np.int32),
         [sent_id or each.sent_id],
         {key: [value] for key, value in comments.items()},
-    )
+    ).data
 
 
 def test_what_a_block_knows() -> None:
@@ -71,17 +71,17 @@ def test_the_tree_is_all_that_changes() -> None:
 
 def test_deps_as_the_tree_or_as_they_were() -> None:
     tree = np.array([[2, 0, 1]], dtype=np.int32)
-    basic = with_trees(block(), tree, ["s1"], deps="basic")
+    basic = with_trees(block(), tree, ["s1"], deps="basic").data
     expected = SENTENCE.replace(b"2\tobj\t_", b"1\tdep\t1:dep")
     assert basic == expected.replace(b"1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\tCopyOf=1\n", b"")
-    kept = with_trees(block(), tree, ["s1"], deps="keep")
+    kept = with_trees(block(), tree, ["s1"], deps="keep").data
     assert kept == SENTENCE.replace(b"2\tobj", b"1\tdep")
 
 
 def test_labels() -> None:
     trees = np.array([[2, 0, 1], [0, 1, 2]], dtype=np.int32)
     labels = Deprels(("a", "root", "sub:č"), np.array([[0, 1, 2], [1, -1, 0]], dtype=np.int32))
-    both = with_trees(block(), trees, ["x", "y"], deprels=labels, deps="basic")
+    both = with_trees(block(), trees, ["x", "y"], deprels=labels, deps="basic").data
     assert arcs(both) == [
         (b"2", b"a"),
         (b"0", b"root"),
@@ -121,7 +121,7 @@ def test_names_and_comments() -> None:
 def test_copies_repeat_neither_bom_nor_end() -> None:
     data = BOM + b"\r\n# a\r\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_"
     only = block(data)
-    both = with_trees(only, np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"})
+    both = with_trees(only, np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"}).data
     tree = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
     first = BOM + b"\r\n# sent_id = x/1\r\n# a\r\n# c = 1\r\n" + tree + b"\r\n\r\n"
     assert both == first + b"# sent_id = y/23\r\n# a\r\n# c = 2\r\n# e = 3\r\n" + tree
@@ -130,7 +130,7 @@ def test_copies_repeat_neither_bom_nor_end() -> None:
 
 def test_a_copy_ends_with_one_empty_line_the_last_as_it_was() -> None:
     spaced = block(SENTENCE + b"\n \n")
-    both = with_trees(spaced, np.array([[0, 1, 2], [0, 1, 2]], dtype=np.int32), ["s", "s"])
+    both = with_trees(spaced, np.array([[0, 1, 2], [0, 1, 2]], dtype=np.int32), ["s", "s"]).data
     assert both.count(b"Z=1\n\n#") == 1
     assert both.endswith(b"Z=1\n\n\n \n")
 
@@ -197,8 +197,8 @@ def is_written_back_as_it_was(data: bytes) -> None:
     read = blocks(data)
     assert b"".join(each.raw for each in read) == data
     assert b"".join(each.with_misc({}) for each in read) == data
-    spliced = (with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id], deps="keep") for each in read)
-    assert b"".join(spliced) == data
+    spliced = (with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id]) for each in read)
+    assert b"".join(each.data for each in spliced) == data
 
 
 @given(files(), st.data())

@@ -55,10 +55,10 @@ DEPRELS = Deprels(("root", "x"), np.array([[1, 1, 0], [0, 1, 1]], dtype=np.int32
 @pytest.mark.parametrize("text", [*FORMS, (TEXT + "\n").replace("free", "f\0\0\1ree")])
 def test_every_tree_has_its_own_tags(text: str) -> None:
     trees = Trees("a", block_of(text), HEADS, [], deprels=DEPRELS, tags=TAGS)
-    found = trees.to_conllu(Style("keep"))
+    found = trees.to_conllu(Style("keep")).data
     blocks = list(read_blocks(io.BytesIO(found), "found"))
     assert [block.column("upos") for block in blocks] == [["A", "B", "C"], ["B", "B", "A"]]
-    plain = Trees("a", block_of(text), HEADS, [], deprels=DEPRELS).to_conllu(Style("keep"))
+    plain = Trees("a", block_of(text), HEADS, [], deprels=DEPRELS).to_conllu(Style("keep")).data
     pattern = rb"(?m)^(\d+\t[^\t]*\t[^\t]*\t)[^\t]*"
     assert re.sub(pattern, rb"\1", found) == re.sub(pattern, rb"\1", plain)
 

@@ -32,7 +32,7 @@ def written(text: str, keys: list[str], values: list[str], trees: list[list[int]
     entries = ["|".join(map("{}={}".format, keys, each)) for each in zip(*[iter(values)] * len(keys), strict=True)]
     return with_trees(
         block(text).fresh(), np.array(trees, dtype=np.int32), ["s1"] * len(trees), entries=entries
-    ).decode()
+    ).data.decode()
 
 
 def test_every_tree_has_its_own_values() -> None:

@@ -81,6 +81,11 @@ def test_its_own_tree_changes_nothing() -> None:
         assert sentence.to_conllu(heads) == sentence.record.sentence.raw.decode()
 
 
+def test_its_own_tree_keeps_deps_and_empty_nodes(nasty) -> None:
+    assert nasty.apply([3, 1, 0]).serialize() == nasty.tokens.serialize()
+    assert nasty.to_conllu([3, 1, 0]) == NASTY
+
+
 @BOTH
 def test_tokens_with_a_tree_are_what_is_written_with_it(name) -> None:
     """Through the library or spliced into bytes: the same sentence; and it is read again as it was."""

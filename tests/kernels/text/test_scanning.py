@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.kernels.text import columns as c
-from deptree_cli.kernels.text.scanning import is_between, may_keep, number_at, scan, sentence_ends
+from deptree_cli.kernels.text.scanning import is_between, number_at, says_something, scan, sentence_ends
 
 SENTENCE = b"""\
 
@@ -98,10 +98,11 @@ def test_digits_on_both_sides_of_a_sign(text: bytes, sign: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "kept"), [(b"_", False), (b"root", False), (b"roots", True), (b"x", True), (b"__", True)]
+    ("label", "says"),
+    [(b"_", False), (b"root", False), (b"dep", False), (b"roots", True), (b"x", True), (b"__", True), (b"det", True)],
 )
-def test_labels_that_may_stay(label: bytes, kept: bool) -> None:
-    assert may_keep(array(label), 0, len(label)) == kept
+def test_labels_that_say_something(label: bytes, says: bool) -> None:
+    assert says_something(array(label), 0, len(label)) == says
 
 
 @given(st.lists(st.sampled_from([b"a\n", b"\n", b" \r\n", b"# b\n", b"c"]), max_size=12), st.integers(1, 5))

@@ -1,0 +1,29 @@
+"""What became of the sentences' own labels, DEPS and empty nodes in a run that wrote trees into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from deptree_cli.cli.folds import Fold
+from deptree_cli.core.errors import counted_thousands
+from deptree_cli.io.conllu.splicing import Spliced
+
+
+class OwnAnnotation(Fold[Spliced]):
+    """Counts the labels that were copied beside predicted heads, and the sentences and empty nodes that lost by it."""
+
+    def __init__(self) -> None:
+        self._labels = self._sentences = self._empty_nodes = 0
+
+    def add(self, counts: Spliced) -> None:
+        self._labels += counts.own_labels
+        self._sentences += counts.is_reduced
+        self._empty_nodes += counts.empty_nodes
+
+    def lines(self) -> Iterator[str]:
+        if self._labels:
+            labels = counted_thousands(self._labels, "label")
+            yield f"{labels} copied from the input, where the head is unchanged: not predicted, so LAS means nothing"
+        if self._sentences:
+            nodes = f" and {counted_thousands(self._empty_nodes, 'empty node')}" if self._empty_nodes else ""
+            yield f"DEPS{nodes} of {counted_thousands(self._sentences, 'sentence')} removed: they describe another tree"
