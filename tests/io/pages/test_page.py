@@ -146,3 +146,14 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     assert np.isneginf(
         np.frombuffer(b64decode(data_of(to_html(Report("t", "s", [impossible], 1, True)))["arrays"]["facts"]), "<f8")[1]
     )
+
+
+@needs_node
+def test_the_number_before_a_right_to_left_word_stays_before_it_whatever_follows():
+    value = {"forms": ["كبير", "big", "גדול"]}
+    assert run(["data.js", "words.js"], "[0, 1, 2, 3].map((head) => headName(value, head))", value) == [
+        "ROOT",
+        "1 كبير\u200e",
+        "2 big",
+        "3 גדול\u200e",
+    ]

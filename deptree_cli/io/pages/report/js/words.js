@@ -31,7 +31,7 @@ function labelNote(view, head, word) {
 }
 
 function headName(sentence, head) {
-  return head ? `${head} ${sentence.forms[head - 1]}` : "ROOT";
+  return head ? `${head} ${amongOthers(sentence.forms[head - 1])}` : "ROOT";
 }
 
 /* fix: called with (word, head); mark: with (word, fields). */
