@@ -80,7 +80,7 @@ def with_rules_told(
     of_tree_rules: str | None = None,
 ) -> Iterator[Record | DeptreeError]:
     """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
-    sentence, and what becomes of rules that only a tree decides.
+    sentence, labels that only the rules name, and what becomes of rules that only a tree decides.
 
     Args:
         of_tree_rules: what to tell of these; None: that they are left out.
@@ -88,9 +88,17 @@ def with_rules_told(
     always, idle = left_out(constraints) if of_tree_rules is None else of_tree_rules, None
     for record in records:
         if isinstance(record, Record):
-            idle = _idle(record, constraints, labels) if idle is None else idle
+            idle = _without_effect(record, constraints, labels) if idle is None else idle
             record = replace(record, notice="\n".join(filter(None, [record.notice, idle, always])))
         yield record
+
+
+def _without_effect(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
+    """What there is to say of rules without an effect."""
+    from deptree_cli.io.rules.reading import unknown_labels
+
+    unknown = "" if labels is None else unknown_labels(constraints.rules, labels, "that are not in --labels")
+    return "\n".join(filter(None, [_idle(record, constraints, labels), unknown]))
 
 
 def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:

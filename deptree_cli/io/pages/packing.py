@@ -55,6 +55,7 @@ class PackedSentence:
             shown and of the most probable one.
         broken: what the tree breaks: names of rules with the words at which they do.
         samples: (k, n) heads.
+        deprels: the labels that its words have.
     """
 
     sent_id: str
@@ -70,6 +71,7 @@ class PackedSentence:
     facts: tuple[float, float, float, float, float]
     broken: list[tuple[str, int]]
     samples: Integers
+    deprels: frozenset[str] = frozenset()
 
     @property
     def doubt(self) -> float:
@@ -117,6 +119,7 @@ def packed(
         _facts(distribution, marginals, tree, best),
         _broken(sentence.id, block, tree, constraints),
         np.empty((0, n), dtype=np.int32) if samples is None else samples[:MOST_SAMPLES],
+        frozenset(block.deprels),
     )
 
 
