@@ -10,9 +10,10 @@ def main() -> NoReturn:
     from deptree_cli.cli.signals import end_on_signals
 
     end_on_signals()  # first of all: the imports below take a while
-    from deptree_cli.cli.standard_streams import repair
+    from deptree_cli.cli.standard_streams import keep_warnings_back, repair
 
     repair()
+    keep_warnings_back()
     from deptree_cli.cli.app import main as run
 
     run()

@@ -146,7 +146,8 @@ def _rule(rng: Random, names: Sequence[str], place: int) -> tuple[str, dict[str,
     kind = str(rng.choice(["mask", "at-most-one", "leaf", "below", "no-gaps", "no-crossing"]))
     table: dict[str, Any] = {"name": f"rule {place}"}
     if kind == "mask":
-        return kind, table | _some(rng, _mask_fields(rng, names))
+        fields = _some(rng, _mask_fields(rng, names))
+        return kind, table | fields | ({"direction": "left"} if fields.keys() <= {"allow"} else {})
     if kind == "below":
         return kind, table | _below_fields(rng, names)
     table["label"] = _labels(rng, names)
@@ -185,7 +186,7 @@ def _below_fields(rng: Random, names: Sequence[str]) -> dict[str, Any]:
         fields[str(rng.choice(["allow", "deny"]))] = conditions
     if rng.random() < 0.4:
         fields["unless"] = _labels(rng, names)
-    return fields
+    return fields | ({"upos": ["NOUN"]} if fields.keys() <= {"unless"} else {})
 
 
 def _labels(rng: Random, names: Sequence[str]) -> list[str]:

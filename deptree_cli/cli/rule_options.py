@@ -83,7 +83,7 @@ def with_rules_told(
     of_tree_rules: str,
 ) -> Iterator[Record | DeptreeError]:
     """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
-    sentence, and what becomes of rules that only a tree decides.
+    sentence, labels that only the rules name, and what becomes of rules that only a tree decides.
 
     Args:
         of_tree_rules: what to tell of these, or nothing.
@@ -91,9 +91,17 @@ def with_rules_told(
     idle = None
     for record in records:
         if isinstance(record, Record):
-            idle = _idle(record, constraints, labels) if idle is None else idle
+            idle = _without_effect(record, constraints, labels) if idle is None else idle
             record = replace(record, notice="\n".join(filter(None, [record.notice, idle, of_tree_rules])))
         yield record
+
+
+def _without_effect(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
+    """What there is to say of rules without an effect."""
+    from deptree_cli.io.rules.reading import unknown_labels
+
+    unknown = "" if labels is None else unknown_labels(constraints.rules, labels, "that are not in --labels")
+    return "\n".join(filter(None, [_idle(record, constraints, labels), unknown]))
 
 
 def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:

@@ -1,10 +1,14 @@
-"""Standard streams that can be relied on, also where whoever started us has closed them or their disk is full."""
+"""Standard streams that can be relied on, also where whoever started us has closed them or their disk is full.
+
+Nothing stands on stderr but what commands say.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import warnings
 from typing import BinaryIO, NoReturn
 
 from deptree_cli.core.errors import DeptreeError
@@ -39,6 +43,16 @@ class Lossy(io.FileIO):
         except OSError:
             pass
         return len(data)
+
+
+def keep_warnings_back() -> None:
+    """Let no warning of Python or of a library reach the terminal, in worker processes neither.
+
+    They are for programmers, who ask for them: `python -W default -m deptree_cli`, or `PYTHONWARNINGS`.
+    """
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        os.environ["PYTHONWARNINGS"] = "ignore"
 
 
 def repair() -> None:

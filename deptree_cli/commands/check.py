@@ -27,6 +27,7 @@ from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.constraints.ruleset import Ruleset
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
     from deptree_cli.io.trees.base import GivenTree
 
@@ -54,7 +55,7 @@ def check(trees: tuple[str, ...], rules: RuleOptions, writing: Writing, run: Run
     assert constraints is not None  # there are rules in any case
     items = Counted(read_sentences(trees), share=share_of(trees))
     job = Job("check", Source(items, Given(constraints), rules.signature_fields), run, writing)
-    found = BrokenRules()
+    found = BrokenRules(constraints.rules)
     code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])
     return max(code, found.exit_code)
 
@@ -90,11 +91,13 @@ class Counts:
     Attributes:
         rules: how often each is broken.
         no_upos, no_deprel: how many of its words have none.
+        labels: those that some word has.
     """
 
     rules: Counter[str]
     no_upos: int
     no_deprel: int
+    labels: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,8 @@ class Checked:
     def counted(self) -> Counts:
         """What it counts for."""
         upos = self.tree.asked.words.upos
-        return Counts(Counter(each.rule for each in self.broken), list(upos).count(None), self.labels.count(""))
+        rules, labels = Counter(each.rule for each in self.broken), self.labels
+        return Counts(rules, list(upos).count(None), labels.count(""), frozenset(labels))
 
     def to_jsonl(self) -> bytes:
         """A line for each place."""
@@ -150,9 +154,14 @@ class Checked:
 
 
 class BrokenRules(Fold[Counts]):
-    """How often each rule is broken, and in how many sentences."""
+    """How often each rule is broken, and in how many sentences.
 
-    def __init__(self) -> None:
+    Args:
+        rules: all of them.
+    """
+
+    def __init__(self, rules: Ruleset) -> None:
+        self._rules, self._labels = rules, set[str]()
         self._places, self._sentences = Counter[str](), Counter[str]()
         self._checked = self._breaking = self._no_upos = self._no_deprel = 0
 
@@ -163,6 +172,7 @@ class BrokenRules(Fold[Counts]):
         self._breaking += bool(counts.rules)
         self._no_upos += counts.no_upos
         self._no_deprel += counts.no_deprel
+        self._labels |= counts.labels
 
     def rows(self) -> list[Row]:
         return [
@@ -176,9 +186,13 @@ class BrokenRules(Fold[Counts]):
             yield Table("", names, [[row[name] for name in names] for row in self.rows()])
 
     def lines(self) -> Iterator[str]:
+        from deptree_cli.io.rules.reading import unknown_labels  # when the work is done
+
         for words, column in ((self._no_upos, "UPOS"), (self._no_deprel, "DEPREL")):
             if words:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
+        if unknown := unknown_labels(self._rules, self._labels, "that no word has"):
+            yield unknown
         sentences, places = counted(self._checked, "sentence"), counted(self._places.total(), "place")
         found = f"rules are broken in {self._breaking} of {sentences}, at {places}"
         yield found if self._places else f"no rule is broken in {sentences}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,10 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     if total > len(kept):
         which = f"the {len(kept):,} most doubtful of {counted(total, 'sentence')}"
         said.append(f"the page has {which}: --top N for more or fewer")
+    if rules is not None:
+        from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
+
+        said += filter(None, [unknown_labels(rules.rules, doubts.labels, "that no word has")])
     for line in [] if run.quiet else said:
         talk(line)
     return pipeline.exit_code
@@ -124,16 +128,20 @@ class Pack:
 
 @dataclass
 class Doubts:
-    """How many more heads are expected to be wrong in the trees shown than in the best ones, and of how many."""
+    """How many more heads are expected to be wrong in the trees shown than in the best ones, of how many words; their
+    labels.
+    """
 
     words: int = 0
     errors: float = 0.0
+    labels: set[str] = field(default_factory=set)
 
     def counted(self, sentences: Iterable[PackedSentence]) -> Iterator[PackedSentence]:
         """Count sentences that pass."""
         for sentence in sentences:
             self.words += len(sentence.tree)
             self.errors += sentence.doubt - sentence.least_doubt
+            self.labels |= sentence.deprels
             yield sentence
 
 

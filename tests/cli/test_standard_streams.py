@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.every_command import COMMANDS as ALL
+
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = f"{DATA}/scores.npz --from natasha"
 CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
@@ -31,6 +33,30 @@ COMMANDS = [
     f"convert {SCORES}",
 ]
 
+
+# A fork for each command, which ends when it has warned, by Python and by NumPy.
+WARNING = """
+import os, sys, warnings
+import click, numpy
+from deptree_cli.__main__ import main
+from tests.every_command import command
+for name in sys.argv[1:]:
+    command(name)
+plain = click.Command.make_context
+def make_context(self, *args, **kwargs):
+    for kind in (UserWarning, DeprecationWarning, RuntimeWarning):
+        warnings.warn("leaked", kind)
+    numpy.float64(1) / numpy.float64(0)
+    if not isinstance(self, click.Group):
+        os._exit(0)
+    return plain(self, *args, **kwargs)
+click.Command.make_context = make_context
+for name in sys.argv[1:]:
+    if not os.fork():
+        sys.argv = ["deptree", *name.split()]
+        main()
+    assert os.wait()[1] == 0
+"""
 
 Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
 
@@ -54,6 +80,17 @@ def test_a_fork_ends_as_a_new_process_does(warm: Path, ends: str) -> None:
     lines = [run(f"deptree partition {SCORES} {ends}", folder) for folder in (Path(sys.executable).parent, warm)]
     real, forked = ((ran.returncode, ran.stdout, ran.stderr) for ran in lines)
     assert forked == real
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_no_warning_reaches_the_terminal_from_any_command(asked: bool) -> None:
+    """They are for programmers, who see them where they ask for them."""
+    line = [sys.executable, *["-Wdefault"] * asked, "-c", WARNING, *(ALL[:1] if asked else ALL)]
+    env = {**os.environ, "PYTHONPATH": str(DATA.parent)}
+    ran = subprocess.run(line, capture_output=True, text=True, env=env, check=False, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert [words in ran.stderr for words in ("leaked", "divide by zero")] == [asked, asked]
+    assert asked or ran.stderr == ""
 
 
 @pytest.mark.parametrize("command", [*(f"{command} -q" for command in COMMANDS), "--help", "--version", "show --help"])

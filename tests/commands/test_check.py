@@ -120,6 +120,35 @@ def test_rules_of_ones_own(done, deptree, put, trees) -> None:
     assert {row["rule"] for row in ran.rows[1:]} == {"quiet"}
 
 
+def test_labels_that_only_the_rules_name_are_named(done, deptree, put, trees) -> None:
+    """Wherever rules are read. Those that our own rules name, `clf`, may be missing from a treebank; others are few."""
+    put(
+        "mine.toml",
+        """
+at-most-one = [["nsubjj", "iobj:agent"], ["root"]]
+leaf = ["clf"]
+no-gaps = [{ label = "flat", between = ["puncct"] }]
+mask = [{ label = ["!advmodd"], direction = "left", distance = [50, 99] }]
+below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = "ccompp" }]
+""",
+    )
+    (line,) = (line for line in deptree("check", trees, "--rules", "mine.toml").said if "names labels" in line)
+    assert line == (
+        "deptree: mine.toml names labels that no word has: 'nsubjj' (did you mean nsubj?), 'iobj:agent',"
+        " 'puncct' (did you mean punct?), 'advmodd' (did you mean advmod?), 'markk' (did you mean mark?),"
+        " 'ccompp' (did you mean cop?), 'conjj' (did you mean conj?), 'det:poss'"
+    )
+    scores = (DATA / "scores.npz", "--from", "natasha", "--rules", "mine.toml")
+    labels = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+    for command in ("decode", "sample", "marginals", "partition"):
+        (line,) = [line for line in deptree(command, *scores, *labels).said if "mine.toml names labels" in line]
+        assert "that are not in --labels: 'nsubjj' (did you mean nsubj?), " in line
+    page = done("report", *scores, "--conllu", DATA / "gold.conllu", "-o", "x.html")
+    assert any("mine.toml names labels that no word has: 'nsubjj'" in line for line in page.said)
+    for quiet in (("check", trees), ("check", trees, "--rules", "mine.toml", "-q")):
+        assert "names labels" not in deptree(*quiet).err
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [

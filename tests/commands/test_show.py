@@ -222,3 +222,9 @@ def test_what_breaks_a_file_or_a_terminal_is_left_out(done, put):
     assert words(svg) == ['<&"[31m']
     assert b"\x1b" not in svg
     assert b"\x1b" not in done(*given, "--text").out
+
+
+@pytest.mark.parametrize("how", [(), ("--text",), ("-o", "x.tex"), ("-o", "x.html")])
+def test_a_word_that_heads_itself_is_drawn_without_a_warning(done, put, how):
+    put("odd.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").replace("\t4\tdet\t", "\t3\tdet\t", 1))
+    assert done("show", *SCORES, "--conllu", "odd.conllu", "--sentence", "en-1", "-q", *how).err == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,10 +11,11 @@ import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
-from deptree_cli.core.constraints.masks import LEFT, RIGHT, Mask, TagMasks
-from deptree_cli.core.constraints.words import Condition, ForLabels, Words
+from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
+from deptree_cli.core.constraints.words import NOT, Condition, ForLabels, Words, labels_named
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import is_root
 from deptree_cli.core.nearest import did_you_mean, one_of
 
 Rule = Mask | TreeRule
@@ -30,10 +31,12 @@ class Ruleset:
     Attributes:
         name: what signatures call them.
         rules: in the order in which they are looked at.
+        labels: those that a file of rules names, each once.
     """
 
     name: str
     rules: tuple[Rule, ...]
+    labels: tuple[str, ...] = ()
 
     @property
     def masks(self) -> list[Mask]:
@@ -85,6 +88,11 @@ class Ruleset:
             if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
         ]
 
+    def unknown_labels(self, known: Iterable[str]) -> list[str]:
+        """The labels that the rules name, of which none of some others is one or a subtype; never `root`."""
+        others = tuple(known)
+        return [each for each in self.labels if not is_root(each) and not labels_named((each,), others).any()]
+
     def without(self, names: Sequence[str]) -> Ruleset:
         """The rules but for those of these names."""
         return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
@@ -97,6 +105,7 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
         DeptreeError: something there is not understood; it is named.
     """
     rules: list[Rule] = []
+    labels: dict[str, None] = {}
     for kind, entries in table.items():
         if kind in ("name", "version"):
             continue
@@ -105,11 +114,12 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
         if not isinstance(entries, list):
             raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
         rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
+        labels |= dict.fromkeys(_labels_in(entries))
     names = [rule.name for rule in rules]
     twice = next((each for each in names if names.count(each) > 1), None)
     if twice is not None:
         raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
-    return Ruleset(name, tuple(rules))
+    return Ruleset(name, tuple(rules), tuple(labels))
 
 
 def _rule(kind: str, entry: Any, place: int) -> Rule:
@@ -124,6 +134,15 @@ def _rule(kind: str, entry: Any, place: int) -> Rule:
     except DeptreeError as error:
         error.problem = f"rule {place} of {kind!r}: {error.problem}"
         raise
+
+
+def _labels_in(entry: Any) -> Iterator[str]:
+    """The labels that a rule, or a part of one that was understood, names."""
+    if isinstance(entry, str):
+        yield entry.removeprefix(NOT)
+    elif isinstance(entry, (list, dict)):
+        for each in entry if isinstance(entry, list) else map(entry.get, ("label", "between", "unless", *OF_OTHERS)):
+            yield from _labels_in(each)
 
 
 def _check_fields(fields: Fields, known: Sequence[str]) -> None:
@@ -181,7 +200,7 @@ def _mask(name: str, fields: Fields) -> Mask:
     )
     if not sound:
         raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")
-    return Mask(
+    found = Mask(
         name,
         _condition(fields),
         _condition(fields, "head-"),
@@ -190,6 +209,9 @@ def _mask(name: str, fields: Fields) -> Mask:
         _choice(fields, "root", (True, False, None), None),
         _choice(fields, "allow", (True, False), False),
     )
+    if found == Mask(name, ANY, allow=found.allow):
+        raise DeptreeError("it is about every arc", "Say about which: label = [...], for example")
+    return found
 
 
 def _at_most_one(name: str, fields: Fields) -> AtMostOne:
@@ -201,10 +223,13 @@ def _leaf(name: str, fields: Fields) -> Below:
 
 
 def _below(name: str, fields: Fields) -> Below:
-    allow, deny = _conditions(fields, "allow"), _conditions(fields, "deny")
+    allow, deny = (_conditions(fields, key) for key in OF_OTHERS)
     if allow and deny:
         raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
-    return Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+    found = Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+    if found.head.is_any and not (allow or deny):
+        raise DeptreeError("it forbids every dependent of every word", "Say of which: label = [...], for example")
+    return found
 
 
 def _no_gaps(name: str, fields: Fields) -> NoGaps:
@@ -217,12 +242,15 @@ def _no_crossing(name: str, fields: Fields) -> NoCrossing:
 
 WHICH = ("label", "upos", "feats")
 
+# Which dependents a word of a kind may have, and may not.
+OF_OTHERS = ("allow", "deny")
+
 # Each kind of rules with its fields beside a name.
 KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
     "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
     "at-most-one": (_at_most_one, ("label",)),
     "leaf": (_leaf, ("label",)),
-    "below": (_below, (*WHICH, "allow", "deny", "unless")),
+    "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
     "no-gaps": (_no_gaps, ("label", "between")),
     "no-crossing": (_no_crossing, ("label",)),
 }

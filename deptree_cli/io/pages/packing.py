@@ -1,8 +1,8 @@
 """A sentence as the page needs it: its CoNLL-U, arc scores from which the page computes, and what it is sorted by.
 
-Arcs are a bitmap and a float32 for each arc that counts. Scores are stored less that of the most probable tree's head
-of the same word: a constant of a word changes no probability, and the numbers that matter are then small and keep
-their digits.
+Arcs are a bitmap and a float32 for each arc that counts: where the page computes, each that is possible, for given an
+improbable head any of them can be certain. Scores are stored less that of the most probable tree's head of the same
+word: a constant of a word changes no probability, and the numbers that matter are then small and keep their digits.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from deptree_cli.io.scores.records import ScoredSentence
 # Up to this length the page is given scores, and computes probabilities given some heads.
 LONGEST = 60
 
-# Scores of arcs below this probability are left out; of longer sentences, arc probabilities below that one.
-NEGLIGIBLE, SMALLEST_SHOWN = 1e-9, 1e-4
+# Of longer sentences arc probabilities below this one are left out.
+SMALLEST_SHOWN = 1e-4
 
 # Labels are told for arcs of at least this probability, so many of each.
 LABELLED, MOST_LABELS = 0.01, 3
@@ -55,6 +55,7 @@ class PackedSentence:
             shown and of the most probable one.
         broken: what the tree breaks: names of rules with the words at which they do.
         samples: (k, n) heads.
+        deprels: the labels that its words have.
     """
 
     sent_id: str
@@ -70,6 +71,7 @@ class PackedSentence:
     facts: tuple[float, float, float, float, float]
     broken: list[tuple[str, int]]
     samples: Integers
+    deprels: frozenset[str] = frozenset()
 
     @property
     def doubt(self) -> float:
@@ -117,6 +119,7 @@ def packed(
         _facts(distribution, marginals, tree, best),
         _broken(sentence.id, block, tree, constraints),
         np.empty((0, n), dtype=np.int32) if samples is None else samples[:MOST_SAMPLES],
+        frozenset(block.deprels),
     )
 
 
@@ -128,12 +131,14 @@ def _text_of(block: Block) -> str:
 
 
 def _mask(distribution: TreeDistribution, marginals: Float, computes: bool, trees: Sequence[Heads]) -> Bool:
-    """Which arcs have a number: those that count, and of trees all that may be."""
-    mask = marginals[:, 1:] >= (NEGLIGIBLE if computes else SMALLEST_SHOWN)
-    words = np.arange(distribution.n)
+    """Which arcs have a number: all that may be where the page computes, else the probable ones and those of trees."""
+    possible = np.isfinite(distribution.log_scores[:, 1:])
+    if computes:
+        return possible
+    mask = marginals[:, 1:] >= SMALLEST_SHOWN
     for heads in trees:
-        mask[heads, words] = True
-    return mask & np.isfinite(distribution.log_scores[:, 1:])
+        mask[heads, np.arange(distribution.n)] = True
+    return mask & possible
 
 
 def _relative(distribution: TreeDistribution, best: Heads) -> Float:

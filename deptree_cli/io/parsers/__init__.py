@@ -14,7 +14,6 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
-from warnings import catch_warnings, simplefilter
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
@@ -93,13 +92,9 @@ class Parser:
 
     @contextmanager
     def at_work(self, task: str) -> Iterator[None]:
-        """While the parser's own code runs: what it prints goes to stderr, how it fails becomes a line.
-
-        Its warnings are for its programmers.
-        """
+        """While the parser's own code runs: what it prints goes to stderr, how it fails becomes a line."""
         try:
-            with redirect_stdout(sys.stderr), catch_warnings():
-                simplefilter("ignore")
+            with redirect_stdout(sys.stderr):
                 yield
         except (DeptreeError, MemoryError):
             raise

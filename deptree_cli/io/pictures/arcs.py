@@ -10,6 +10,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Int, Integers
 from deptree_cli.core.errors import counted, plural
 from deptree_cli.io.pictures.choice import LEAST, chosen, heavier
+from deptree_cli.io.pictures.forms import among_others
 
 ROOT = "ROOT"
 
@@ -118,7 +119,8 @@ class Picture:
         number = f"{arc.probability:.4g}"
         if arc.count is not None:
             number = f"{arc.count} of {counted(self.samples, 'sample')}, probability {number}"
-        return f"{self.word(arc.head)} -> {self.word(arc.dependent)}{label}: {number}"
+        head, word = (among_others(self.word(end)) for end in (arc.head, arc.dependent))
+        return f"{head} -> {word}{label}: {number}"
 
 
 def picture_of(

@@ -54,9 +54,12 @@ def fitted(text: str, width: int) -> str:
     if cells(text) > width:
         widths = accumulate(map(_cells_of, text))
         text = "".join(char for char, taken in zip(text, widths, strict=True) if taken <= width - 1) + "…"
-    # A neighbour, be it a number, must not be drawn into the run of a right-to-left word.
-    mark = _LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else ""
-    return text + mark + " " * (width - cells(text))
+    return among_others(text) + " " * (width - cells(text))
+
+
+def among_others(text: str) -> str:
+    """The text for a line with more behind it: no neighbour, be it a number, joins a right-to-left word's run."""
+    return text + (_LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else "")
 
 
 def _cells_of(char: str) -> int:

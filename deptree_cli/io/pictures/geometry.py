@@ -101,12 +101,13 @@ def middles(widths: Sequence[float], gap: float, spans: Sequence[Span]) -> Float
 
     Args:
         widths: of the n words, in the unit of the result.
+        spans: that of a word which heads itself has no gap, and asks for nothing.
     """
     sizes = np.asarray(widths, dtype=float)
     steps = (sizes[1:] + sizes[:-1]) / 2 + gap
     for left, right, distance in sorted(spans, key=lambda span: span.right - span.left):
         within = slice(left - 1, right - 1)
         missing = distance - steps[within].sum()
-        if missing > 0:
+        if missing > 0 and left < right:
             steps[within] += missing / (right - left)
     return sizes[0] / 2 + np.concatenate([[0.0], np.cumsum(steps)])

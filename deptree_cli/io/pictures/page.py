@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from deptree_cli.io.pictures.arcs import OTHER, TREE, Picture
-from deptree_cli.io.pictures.forms import ems, is_right_to_left
+from deptree_cli.io.pictures.forms import among_others, ems, is_right_to_left
 from deptree_cli.io.pictures.rows import EDGE, LABEL, WORD, Part, Row, rows_of
 
 MARGIN = 16
@@ -108,6 +108,6 @@ def beyond(picture: Picture, part: Part) -> str:
     """Return what stands where an arc leaves its row: the word that it goes on to, and its label."""
     number = part.arc.left if part.leaves < 0 else part.arc.right
     form = picture.word(number)
-    short = form if len(form) <= LONGEST_NAME else f"{form[: LONGEST_NAME - 1]}…"
+    short = among_others(form if len(form) <= LONGEST_NAME else f"{form[: LONGEST_NAME - 1]}…")
     name = short if form == str(number) else f"{number} {short}"
     return " · ".join(filter(None, [name, part.arc.tag]))

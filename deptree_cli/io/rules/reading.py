@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,11 +12,14 @@ from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.io.conllu.blocks import Block
 
 # Ours.
 NAMES = ("ud",)
+
+# So many labels are named of those that nobody else knows.
+MOST_NAMED = 10
 
 _SUFFIX = ".toml"
 _EXT_POS = "ExtPos="
@@ -67,6 +71,21 @@ def _table(text: str, name: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
+
+
+def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
+    """What there is to say of labels that rules name, but neither our own rules nor the data; nothing if all are known.
+
+    Args:
+        known: the labels of the data.
+        where: how to say that a label is not among these.
+    """
+    known = sorted({*known, *(label for name in NAMES for label in read_rules(name).labels)})
+    found = rules.unknown_labels(known)
+    near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
+    named = ", ".join(f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near)
+    more = f" and {len(found) - MOST_NAMED} others" if len(found) > MOST_NAMED else ""
+    return f"{rules.name} names labels {where}: {named}{more}" if found else ""
 
 
 def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:

@@ -15,7 +15,8 @@ CONLLU = (
     "1\ta\t_\tX\t_\t_\t2\tdet\t2:det\tHeadProb=.5|A=B=C\r\n1.1\te\t_\t_\t_\t_\t_\t_\t0:root\t_\r\n"
     "2\tb\t_\tX\t_\t_\t0\troot\t0:root\t_\r\n\r\n"
 )
-SENTENCE = {"index": 0, "id": "s", "n": 2, "forms": ["a", "b"], "tree": [2, 0], "conllu": CONLLU}
+SENTENCE = {"index": 0, "id": "s", "n": 2, "forms": ["a", "b"], "tree": [2, 0], "annotated": [True, True]}
+SENTENCE["conllu"] = CONLLU
 MARKS = """const marks = { in: () => value.marks }, out = [value.sentence]"""
 
 
@@ -52,6 +53,23 @@ def test_a_chosen_head_drops_what_was_true_of_the_old_tree():
         "# sent_id = s\r\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\r\n"
         "1\ta\t_\tX\t_\t_\t0\troot\t_\tA=B=C|Doubt=wrong\r\n2\tb\t_\tX\t_\t_\t1\tobj\t_\t_\r\n\r\n"
     )
+
+
+@needs_node
+def test_to_choose_the_head_that_a_word_has_is_no_mark():
+    """Where the CoNLL-U has none it is one, and is written: the head shown is the most probable tree's."""
+    bare = {**SENTENCE, "annotated": [False, True], "conllu": CONLLU.replace("\t2\tdet", "\t_\tdet")}
+    expression = (
+        "value.sentences.map((s) => { const marks = new Marks('key'); marks.set(s, 1, {head: s.tree[0]});"
+        " marks.set(s, 2, {verdict: 'fine', head: s.tree[1]});"
+        " return [marks.in(s), marksAsConllu([s], marks, value.stale)]; })"
+    )
+    (marks, _), (of_bare, written) = run(
+        ["data.js", "marks.js"], expression, {"sentences": [SENTENCE, bare], "stale": STALE}
+    )
+    assert marks == [[2, {"verdict": "fine"}]]
+    assert of_bare == [[1, {"head": 2}], [2, {"verdict": "fine"}]]
+    assert "1\ta\t_\tX\t_\t_\t2\tdet\t_\tA=B=C\r\n" in written
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk
-from deptree_cli.io.pages.packing import NEGLIGIBLE, packed
+from deptree_cli.io.pages.packing import packed
 from deptree_cli.io.pages.page import Report, to_html
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
@@ -36,6 +36,16 @@ def data_of(page: bytes) -> dict:
 def rows(*words: str, head: int = 0) -> str:
     lines = [f"{i}\t{word}\t_\tX\t_\t_\t{0 if i == 1 else 1}\t{word}\t_\t_\n" for i, word in enumerate(words, 1)]
     return f"# sent_id = {words[0]}\n# text = {' '.join(words)}\n{''.join(lines)}\n"
+
+
+def tree_of(heads: list[int]) -> str:
+    lines = [f"{i}\tw\t_\tX\t_\t_\t{head}\tx\t_\t_\n" for i, head in enumerate(heads, 1)]
+    return f"# sent_id = s\n{''.join(lines)}\n"
+
+
+def random_heads(n: int, rng: np.random.Generator) -> list[int]:
+    order = [0, *(1 + rng.permutation(n)).tolist()]
+    return [order[rng.integers(min(place - 1, 1), place)] for place in map(order.index, range(1, n + 1))]
 
 
 @pytest.fixture
@@ -65,7 +75,7 @@ def test_the_policy_admits_the_pages_own_script_and_style_alone(page):
 
 @needs_node
 def test_numbers_come_out_as_they_went_in():
-    """Scores to float32's digits, less a constant of each word; what is left out is improbable, or forbidden."""
+    """Scores to float32's digits, less a constant of each word; what is left out is forbidden."""
     rng = np.random.default_rng(0)
     scores = rng.normal(0, 10, (7, 7)) + 1e5 * rng.normal(0, 1, 7)
     scores[2, 3] = -np.inf
@@ -82,12 +92,37 @@ def test_numbers_come_out_as_they_went_in():
     numbers = np.array([np.nan if x is None else x for x in numbers]).reshape(7, 7).T
     marginals = given.distribution.marginals()
     kept = ~np.isnan(numbers)
-    assert (marginals[~kept] < NEGLIGIBLE).all()
+    assert (kept == np.isfinite(given.distribution.log_scores)).all()
     assert not kept[2, 3]
     best = found.best
     expected = scores[:, 1:] - scores[best, np.arange(1, 7)]
     np.testing.assert_allclose(numbers[:, 1:][kept[:, 1:]], expected[kept[:, 1:]], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(np.array(probs).reshape(7, 7).T, marginals, atol=1e-5)
+
+
+@needs_node
+def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabilities_are_the_librarys():
+    """Each arc of trees of probability down to 1e-40, as if it were clicked: what other arcs need was packed."""
+    chain = np.full((4, 4), -np.inf)
+    chain[[0, 1, 2, 0, 0, 1, 2, 3, 3], [1, 2, 3, 2, 3, 3, 1, 1, 2]] = [0, 0, 0, -40, -60, -5, -2, -50, -70]
+    scores = [chain, *(np.random.default_rng(seed).normal(0, 25, (8, 8)) for seed in range(4))]
+    trees = [[2, 3, 0], *(random_heads(7, np.random.default_rng(seed)) for seed in range(4))]
+    given = [sentence(tree_of(heads), each) for heads, each in zip(trees, scores, strict=True)]
+    found = [packed(each, None, False) for each in given]
+    assert any(each.facts[1] < -90 for each in found)
+    clicked = "sumsOf(numbersOf(s), s.n, true, [[word, s.tree[word - 1]]])"
+    expression = (
+        "readSentences(value).map((s) => Array.from({length: s.n}, (_, i) => i + 1)"
+        f".map((word) => {{ const found = {clicked}; return found && [...found.probs]; }}))"
+    )
+    data = data_of(to_html(Report("t", "s", found, len(found), True)))
+    pages = run(["numbers.js", "data.js", "sums.js"], expression, data)
+    for one, shown, probs in zip(given, found, pages, strict=True):
+        n = one.distribution.n
+        for word, head in enumerate(shown.tree.tolist(), 1):
+            under = one.distribution.given([head if other == word else None for other in range(1, n + 1)])
+            page = np.array(probs[word - 1]).reshape(n + 1, n + 1).T
+            np.testing.assert_allclose(page, under.marginals(), rtol=0, atol=1e-5)
 
 
 def test_what_the_page_does_not_compute_are_probabilities():
@@ -111,3 +146,14 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     assert np.isneginf(
         np.frombuffer(b64decode(data_of(to_html(Report("t", "s", [impossible], 1, True)))["arrays"]["facts"]), "<f8")[1]
     )
+
+
+@needs_node
+def test_the_number_before_a_right_to_left_word_stays_before_it_whatever_follows():
+    value = {"forms": ["كبير", "big", "גדול"]}
+    assert run(["data.js", "words.js"], "[0, 1, 2, 3].map((head) => headName(value, head))", value) == [
+        "ROOT",
+        "1 كبير\u200e",
+        "2 big",
+        "3 גדול\u200e",
+    ]

@@ -128,6 +128,18 @@ def test_words_run_as_they_are_read(picture, forms, rightwards):
     assert (start < end) is rightwards
 
 
+def test_numbers_beside_right_to_left_words_stay_where_they_are(picture):
+    """In a line with anything behind a word of Arabic or Hebrew, U+200E ends it: names at the edges, and tooltips."""
+    forms = " ".join(["قرأ", "ספר"] * 40)
+    svg = to_svg(picture(forms, [0, *range(1, 80)], [(1, 80, 0.35), (80, 3, 0.25)]))
+    texts = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.get("class") != "word"]
+    texts += [title.text for title in ElementTree.fromstring(svg).iter(f"{SVG}title")]
+    words = [match for text in texts for match in re.finditer("(قرأ|ספר)(.?)", text)]
+    assert sum(" · " in text for text in texts) >= 4
+    assert len(words) > 160
+    assert {word[2] for word in words} == {"\u200e"}
+
+
 def test_one_word(picture):
     root = ElementTree.fromstring(to_svg(picture("Да", [0])))
     assert list(arcs(root, "tree")) == [(0, 1)]

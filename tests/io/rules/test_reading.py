@@ -78,6 +78,24 @@ def test_every_kind_of_rules_is_read(read) -> None:
     ]
 
 
+def test_the_labels_that_they_name(read) -> None:
+    """In whatever field, each once; those that a rule leaves out too. A subtype knows its label, no other way round."""
+    rules = read(EVERY_KIND)
+    named = "nsubj csubj obj iobj punct goeswith det det:poss case fixed advmod cop"
+    assert sorted(rules.labels) == sorted(named.split())
+    assert rules.unknown_labels(["nsubj:pass", "det", *named.split()[2:7]]) == named.split()[1:2] + named.split()[7:]
+    assert read('leaf = ["root"]').unknown_labels([]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fields", ["", "label = []", "name = 'x'", "allow = true", "unless = ['cop']"])
+def test_a_rule_about_everything_is_refused(read, kind: str, fields: str) -> None:
+    with pytest.raises(
+        DeptreeError, match=rf"own.toml: rule 1 of '{kind}': (it is about|it forbids|it has no|there is)"
+    ):
+        read(f"[[{kind}]]\n{fields.replace('true', '[]') if kind == 'below' else fields}\n")
+
+
 def test_ours_are_named_with_their_version_and_read_the_same_from_a_copy(read) -> None:
     ours = read_rules("ud")
     assert ours.name.startswith("ud-20")

@@ -5,7 +5,7 @@ function described(view, word) {
   const { sentence } = view,
     head = view.tree[word - 1],
     p = view.probs[word * (sentence.n + 1) + head];
-  return `${word} ${sentence.forms[word - 1]}, head ${headName(sentence, head)}, probability ${probability(p)}`;
+  return `${headName(sentence, word)}, head ${headName(sentence, head)}, probability ${probability(p)}`;
 }
 
 /* The label of an arc: the annotated one, else the likeliest by scores, else none. */

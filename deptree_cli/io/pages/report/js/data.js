@@ -40,6 +40,9 @@ function shownForm(form) {
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 const isRightToLeft = (text) => RIGHT_TO_LEFT.test(text);
 
+/* A form for a line with more behind it: a mark keeps numbers out of the run of a right-to-left word. */
+const amongOthers = (form) => (isRightToLeft(form) ? `${form}\u200e` : form);
+
 /* All sentences. Heads are arrays of n numbers, 0 for ROOT; words count from 1. */
 function readSentences(data) {
   const arrays = data.arrays,

@@ -4,6 +4,9 @@
 
 const VERDICTS = ["wrong", "ambiguous", "fine"];
 
+/* The head that a word has in the CoNLL-U, undefined where it has none: to choose this one is no mark. */
+const givenHead = (sentence, word) => (sentence.annotated[word - 1] ? sentence.tree[word - 1] : undefined);
+
 class Marks {
   constructor(key) {
     this.key = `deptree-report-${key}`;
@@ -22,11 +25,12 @@ class Marks {
 
   /* Changes fields of a mark; one without any goes. */
   set(sentence, word, fields) {
-    const mark = Object.fromEntries(
-      Object.entries({ ...this.of(sentence, word), ...fields }).filter(
-        ([, value]) => value !== undefined && value !== "",
-      ),
-    );
+    const old = givenHead(sentence, word),
+      mark = Object.fromEntries(
+        Object.entries({ ...this.of(sentence, word), ...fields }).filter(
+          ([name, value]) => value !== undefined && value !== "" && !(name === "head" && value === old),
+        ),
+      );
     if (Object.keys(mark).length) this.all[`${sentence.index} ${word}`] = mark;
     else delete this.all[`${sentence.index} ${word}`];
     try {
@@ -83,7 +87,7 @@ function marksAsConllu(sentences, marks, stale) {
 }
 
 function withMarks(sentence, marks, stale) {
-  const changed = [...marks].some(([word, mark]) => mark.head !== undefined && mark.head !== sentence.tree[word - 1]);
+  const changed = [...marks.values()].some((mark) => mark.head !== undefined);
   const lines = sentence.conllu
     .split("\n")
     .filter((line) => !changed || !(/^\d+\.\d+\t/.test(line) || isStale(line, stale)));
@@ -116,7 +120,7 @@ function withoutOldTree(columns, stale) {
 }
 
 function withMark(columns, mark, old) {
-  if (mark.head !== undefined && mark.head !== old) {
+  if (mark.head !== undefined) {
     columns[HEAD] = String(mark.head);
     if (mark.label) columns[DEPREL] = mark.label;
     else if (!mark.head || !old) columns[DEPREL] = mark.head ? "dep" : "root";

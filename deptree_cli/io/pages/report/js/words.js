@@ -31,7 +31,7 @@ function labelNote(view, head, word) {
 }
 
 function headName(sentence, head) {
-  return head ? `${head} ${sentence.forms[head - 1]}` : "ROOT";
+  return head ? `${head} ${amongOthers(sentence.forms[head - 1])}` : "ROOT";
 }
 
 /* fix: called with (word, head); mark: with (word, fields). */
@@ -117,7 +117,7 @@ function markForm(view, word, marks, change) {
         const head = select.value === "" ? undefined : Number(select.value);
         change(word, {
           head,
-          label: head === undefined || head === current ? undefined : view.labels.get(`${head} ${word}`)?.[0][0],
+          label: head === undefined || head === givenHead(sentence, word) ? undefined : view.labels.get(`${head} ${word}`)?.[0][0],
         });
       },
     },
