@@ -100,7 +100,8 @@ def combine(
     if conllu is None and (writing.fmt == CONLLU.name or suffix_of(run.output) in CONLLU.suffixes):
         raise no_sentences().at(scores[0])
     _check(scores, weights, fit, gold, conllu)
-    members = members_of(scores, _layout(how))
+    asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
+    members = members_of(scores, asked)
     mixed = _is_mixture(method, members, fit)
     if not mixed and writing.fmt is not None:
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
@@ -114,18 +115,12 @@ def combine(
 
     used = _fitted(source(), mixed, run) if fit else checked_weights(weights, len(members), mixed)
     if fit:
-        members = members_of(scores, _layout(how))  # files are read once each time they are opened
+        members = members_of(scores, asked)  # files are read once each time they are opened
     last = {"weights": ",".join(f"{each:.6g}" for each in used), "fit": gold if fit else None}
     if not mixed:
         return _write_product(source(), used, run, last)
     job = Job("combine", source(), run, writing.of_single_trees(), {"method": MIXTURE}, last)
     return job.write(Mix(used))
-
-
-def _layout(how: dict[str, Any]) -> Layout | None:
-    """The layout that options ask for, None if they do not."""
-    asked = [how[name] for name in ("preset", "orient", "root", "scale")]
-    return layout(*asked) if any(asked) else None
 
 
 def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
@@ -184,7 +179,7 @@ def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, la
     target, pipeline = layout(WRITTEN), Pipeline(source, run)
     fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
     meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
-    with write_scores(run.output, meta, True, True) as write:
+    with write_scores(run.output, meta, True) as write:
         for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
             write(each.sent_id, each.scores, each.forms)
     return pipeline.exit_code
