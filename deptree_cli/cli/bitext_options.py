@@ -131,7 +131,6 @@ _OPTIONS: list[Decorator[Any]] = [
     reading_option(
         "--scale",
         type=click.Choice(SCALES),
-        default=PairLayout().scale,
         often=True,
         help="Weights (0 forbids) or log-scores (<= -1e15 forbids).  [default: log]",
     ),
@@ -158,7 +157,7 @@ def _options_of(
     scores: tuple[str, ...],
     text: tuple[str, ...],
     symmetric: tuple[str, ...],
-    scale: str,
+    scale: str | None,
     null: str | None,
     null_score: float | None,
     temperature: float,
@@ -174,7 +173,9 @@ def _options_of(
     if len(sources) > 1:
         for each in sources:
             check_readable(each.paths)
-    return BitextOptions(sources, PairLayout(scale, null, null_score), PairInterpretation(temperature))
+    assumed = ("--scale",) * (scale is None) + ("--null",) * (null is None and null_score is None)
+    layout = PairLayout(scale or PairLayout().scale, null, null_score, assumed)
+    return BitextOptions(sources, layout, PairInterpretation(temperature))
 
 
 # Gives a command SCORES of sentence pairs and the options of reading, as one `bitext: BitextOptions`.

@@ -57,22 +57,23 @@ def split_presets(context: click.Context, parameter: click.Parameter, paths: Seq
 
 def _split(path: str) -> LaidOutPath:
     front, colon, name = path.rpartition(":")
-    known = colon and (name == TREES or name in PRESETS) and not Path(path).exists()
-    found = LaidOutPath(front if known else path)
-    found.preset = name if known else None
+    split = bool(colon) and not Path(path).exists() and (name == TREES or name in PRESETS or Path(front).is_file())
+    found = LaidOutPath(front if split else path)
+    if split:
+        found.preset = name if name == TREES else PRESETS.get(name).name  # raises for one that nobody offers
     return found
 
 
-def members_of(paths: Sequence[LaidOutPath], usual: Layout | None) -> list[Member]:
-    """The files; `usual`: the layout of scores for which there is no other, None for what they say of themselves."""
+def members_of(paths: Sequence[LaidOutPath], usual: Layout) -> list[Member]:
+    """The files; `usual`: the layout that options ask for, for scores without a preset of their own."""
     return [_member(path, usual) for path in paths]
 
 
-def _member(path: LaidOutPath, usual: Layout | None) -> Member:
+def _member(path: LaidOutPath, usual: Layout) -> Member:
     if path.preset == TREES or (path.preset is None and is_of_trees(path)):
         return Member(path)
     source = ScoreSource(path)
-    read = layout(path.preset) if path.preset else usual or source.meta.layout or Layout()
+    read = source.layout(layout(path.preset) if path.preset else usual)
     if read.labels:
         raise click.UsageError(
             f"{read.name} has an axis of labels, and arcs are combined. Sum them out: deptree convert."

@@ -151,18 +151,18 @@ def own_trees(found: Sequence[ScoreFiles]) -> str:
     return own
 
 
-def own_layout(found: Sequence[ScoreFiles]) -> Layout:
-    """The layout that the files say they have, which is news to the user, or the usual one.
+def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
+    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask.
 
     Raises:
-        DeptreeError: one file says another than the others.
+        DeptreeError: one file says another than the others, or than the options.
     """
-    layouts = [each.source.meta.layout for each in found]
-    for each, own in zip(found, layouts, strict=True):
-        if own != layouts[0]:
-            problem = f"says another layout than {found[0].source.place}"
-            raise DeptreeError(problem, "Read them one by one, or pass --from for all", place=each.source.place)
-    if layouts[0] is None:
-        return Layout()
-    mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    layouts = [each.layout(asked) for each in sources]
+    for each, own in zip(sources, layouts, strict=True):
+        if own.reading != layouts[0].reading:
+            problem = f"is read in another layout than {sources[0].place}"
+            remedy = "Read them one by one, or pass --from if one of them does not name its layout"
+            raise DeptreeError(problem, remedy, place=each.place)
+    if layouts[0] is not asked and asked.assumed():
+        mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
     return layouts[0]

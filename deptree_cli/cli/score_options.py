@@ -12,7 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, own_layout, own_trees, paired
+from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering, tempering_options
@@ -79,6 +79,17 @@ class ScoreOptions:
     def paths(self) -> list[str]:
         """The paths of everything that is read sentence by sentence."""
         return [path for each in self.files for path in each.paths]
+
+    def beside(self, path: str) -> ScoreOptions:
+        """Return these with a second score file of the same sentences.
+
+        Raises:
+            DeptreeError: it says that it has another layout, or no scores.
+        """
+        other, first = ScoreSource(path), self.files[0].source
+        if other.layout(self.how.layout) is not self.how.layout:
+            one_layout([first, other], self.how.layout)
+        return replace(self, other=other)
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
@@ -276,8 +287,7 @@ def options_of(
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
-    given = preset or orient or root or scale
-    read = layout(preset, orient, root, scale) if given else own_layout(found)
+    read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = _with_label_axis(read, labels, bool(label_scores))
     how = Interpretation(
         layout=read,

@@ -102,7 +102,8 @@ def combine(
     if conllu is None and (writing.fmt == CONLLU.name or suffix_of(run.output) in CONLLU.suffixes):
         raise no_sentences().at(scores[0])
     _check(scores, weights, fit, gold, conllu)
-    members = members_of(scores, _layout(how))
+    asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
+    members = members_of(scores, asked)
     mixed = _is_mixture(method, members, fit)
     if not mixed and writing.fmt is not None:
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
@@ -117,7 +118,7 @@ def combine(
 
     if fit:
         used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
-        members = members_of(scores, _layout(how))  # files are read once each time they are opened
+        members = members_of(scores, asked)  # files are read once each time they are opened
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(_with_weight(members, used)), used[used > 0]
     if not mixed:
@@ -128,12 +129,6 @@ def combine(
 def _with_weight(members: Sequence[Member], weights: Float) -> list[Member]:
     """The files whose weight is not 0: the others are not read."""
     return list(compress(members, weights))
-
-
-def _layout(how: dict[str, Any]) -> Layout | None:
-    """The layout that options ask for, None if they do not."""
-    asked = [how[name] for name in ("preset", "orient", "root", "scale")]
-    return layout(*asked) if any(asked) else None
 
 
 def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
@@ -191,7 +186,7 @@ def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, la
     target, pipeline = layout(WRITTEN), Pipeline(source, run)
     fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
     meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
-    with write_scores(run.output, meta, True, True) as write:
+    with write_scores(run.output, meta, True) as write:
         for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
             write(each.sent_id, each.scores, each.forms)
     return pipeline.exit_code

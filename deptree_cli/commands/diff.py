@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -20,7 +20,6 @@ from deptree_cli.cli.writing import Writing, json_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.expectations import kl
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.scores.source import ScoreSource
 
 
 @command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
@@ -37,8 +36,8 @@ def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: in
     Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null if infinite; jensen_shannon, estimated
     by sampling, with its standard error; and the arcs whose marginals differ most: head, dependent, before, after.
     """
-    scores = replace(scores, other=ScoreSource(other))
-    return Job("diff", scores.source(), run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
+    source = scores.beside(other).source()
+    return Job("diff", source, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 
 @dataclass(frozen=True)

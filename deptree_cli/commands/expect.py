@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -25,7 +25,6 @@ from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.scores.source import ScoreSource
 
 HELP = """Compute an exact expectation for every sentence (entropies in nats).
 
@@ -87,7 +86,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
         raise click.UsageError(f"{name} has no --grad.")
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        scores = replace(scores, other=ScoreSource(path))
+        scores = scores.beside(path)
     if grad or not quantity.scalar:
         writing = writing.as_json(run.output, "gradients" if grad else name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}

@@ -19,8 +19,11 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
-from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.records import ScoredSentence
+
+# Behind an answer that nobody gave.
+_ASSUMED = " (assumed)"
 
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
@@ -116,8 +119,8 @@ def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
         "type": ", ".join(sorted({each.type for each in seen})),
         "preset": layout.name or "none",
         "orient": _orient(seen, layout),
-        "root": layout.root,
-        "scale": layout.scale,
+        "root": layout.root + _ASSUMED * ("root" in layout.assumed()),
+        "scale": layout.scale + _ASSUMED * ("scale" in layout.assumed()),
         "lowest_log_score": min(every("lowest")),
         "highest_log_score": max(every("highest")),
         "forbidden_arcs": sum(every("forbidden")),
@@ -139,4 +142,5 @@ def _masses(name: str, masses: list[float]) -> dict[str, float]:
 def _orient(seen: list[Seen], layout: Layout) -> str:
     longer = {each.longer_axis for each in seen}
     by_shape = {-1: "dep-head (by shape)", 1: "head-dep (by shape)"}
-    return by_shape.get(longer.pop() if len(longer) == 1 else 0, layout.orient or "head-dep (assumed)")
+    own = (layout.orient or CHOICES["orient"][0]) + _ASSUMED * ("orient" in layout.assumed())
+    return by_shape.get(longer.pop() if len(longer) == 1 else 0, own)

@@ -101,7 +101,7 @@ def _loaded(source: Mapping[str, Item], key: str) -> Item | DeptreeError:
     try:
         return source[key]
     except DeptreeError as error:
-        return error
+        return error.at(sent_id=key)
 
 
 def looked_ahead(items: Iterator[Item], wanted: Callable[[Item], bool]) -> tuple[Iterator[Item], Item | None]:

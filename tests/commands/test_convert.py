@@ -112,11 +112,6 @@ def test_a_gzipped_pipe_says_its_layout_too(done):
     assert done("partition", "-", stdin=gzip.compress(lines)).rows == done("partition", "-", stdin=lines).rows
 
 
-def test_an_option_overrides_what_the_file_says(deptree, done):
-    lines = done("convert", *SCORES).out
-    assert "negative" in deptree("partition", "-", "--scale", "weight", stdin=lines).err
-
-
 def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
     """Marginals are probabilities, whatever the scores were that they were computed from."""
     done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")

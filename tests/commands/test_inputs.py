@@ -51,6 +51,20 @@ def test_lengths_as_an_array(done, put):
     assert done("partition", DATA / "scores.npy", *options).out == done("partition", *SAME["npy"]).out
 
 
+@pytest.mark.parametrize("container", ["padded.npy", "padded.npz"])
+def test_lengths_that_count_root_are_refused(deptree, put, container):
+    """The longest sentence has no room for one word more, unless the batch is padded further."""
+    scores = np.pad(np.load(DATA / "scores.npy"), [(0, 0), (0, 2), (0, 2)])
+    counted = np.loadtxt(DATA / "lengths.txt", dtype=int) + 1
+    put("padded.npy", scores)
+    put("padded.npz", {"scores": scores, "lengths": counted})
+    put("lengths.npy", counted)
+    given = ("--lengths", "lengths.npy") if container == "padded.npy" else ()
+    ran = deptree("decode", container, "--from", "supar", *given, "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "Do the lengths count ROOT?" in ran.err
+
+
 def test_a_padded_batch_with_its_lengths_in_one_archive(done, put):
     lengths = np.loadtxt(DATA / "lengths.txt", dtype=int)
     put("batch.npz", {"scores": np.load(DATA / "scores.npy"), "lengths": lengths})

@@ -194,11 +194,19 @@ def test_a_padded_batch_of_joint_scores(done, put):
         ((DATA / "scores.npz", "--from", "allennlp"), ["--from allennlp has an axis of labels", "--labels FILE"]),
         ((*SCORES, "--labels", DATA / "lengths.txt"), ["'8' stands there twice"]),
         ((*SCORES, "--labels", DATA / "one.npy"), ["these are no names of labels"]),
+        ((*SCORES, "--labels", "words.json"), ["'a' has 'x' and no number"]),
+        ((*SCORES, "--labels", "number.json"), ["5 is not the name of a label"]),
+        ((*SCORES, "--labels", "separator.json"), ["the label 'b\\u2028c' holds a character"]),
+        ((*SCORES, "--labels", "separator.txt"), ["the label 'b\\u2028c' holds a character"]),
         ((*SCORES, "--labels", DATA / "label.json"), ["no such file", "labels.json"]),
         ((*SCORES, *LABELS, "--label-scores", DATA / "scores.npz"), ["shape (8, 9): no axis of labels"]),
     ],
 )
-def test_what_is_said_of_mistakes(deptree, arguments, parts):
+def test_what_is_said_of_mistakes(deptree, put, arguments, parts):
+    put("words.json", '{"a":"x"}')
+    put("number.json", '["a", 5]')
+    put("separator.json", '["a", "b\\u2028c"]')
+    put("separator.txt", "a\nb\u2028c\n".encode())
     ran = deptree("decode", *arguments)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert all(part in ran.err for part in parts), ran.err

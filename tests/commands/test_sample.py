@@ -152,13 +152,6 @@ def test_quiet_says_nothing(done):
     assert done("sample", DATA / "one.npy", "-q", "--sampler", "wilson-rc").err == ""
 
 
-def test_the_orientation_of_a_square_is_assumed_aloud(done):
-    line = "no --orient or --from given: reading square matrices as head-dep"
-    assert sum(line in said for said in done("sample", DATA / "one.npy").said) == 1
-    assert line not in done("sample", DATA / "one.npy", "--orient", "head-dep").err
-    assert line not in done("sample", *SCORES).err
-
-
 def test_a_biased_sampler_is_called_so(done):
     assert "wilson-rc is biased" in done("sample", DATA / "one.npy", "--sampler", "wilson-rc").err
     assert "biased" not in done("sample", DATA / "one.npy").err

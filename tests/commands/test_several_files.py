@@ -84,7 +84,7 @@ def test_what_does_not_go_together(deptree, done, parts, put):
     for args, said in [
         (("decode", *parts, *FROM, "--conllu", "a.conllu"), "1 --conllu for 2 SCORES"),
         (("partition", "-", "-", *FROM), "standard input (-) can be read only once"),
-        (("partition", "spacy.jsonl", "square.npy"), "square.npy: says another layout than spacy.jsonl"),
+        (("partition", "spacy.jsonl", "square.npy"), "square.npy: is read in another layout than spacy.jsonl"),
         (("expect", "kl", *parts, *FROM, "--other", "a.jsonl"), "two score files are compared at a time"),
         (("diff", *parts, "b.npz", *FROM), "unexpected extra argument"),
         (("partition", "a.jsonl", "nowhere.npz", *FROM), "nowhere.npz: no such file"),

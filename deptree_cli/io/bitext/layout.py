@@ -6,7 +6,7 @@ Rows are source words, columns are target words. With NULL there is a row and a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,7 @@ class PairLayout:
         null: where NULL stands among the words, ``first`` or ``last``; None if it has no row and no column.
         null_score: without these, the score on this scale of leaving a word unlinked, whichever word it is; None for a
             log-score of 0, a weight of 1.
+        assumed: the options that nobody passed, whose answers are assumed.
 
     Raises:
         DeptreeError: there is no such scale or no such place.
@@ -37,12 +38,22 @@ class PairLayout:
     scale: str = "log"
     null: str | None = None
     null_score: float | None = None
+    assumed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
             raise DeptreeError(f"unknown scale {self.scale!r}", one_of(SCALES))
         if self.null not in (None, *NULLS):
             raise DeptreeError(f"unknown position {self.null!r} of NULL", one_of(NULLS))
+
+    def assumption(self, scores: Array) -> str:
+        """Return what to tell of the answers that are assumed, by the scores of a pair; empty if there are none."""
+        if not self.assumed:
+            return ""
+        answers = {"--scale": "as log-scores", "--null": "without NULL"}
+        if "--scale" in self.assumed and (scores >= 0).all() and (scores <= 1).all():
+            answers["--scale"] += " (they are from 0 to 1: if they are weights, pass --scale weight)"
+        return f"no {' or '.join(self.assumed)} given: reading {', '.join(answers[each] for each in self.assumed)}"
 
     @property
     def forbidden(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from deptree_cli.io.bitext.text import read_text
 from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.containers import open_scores
+from deptree_cli.io.scores.containers.refused import CONLLU
 from deptree_cli.io.scores.raw import RawScores, ReadSpec
 from deptree_cli.io.sides import Side, nameless
 
@@ -63,9 +65,13 @@ class PairSource:
             reverse = self.symmetric and opened.enter_context(_opened(self.symmetric, layout))
             pairs = _directions(scores, reverse or None)
             side = Side(pairs, scores.what, scores.place, attrgetter("raw.names"), scores.ordered)
-            records = _records(side, self.text, layout, first)
-            for number, record in enumerate(records, first):
-                yield record.at(sent_id=str(number)) if isinstance(record, DeptreeError) else record
+            assumption = ""
+            for number, record in enumerate(_records(side, self.text, layout, first), first):
+                if isinstance(record, DeptreeError):
+                    yield record.at(sent_id=str(number))
+                    continue
+                assumption = assumption or layout.assumption(record.scores)
+                yield replace(record, notice=f"{assumption}\n{record.notice}".strip()) if assumption else record
 
 
 class _Directions(NamedTuple):
@@ -82,7 +88,14 @@ class _Directions(NamedTuple):
 
 @contextmanager
 def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
-    with open_scores(path) as file:
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(open_scores(path))
+            file.meta.check_of_pairs()
+        except DeptreeError as error:
+            if error.problem == CONLLU.problem:
+                error.remedy = "Name the file of scores, and that of the words with --text"
+            raise error.at(place_of(path)) from None
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
         yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.join import IGNORE, joined
+from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.record import Record
@@ -20,6 +22,8 @@ from deptree_cli.io.sides import Side
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
+
+_LINE_END = re.compile("\r\n|\r|\n")
 
 _FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"
 
@@ -39,11 +43,19 @@ def read_labels(path: str) -> tuple[str, ...]:
                 raise ValueError(f"more than {MOST_BYTES:,} bytes")
             text = data.decode("utf-8-sig")
             is_json = text.lstrip().startswith(("[", "{"))
-            names = _from_json(json.loads(text)) if is_json else text.splitlines()
+            names = _from_json(json.loads(text)) if is_json else _LINE_END.split(text.removesuffix("\n"))
         except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
-        if not names or not all(isinstance(name, str) and name.isprintable() for name in names):
-            raise DeptreeError("these are no names of labels", _FORMS, place=file.place)
+        if not names or not text.strip():
+            raise DeptreeError("there are no names of labels", _FORMS, place=file.place)
+        for name in names:
+            if not isinstance(name, str):
+                raise DeptreeError(
+                    f"{dump(name).decode().strip()} is not the name of a label", _FORMS, place=file.place
+                )
+            if not name.isprintable():
+                problem = f"the label {name!r} holds a character that cannot be printed"
+                raise DeptreeError(problem, "Rename it", place=file.place)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DeptreeError(f"the label {twice!r} stands there twice", "Name every label once", place=file.place)
@@ -53,12 +65,16 @@ def read_labels(path: str) -> tuple[str, ...]:
 def _from_json(value: Any) -> list[Any]:
     if not isinstance(value, dict):
         return value if isinstance(value, list) else []
-    numbers = {number: name for name, number in value.items()}
-    if not all(type(number) is int for number in numbers):
-        numbers = {int(number): name for number, name in value.items()}
-    if sorted(numbers) != list(range(len(value))):
+    if all(type(number) is int for number in value.values()):
+        pairs = [(number, name) for name, number in value.items()]
+    elif all(number.isdecimal() for number in value):
+        pairs = [(int(number), name) for number, name in value.items()]
+    else:
+        name, number = next((name, number) for name, number in value.items() if type(number) is not int)
+        raise ValueError(f"{name!r} has {number!r} and no number")
+    if sorted(number for number, _ in pairs) != list(range(len(value))):
         raise ValueError("the numbers are not 0, 1, 2, ...")
-    return [numbers[number] for number in range(len(numbers))]
+    return [name for _, name in sorted(pairs)]
 
 
 _SAME = "Check that both files hold the same sentences"

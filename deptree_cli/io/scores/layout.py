@@ -7,7 +7,7 @@ axis of labels may stand behind the two, or in front of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,6 @@ CHOICES = {
     "root": ("first", "last", "diagonal"),
     "scale": ("weight", "log"),
 }
-
-ASSUMPTION = "no --orient or --from given: reading square matrices as head-dep (rows are heads, columns dependents)"
 
 _MEANING = {"head-dep": "head by dependent", "dep-head": "dependent by head"}
 
@@ -38,7 +36,7 @@ class Layout:
         name: of the preset, the parser whose habit this is; empty where it is none's.
         labels: where an axis of labels stands, ``last`` or ``first``, None if there is none.
         rectangle: whether a matrix to be written leaves out ROOT as a dependent; one that is read says so itself.
-        asked: what the user wrote that means this orientation, for messages.
+        given: the answers that somebody gave one by one, by name; without a preset, the others are assumed.
     """
 
     orient: str | None = None
@@ -47,7 +45,7 @@ class Layout:
     name: str = ""
     labels: str | None = None
     rectangle: bool = False
-    asked: str = field(default="", compare=False)
+    given: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def dimensions(self) -> int:
@@ -71,10 +69,45 @@ class Layout:
         """The score of an arc that cannot be."""
         return 0.0 if self.scale == "weight" else -np.inf
 
-    def is_assumed(self, shape: tuple[int, ...]) -> bool:
-        """Whether the orientation of such a matrix is an assumption, which the user must hear of (`ASSUMPTION`)."""
+    def assumed(self, square: bool = True) -> tuple[str, ...]:
+        """Return the names of the answers that nobody gave; a matrix that is not square gives its orientation."""
+        needed = [name for name in CHOICES if square or name != "orient"]
+        return () if self.name else tuple(name for name in needed if name not in self.given)
+
+    def is_square(self, shape: tuple[int, ...]) -> bool:
+        """Whether a matrix of this shape leaves its orientation open."""
         rows, columns = self.arcs(shape)
-        return self.orient is None and rows == columns
+        return rows == columns
+
+    @property
+    def reading(self) -> tuple[object, ...]:
+        """What decides how a matrix is read."""
+        return self.orient, self.root, self.scale, self.labels, self.assumed()
+
+    def option(self, name: str) -> str:
+        """Return what the user passed that gives this answer."""
+        return f"--from {self.name}" if self.name and name not in self.given else f"--{name} {getattr(self, name)}"
+
+    def contradicts(self, other: Layout) -> str:
+        """Return the name of an answer that both give, and not alike; empty if there is none."""
+        for name in CHOICES:
+            one, two = (getattr(each, name) if each.name or name in each.given else None for each in (self, other))
+            if one and two and one != two:
+                return name
+        return ""
+
+    def merged(self, over: Layout) -> Layout:
+        """Return this layout, which a file says of itself, with what it leaves open as the options `over` have it.
+
+        Raises:
+            DeptreeError: they contradict each other.
+        """
+        if name := self.contradicts(over):
+            option, answer = over.option(name), f"--{name} {getattr(over, name)}"
+            passed = f"{option} was passed" if option == answer else f"{option} reads {answer}"
+            problem = f"the file says --{name} {getattr(self, name)} of itself, but {passed}"
+            raise DeptreeError(problem, f"Remove {option}: what the file says of itself is used without options")
+        return replace(self, orient=self.orient or over.orient, labels=self.labels or over.labels)
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
@@ -131,9 +164,10 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
         return layout.orient or "head-dep"
     own = "dep-head" if rows < columns else "head-dep"
     if layout.orient not in (None, own):
-        asked = layout.asked or f"--orient {layout.orient}"
+        option = layout.option("orient")
+        reads = "" if option.startswith("--orient") else f" reads {layout.orient}"
         raise DeptreeError(
-            f"{asked}, but the matrix has shape {(rows, columns)}, which is {_MEANING[own]}",
+            f"{option}{reads}, but the matrix has shape {(rows, columns)}, which is {_MEANING[own]}",
             f"Say --orient {own}, or nothing: a rectangle decides its own orientation",
         )
     return own

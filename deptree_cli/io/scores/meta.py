@@ -8,11 +8,18 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, TreeSpace, tree_space
-from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.signature import parse
 
 # Of the form in which it is written; a file of a later one is not guessed at.
 VERSION = 1
+
+# The command whose arrays are probabilities of arcs, laid out as the scores that it read.
+MARGINALS = "marginals"
+
+# The commands that write scores; all others write results. A mixture of combine has no layout, and is none either.
+WRITE_SCORES = ("convert", "dump", "hpyp parse", "combine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,47 @@ class Meta:
         if trees:
             tree_space(trees, None, None)  # raises for one that nobody offers here
         how = layout(*(read.get(name) for name in ("from", "orient", "root", "scale")))
+        how = replace(how, given=tuple(CHOICES))
         return replace(own, layout=how, trees=trees, ordered=said.get("ordered") is not False)
+
+    @property
+    def command(self) -> str:
+        """The command that wrote the file, empty if it does not say that one did."""
+        signed = parse(self.signature)
+        return signed.command if signed.program == "deptree" else ""
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether the file holds probabilities of arcs, and not scores."""
+        return self.layout is None and self.command == MARGINALS
+
+    def read_with(self, asked: Layout) -> Layout:
+        """Return how the file's scores are read: as it says of itself, and where it is silent as the options ask.
+
+        Raises:
+            DeptreeError: the two contradict each other, or the file holds no scores.
+        """
+        if self.layout is not None:
+            return self.layout.merged(asked)
+        if self.are_probabilities:
+            read = parse(self.signature).fields
+            own = layout(read.get("from"), read.get("orient"), read.get("rootat"), "weight")
+            return replace(own, given=tuple(CHOICES)).merged(asked)
+        self.check_no_results()
+        return asked
+
+    def check_of_pairs(self) -> None:
+        """Raise if the file holds no scores of sentence pairs: no command writes any."""
+        if self.layout is not None:
+            raise DeptreeError("the file holds scores of trees", "Name a file of scores of sentence pairs")
+        self.check_no_results()
+
+    def check_no_results(self) -> None:
+        """Raise if a command wrote the file as its results, which are no scores."""
+        mixture = self.command == "combine" and self.layout is None
+        if self.command and (mixture or self.command not in WRITE_SCORES):
+            problem = f"deptree {self.command} wrote this file, and it holds no scores"
+            raise DeptreeError(problem, "Name the file of scores that it was made from")
 
     def said(self) -> dict[str, Any]:
         """Return what a file keeps beside the signature, for JSON."""

@@ -11,8 +11,9 @@ from deptree_cli.io.conllu.beside import sentences
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.join import IGNORE, REFUSE, joined
+from deptree_cli.io.scores.assumptions import Assumptions
 from deptree_cli.io.scores.labels import LabelScores, with_labels
-from deptree_cli.io.scores.layout import ASSUMPTION, Layout, cut, words_in
+from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
 from deptree_cli.io.scores.raw import RawScores, Source
 from deptree_cli.io.scores.record import Record
@@ -91,7 +92,13 @@ def read_records(
                 leftover=IGNORE,
                 first=first,
             )
-        yield from with_labels(records_side(records, scores, conllu_path), labels, layout, first) if labels else records
+        if labels:
+            records = with_labels(records_side(records, scores, conllu_path), labels, layout, first)
+        assumptions = Assumptions(scores.meta, layout)
+        for record in records:
+            if not isinstance(record, DeptreeError):
+                record.notice = assumptions.line(record.scores)
+            yield record
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:
@@ -130,18 +137,15 @@ def _record(raw: RawScores, block: Block | None, number: int, layout: Layout) ->
             raise DeptreeError("the sentence's name holds a control character", "Rename it")
         padded = raw.padded and block is None
         scores, n = _fitted(raw, block, layout)
-        if padded:
-            check_not_padding(scores, layout)
+        if padded or (raw.length is not None and block is None):
+            check_not_padding(scores, layout, raw.length is not None)
         if block is None and raw.forms:
             block = _of_forms(sent_id, raw.forms, n)
         if raw.parts is not None:
             check_parts(raw.parts, n)
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
-    notice = ASSUMPTION if layout.is_assumed(scores.shape) else ""
-    return Record(
-        sent_id, number, scores, block, raw.place, raw.key, padded, notice=notice, parts=raw.parts, named=bool(name)
-    )
+    return Record(sent_id, number, scores, block, raw.place, raw.key, padded, parts=raw.parts, named=bool(name))
 
 
 def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:

@@ -16,7 +16,7 @@ _RECTANGLE = Layout("dep-head", "first", "log", rectangle=True)
 PRESETS: Register[Layout] = Register(
     "layout",
     (
-        replace(known, name=name, asked=f"--from {name} reads {known.orient}")
+        replace(known, name=name)
         for name, known in {
             "supar": _SUPAR,
             "diaparser": _SUPAR,
@@ -50,8 +50,7 @@ def layout(
     for name, answer in overrides.items():
         if answer not in CHOICES[name]:
             raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))
-    read = replace(PRESETS.get(preset) if preset else Layout(), **overrides)
-    return replace(read, asked="") if orient else read
+    return replace(PRESETS.get(preset) if preset else Layout(), **overrides, given=tuple(overrides))
 
 
 def answers(read: Layout) -> dict[str, str]:

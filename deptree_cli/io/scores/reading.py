@@ -11,7 +11,6 @@ from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.scores.calibrated import temperatures
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
-from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
@@ -28,7 +27,7 @@ OF_TREES = ("rules", "constraints", "spans")
 class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
-    preset: the parser whose layout it is (--from); without it and the next three the file's own layout, if it says one.
+    preset: the parser whose layout it is (--from). It and the next three answer what the file does not say of itself.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
     projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
     rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest demands are given up where no
@@ -87,7 +86,7 @@ def read(
         chosen |= temperatures(path, options.get("temperature", 1.0))
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
-    found = layout(*answers) if any(answers) else source.meta.layout or Layout()
+    found = source.layout(layout(*answers))
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
     which = options.get("space"), options.get("single_root"), options.get("projective")

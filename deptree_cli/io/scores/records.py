@@ -154,7 +154,7 @@ class Interpretation:
             return wider
         if record.padded:
             remedy += ". If this is a padded batch, give --lengths or --conllu"
-        if read.is_assumed(record.scores.shape):
+        if "orient" in read.assumed(read.is_square(record.scores.shape)):
             return remedy + ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout
@@ -37,6 +38,13 @@ class ScoreSource:
     def meta(self) -> Meta:
         """What the file says of itself; standard input loses nothing by the look."""
         return self._file.meta
+
+    def layout(self, asked: Layout) -> Layout:
+        """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""
+        try:
+            return self.meta.read_with(asked)
+        except DeptreeError as error:
+            raise error.at(self.place) from None
 
     @property
     def has_words(self) -> bool:

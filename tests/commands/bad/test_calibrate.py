@@ -63,4 +63,4 @@ def test_nothing_to_fit(deptree, refused, put):
     text = (DATA / "gold.conllu").read_text(encoding="utf-8")
     refused(deptree("calibrate", *SCORES, "--conllu", DATA / "sentences.conllu"), "no word of --gold")
     put("none.conllu", text)
-    refused(deptree("calibrate", DATA / "one.npy", "--orient", "head-dep", "--gold", "none.conllu"), "none.conllu")
+    refused(deptree("calibrate", DATA / "one.npy", "--from", "treesample", "--gold", "none.conllu"), "none.conllu")

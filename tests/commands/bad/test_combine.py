@@ -24,6 +24,8 @@ GOLD = DATA / "gold.conllu"
         ((A, "-", "--fit", "--gold", GOLD), "standard input (-) can be read only once"),
         ((A, B, "--format", "npz"), "A product is scores"),
         ((A, "no.npz"), "no.npz: no such file"),
+        ((f"{DATA / 'scores.npz'}:nat",), "there is no layout 'nat'. Did you mean natasha?"),
+        ((A, "no.npz:nat"), "no.npz:nat: no such file"),
         ((A, f"{DATA / 'one.npy'}", "-o", "x.npz"), "the number of matrices is 1"),
         ((A, f"{DATA / 'scores.npz'}:allennlp"), "allennlp has an axis of labels"),
         ((A, B, "--method", "mixture", "--format", "conllu"), "there are no sentences to write as CoNLL-U"),

@@ -172,8 +172,14 @@ def test_no_command_that_reads_scores_is_missing():
 @pytest.mark.parametrize(
     "args", [*((name, "bad.npz") for name in COMMANDS), *OF_MORE.values()], ids=lambda args: args[0]
 )
-def test_every_command(deptree, put, refused, args):
-    put("bad.npz", {"x-7": matrix((1, 2, np.nan))})
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [(matrix((1, 2, np.nan)), ("1 -> 2", "NaN")), (np.ones((4, 4), complex), ("type complex128",))],
+    ids=["NaN", "complex"],
+)
+def test_every_command(deptree, put, refused, args, scores, says):
+    """The sentence is named, whatever is wrong with it."""
+    put("bad.npz", {"x-7": scores})
     words = (f"{word}\tx\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
     put("trees.conllu", "# sent_id = x-7\n" + "".join(words) + "\n")
     put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
@@ -181,7 +187,18 @@ def test_every_command(deptree, put, refused, args):
         "gold.conllu",
         "# sent_id = x-7\n" + "".join(f"{i}\tw\t_\t_\t_\t_\t{i - 1}\t_\t_\t_\n" for i in (1, 2, 3)) + "\n",
     )
-    refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", "1 -> 2", "NaN")
+    refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", *says)
+
+
+@pytest.mark.parametrize("command", ["align", "expectations", "show"])
+def test_sentence_pairs(deptree, put, refused, command):
+    """Of which there is no CoNLL-U."""
+    put("bad.npz", {"x-7": np.ones((4, 4), complex)})
+    put("bad.conllu", SENTENCES)
+    refused(deptree("bitext", command, "bad.npz", "-q"), "bad.npz[x-7] (x-7): ", "type complex128")
+    ran = deptree("bitext", command, "bad.conllu", "-q")
+    refused(ran, "bad.conllu: these are sentences (CoNLL-U), not scores", "--text")
+    assert "--conllu" not in ran.err
 
 
 @pytest.mark.parametrize("jobs", [2, 4])

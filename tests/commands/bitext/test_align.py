@@ -237,7 +237,7 @@ def test_errors_are_one_line(deptree: Run, put: Any, given: tuple[str, ...], sai
     put("beyond.align", known[0] + "4-6\n" + "".join(known[2:]))
     put("words.align", "the house\n" + "".join(known[1:]))
     before = sorted(path.name for path in Path().iterdir())
-    ran = deptree("bitext", "align", *given)
+    ran = deptree("bitext", "align", *given, "-q")
     assert ran.code == 2
     (line,) = [line for line in ran.said if not line.startswith(("Usage:", "Try "))]
     assert re.search(said, line)

@@ -128,7 +128,7 @@ def test_a_heat_map(done: Run, tmp_path: Path, suffix: str, start: bytes) -> Non
 def test_files_that_are_not_drawn(deptree: Run, put: Any, name: str) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")
     put("pair.npy", np.eye(2))
-    ran = deptree("bitext", "show", "pair.npy", "-o", name)
+    ran = deptree("bitext", "show", "pair.npy", "-q", "-o", name)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert name in ran.err
     assert sorted(path.name for path in Path().iterdir()) == ["pair.npy"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.scores.layout import Layout, cut, from_head_dep, to_head_dep, words_in
+from deptree_cli.io.scores.layout import CHOICES, Layout, cut, from_head_dep, to_head_dep, words_in
 from deptree_cli.io.scores.presets import PRESETS, layout
 
 
@@ -116,12 +116,29 @@ def test_presets_are_those_of_the_contract() -> None:
     assert layout() == Layout(None, "first", "weight", "")
 
 
-def test_only_a_square_matrix_without_orient_is_assumed() -> None:
-    assert layout().is_assumed((3, 3))
-    assert layout(root="diagonal").is_assumed((3, 3))
-    assert not layout().is_assumed((2, 3))
-    assert not layout(orient="head-dep").is_assumed((3, 3))
-    assert not layout("synjax").is_assumed((3, 3))
+def test_what_nobody_answers_is_assumed() -> None:
+    assert layout().assumed() == ("orient", "root", "scale")
+    assert layout().assumed(square=False) == ("root", "scale")
+    assert layout(root="diagonal", scale="log").assumed() == ("orient",)
+    assert layout("synjax").assumed() == ()
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_file_and_an_option_contradict_each_other(name: str, says) -> None:
+    one, other = CHOICES[name][:2]
+    own, over = layout(**{name: one}), layout(**{name: other})
+    assert own.merged(layout(**{name: one})) == own
+    with says(f"the file says --{name} {one} of itself, but --{name} {other} was passed. Remove --{name} {other}"):
+        own.merged(over)
+
+
+def test_a_preset_contradicts_what_a_file_says(says) -> None:
+    own = layout(orient="head-dep", root="first", scale="log")
+    assert own.merged(layout("synjax")) == own == own.merged(layout())
+    with says("the file says --orient head-dep of itself, but --from supar reads --orient dep-head. Remove --from"):
+        own.merged(layout("supar"))
+    with says("but --scale weight was passed"):
+        own.merged(layout("synjax", scale="weight"))
 
 
 def test_unknown_answers_name_the_known_ones(says) -> None:

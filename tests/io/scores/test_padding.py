@@ -40,6 +40,13 @@ def test_padding_of_one_number(layout: Layout, value: float, by: int) -> None:
         check_not_padding(padded(scored(4), layout, value, by), layout)
 
 
+@pytest.mark.parametrize("value", [0.0, -1e4, -1e32, -np.inf])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: f"{layout.orient} {layout.root} {layout.rectangle}")
+def test_lengths_that_count_root(layout: Layout, value: float) -> None:
+    with pytest.raises(DeptreeError, match="Do the lengths count ROOT"):
+        check_not_padding(padded(scored(4), layout, value, 1), layout, has_length=True)
+
+
 @pytest.mark.parametrize("mask", [mask for mask in MASKS if mask == mask and mask <= -1e15])
 def test_a_head_that_is_masked_and_a_dependent_that_is_alike(mask: float) -> None:
     """What a softmax over heads leaves of padding."""

@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from deptree_cli.core.dtypes import Array
+from deptree_cli.core.dtypes import Array, smallest_type
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
@@ -44,7 +45,19 @@ def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawSc
         batched = len(header.shape) == matrices.dimensions + 1
         for scores in _slices(stream, header, place) if batched else (read_data(stream, header, place),):
             number += 1
-            yield RawScores(None, scores, f"{place}, matrix {number}", batched)
+            here = f"{place}, matrix {number}"
+            _check_no_heads(scores, here)
+            yield RawScores(None, scores, here, batched)
+
+
+def _check_no_heads(scores: Array, place: str) -> None:
+    """Raise if each row is a tree, in the type in which trees are written: the file cannot say that it holds heads."""
+    written = scores.ndim == 2 and scores.size and scores.dtype == smallest_type(scores.shape[1])
+    if written and are_trees(scores, single_root=False).all():
+        problem = "every row is a tree, as deptree sample and decode write them, and these are no scores"
+        raise DeptreeError(
+            problem, "Name the file of scores that it was made from, or save scores as float32", place=place
+        )
 
 
 def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:

@@ -58,7 +58,7 @@ def test_the_same_in_an_archive(read_all) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("x.npy", header("(36000, 36000)") + bytes(64))
     (error,) = read_all(npz.CONTAINER, packed.getvalue(), "a.npz")
-    assert "a.npz[x]: an array of shape (36000, 36000) is announced, which no sentence has" in str(error)
+    assert "a.npz[x] (x): an array of shape (36000, 36000) is announced, which no sentence has" in str(error)
 
 
 def test_the_same_in_a_batch(read_all, says) -> None:

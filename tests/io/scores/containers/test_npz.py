@@ -94,7 +94,7 @@ def test_one_bad_entry_does_not_end_the_reading(read: Read) -> None:
     assert isinstance(a, RawScores)
     assert isinstance(z, RawScores)
     assert labels.scores.shape == (3, 4, 5), "the shape is judged where the layout is known"
-    assert "a.npz[objects]: this is an object array" in str(objects)
+    assert "a.npz[objects] (objects): this is an object array" in str(objects)
 
 
 def test_damaged_entries_are_named(read: Read) -> None:
@@ -105,7 +105,7 @@ def test_damaged_entries_are_named(read: Read) -> None:
     assert damaged.place == "a.npz[a]"
     assert isinstance(sound, RawScores)
     (empty,) = read(zipped(a_dot_npy=b""))
-    assert "a.npz[a]: the entry is empty" in str(empty)
+    assert "a.npz[a] (a): the entry is empty" in str(empty)
     stream = io.BytesIO()
     np.save(stream, np.ones((2, 2)))
     (longer,) = read(zipped(a_dot_npy=stream.getvalue() + b"x"))

@@ -96,7 +96,7 @@ def test_types_that_are_not_read(kind: str, size: int, read: Read) -> None:
     if kind in {"C64", "F8_E4M3FNUZ"}:
         pytest.importorskip("safetensors", minversion="0.8", reason="an older safetensors does not know the type")
     error, good = read(laid_out(a=(kind, (2, 2), bytes(size)), b=("F64", (1, 1), bytes(8))))
-    assert str(error) == f"a.safetensors[a]: the tensor cannot be read (its type is {kind}). Save it as float32."
+    assert str(error) == f"a.safetensors[a] (a): the tensor cannot be read (its type is {kind}). Save it as float32."
     assert isinstance(good, RawScores)
 
 
@@ -135,7 +135,7 @@ def test_every_byte_of_the_header_in_turn(read: Read) -> None:
 def test_what_no_sentence_has_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensors, "MOST_SCORES", 8)
     (error,) = read(library.save({"x": np.ones((3, 3))}))
-    assert "a.safetensors[x]: an array of shape (3, 3) is announced, which no sentence has" in str(error)
+    assert "a.safetensors[x] (x): an array of shape (3, 3) is announced, which no sentence has" in str(error)
 
 
 def test_no_name_twice(tmp_path, says) -> None:

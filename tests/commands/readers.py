@@ -1,0 +1,46 @@
+"""Every command that reads scores, as a test calls it on one file of two sentences of three words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.commands.bad.test_scores import COMMANDS as READ_ONE
+from tests.commands.bad.test_scores import OF_MORE
+from tests.commands.conftest import NUMBER, Ran
+from tests.every_command import COMMANDS, command
+
+OF_PAIRS = [name for name in COMMANDS if name.startswith("bitext ")]
+READERS: dict[str, tuple[Any, ...]] = {name: (name, "bad.npz") for name in READ_ONE} | OF_MORE
+READERS |= {name: (*name.split(), "bad.npz") for name in OF_PAIRS}
+OF_TREES = [name for name in READERS if name not in OF_PAIRS]
+
+# What says on a page how it was made.
+PAGES = {"report"}
+
+# Log-scores of the sentences.
+SQUARES = {name: np.random.default_rng(int(name)).normal(size=(4, 4)) * 2 for name in ("1", "2")}
+
+
+def put_files(put: Callable[[str, Any], str]) -> None:
+    """Write the scores (of --from supar, or of sentence pairs) and what some commands need beside them."""
+    put("base.npz", SQUARES)
+    put("trees.jsonl", "".join(f'{{"sent_id":"{each}","heads":[0,1,1]}}\n' for each in SQUARES))
+    words = "".join(f"{word}\tw\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
+    for name in ("trees.conllu", "gold.conllu"):
+        put(name, "".join(f"# sent_id = {each}\n{words}\n" for each in SQUARES))
+
+
+def line(reader: str, path: str) -> list[Any]:
+    """How a command reads a file, without chance."""
+    options = ["--seed", 1] if any(each.name == "seed" for each in command(reader).params) else []
+    return [path if each == "bad.npz" else each for each in READERS[reader]] + options
+
+
+def numbers(ran: Ran) -> list[float]:
+    """What a command wrote, but for how it was made."""
+    assert ran.code in (0, 1, 3), ran.err
+    rows = [each for each in ran.out.decode().splitlines() if not each.startswith('{"signature"')]
+    return [float(each) for each in NUMBER.findall("\n".join(rows))]

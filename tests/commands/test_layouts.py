@@ -1,0 +1,131 @@
+"""What a score file says of itself, what options say, and what is assumed: for every command that reads scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.scores.layout import CHOICES
+from tests.commands.readers import OF_PAIRS, OF_TREES, PAGES, READERS, SQUARES, line, numbers, put_files
+
+
+@pytest.fixture
+def own(done, put) -> str:
+    """A file that says that its log-scores are head-dep."""
+    put_files(put)
+    done("convert", "base.npz", "--from", "supar", "-o", "own.npz", "-q")
+    return "own.npz"
+
+
+@pytest.mark.parametrize("reader", OF_TREES)
+def test_an_option_changes_nothing_that_a_file_says(deptree, own, reader):
+    expected = numbers(deptree(*line(reader, own)))
+    for said in (("--orient", "head-dep"), ("--root", "first"), ("--scale", "log"), ("--from", "synjax")):
+        if reader not in PAGES:
+            assert numbers(deptree(*line(reader, own), *said)) == expected, said
+
+
+@pytest.mark.parametrize("reader", OF_TREES)
+@pytest.mark.parametrize(
+    ("said", "both"),
+    [
+        (("--orient", "dep-head"), ("--orient head-dep", "--orient dep-head was passed")),
+        (("--root", "last"), ("--root first", "--root last was passed")),
+        (("--scale", "weight"), ("--scale log", "--scale weight was passed")),
+        (("--from", "torch-struct"), ("--root first", "--from torch-struct reads --root diagonal")),
+    ],
+    ids=lambda each: each[0],
+)
+def test_a_contradiction_names_both(deptree, own, reader, said, both):
+    ran = deptree(*line(reader, own), *said, "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert all(each in ran.err for each in ("own.npz: ", *both)), ran.err
+
+
+def test_a_preset_behind_a_file_contradicts_it_too(deptree, own):
+    ran = deptree("combine", "own.npz:supar", "-q")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "own.npz: the file says --orient head-dep of itself, but --from supar reads --orient dep-head" in ran.err
+
+
+@pytest.mark.parametrize("lines", [("diff", "base.npz", "own.npz"), ("expect", "kl", "base.npz", "--other", "own.npz")])
+def test_a_second_file_says_its_layout_too(deptree, own, lines):
+    ran = deptree(*lines, "--from", "supar", "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "own.npz: the file says --orient head-dep" in ran.err
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_one_line_names_all_that_is_assumed(deptree, put, reader):
+    put_files(put)
+    put("bare.npz", {name: np.exp(each) for name, each in SQUARES.items()})
+    about = [each for each in deptree(*line(reader, "bare.npz")).said if "given: reading" in each]
+    assert len(about) == 1
+    if reader in OF_PAIRS:
+        assert about[0] == "deptree: no --scale or --null given: reading as log-scores, without NULL"
+        assert "given: reading" not in deptree(*line(reader, "bare.npz"), "--scale", "log", "--null", "last").err
+        return
+    for each in ("--scale", "--orient", "--root or --from", "as weights", "heads in rows", "ROOT first", "inspect"):
+        assert each in about[0]
+    assert "given: reading" not in deptree(*line(reader, "bare.npz"), "--from", "treesample").err
+    assert "given: reading" not in deptree(*line(reader, "bare.npz"), "-q").err
+
+
+def test_what_options_leave_open_is_assumed(done, put):
+    put("bare.npy", np.ones((4, 4)))
+    put("rectangle.npy", np.ones((3, 4)))
+    told = {
+        ("bare.npy", "--scale", "weight"): "no --orient, --root or --from given: reading heads in rows, ROOT first;",
+        ("bare.npy", "--orient", "head-dep", "--root", "last"): "no --scale or --from given: reading as weights;",
+        ("rectangle.npy", "--root", "first"): "no --scale or --from given: reading as weights;",
+    }
+    for given, words in told.items():
+        assert words in done("partition", *given).err
+    given = ("--scale", "weight", "--orient", "head-dep", "--root", "first")
+    assert done("partition", "bare.npy", *given).err == ""
+
+
+LOGITS = np.random.default_rng(3).uniform(0.5, 20, size=(6, 6))
+SOFTMAX = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=0)
+NUMBERS = {
+    "logits": (LOGITS, True),
+    "probabilities": (SOFTMAX, False),
+    "probabilities of rows": (SOFTMAX.T, False),
+    "exponentials": (np.exp(LOGITS), False),
+    "all alike": (np.ones((6, 6)), False),
+}
+
+
+@pytest.mark.parametrize(("scores", "like_logits"), NUMBERS.values(), ids=NUMBERS)
+def test_weights_that_look_like_logits(done, put, scores, like_logits):
+    put("bare.npy", scores)
+    assert ("they look like logits: if so, pass --scale log" in done("partition", "bare.npy").err) == like_logits
+    assert "logits" not in done("partition", "bare.npy", "--scale", "weight").err
+
+
+@pytest.mark.parametrize("scores", [np.full((3, 4), 0.25), np.eye(3)])
+def test_log_scores_of_links_that_look_like_weights(done, put, scores):
+    put("bare.npy", scores)
+    assert "from 0 to 1: if they are weights, pass --scale weight" in done("bitext", "align", "bare.npy").err
+    put("other.npy", scores - 0.5)
+    assert "from 0 to 1" not in done("bitext", "align", "other.npy").err
+
+
+def test_inspect_marks_what_is_assumed(done, put):
+    put("bare.npy", np.ones((4, 4)))
+    (row,) = done("inspect", "bare.npy").rows
+    assert [row[name] for name in CHOICES] == ["head-dep (assumed)", "first (assumed)", "weight (assumed)"]
+    (row,) = done("inspect", "bare.npy", "--scale", "log", "--root", "last").rows
+    assert [row[name] for name in CHOICES] == ["head-dep (assumed)", "last", "log"]
+    (row,) = done("inspect", "bare.npy", "--from", "supar").rows
+    assert [row[name] for name in CHOICES] == ["dep-head", "first", "log"]
+
+
+def test_marginals_are_read_as_probabilities_in_one_line(deptree, done, put):
+    put_files(put)
+    done("marginals", "base.npz", "--from", "supar", "-o", "m.npz")
+    said = done("sample", "m.npz", "--seed", 1).said
+    about = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
+    assert sum(about in each for each in said) == 1
+    assert not any("given: reading" in each for each in said)
+    assert "--scale log was passed" in deptree("sample", "m.npz", "--scale", "log").err
