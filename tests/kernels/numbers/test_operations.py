@@ -26,18 +26,8 @@ OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "r
 
 # Maxima and sums need no more: nothing is divided, compared or drawn. Others fail to compile.
 OF_TROPICAL = {
-    "get",
-    "put",
-    "row",
-    "part",
-    "inner",
-    "length",
-    "zero",
-    "one",
-    "add",
-    "multiply",
-    "multiply_add",
-    "is_less",
+    *("get", "put", "row", "part", "inner", "length"),
+    *("zero", "one", "add", "multiply", "multiply_add", "is_less"),
 }
 
 # What takes several numbers at once: float64 and float32 by vectors, all kinds of tuples one by one.
