@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -13,7 +13,7 @@ from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.files.streams import STDIN, open_input, share_read
-from deptree_cli.io.scores.labels import LabelScores
+from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.record import Record
@@ -166,3 +166,16 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
     if layouts[0] is not asked and asked.assumed():
         mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
     return layouts[0]
+
+
+def with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
+    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
+    if label_scores:
+        if labels is None:
+            raise click.UsageError("--label-scores needs the names of the labels: --labels FILE.")
+        return replace(read, labels=None)
+    if labels:
+        return replace(read, labels=read.labels or LABEL_AXIS)
+    if read.labels:
+        raise click.UsageError(f"--from {read.name} has an axis of labels: name them with --labels FILE.")
+    return read

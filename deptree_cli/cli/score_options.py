@@ -12,7 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired
+from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering, tempering_options
@@ -23,7 +23,7 @@ from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
-from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.presets import PRESETS, answers, layout
@@ -249,19 +249,6 @@ def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 
 
-def _with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
-    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
-    if label_scores:
-        if labels is None:
-            raise click.UsageError("--label-scores needs the names of the labels: --labels FILE.")
-        return replace(read, labels=None)
-    if labels:
-        return replace(read, labels=read.labels or LABEL_AXIS)
-    if read.labels:
-        raise click.UsageError(f"--from {read.name} has an axis of labels: name them with --labels FILE.")
-    return read
-
-
 def options_of(
     *,
     scores: str | tuple[str, ...],
@@ -288,7 +275,7 @@ def options_of(
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
-    read = _with_label_axis(read, labels, bool(label_scores))
+    read = with_label_axis(read, labels, bool(label_scores))
     how = Interpretation(
         layout=read,
         label_layout=replace(read, labels=read.labels or LABEL_AXIS),

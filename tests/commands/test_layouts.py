@@ -129,3 +129,23 @@ def test_marginals_are_read_as_probabilities_in_one_line(deptree, done, put):
     assert sum(about in each for each in said) == 1
     assert not any("given: reading" in each for each in said)
     assert "--scale log was passed" in deptree("sample", "m.npz", "--scale", "log").err
+
+
+def test_joined_files_of_two_layouts_are_not_read_as_one(deptree, done, put):
+    put_files(put)
+    log, weight = (done("convert", "base.npz", "--from", "supar", "--to-scale", each).out for each in ("log", "weight"))
+    assert len(done("partition", "-", stdin=log + log).rows) == 4
+    ran = deptree("partition", "-", "--on-error", "skip", "-q", stdin=log + weight)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "standard input:4: the scores behind this header have another layout than those before it" in ran.err
+
+
+def test_results_are_no_scores_of_labels(deptree, done, put):
+    put_files(put)
+    put("labels.txt", "a\nb\n")
+    put("labels.npz", {name: np.ones((4, 4, 2)) for name in SQUARES})
+    labels = ("--labels", "labels.txt", "--label-scores", "labels.npz")
+    done("marginals", "base.npz", "--from", "supar", *labels, "-o", "m.npz")
+    ran = deptree("decode", "base.npz", "--from", "supar", "--labels", "labels.txt", "--label-scores", "m.npz", "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "m.npz: deptree marginals wrote this file, and it holds no scores" in ran.err

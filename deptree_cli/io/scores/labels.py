@@ -110,6 +110,10 @@ def with_labels(
             raise error.at(raw.place) from None
 
     scores = ScoreSource(labels.path)
+    try:
+        scores.meta.check_no_results()
+    except DeptreeError as error:
+        raise error.at(scores.place) from None
     with scores.read(labels.layout) as source:
         beside = Side(source, "label scores", scores.place, ordered=scores.meta.ordered)
         yield from joined(records, beside, combine, leftover=IGNORE, first=first)

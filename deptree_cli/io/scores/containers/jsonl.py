@@ -51,16 +51,28 @@ class Lines:
 
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
         written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A header is
-        skipped on any line: files may be joined with `cat`.
+        skipped on any line: files of one layout may be joined with `cat`.
+
+        Raises:
+            DeptreeError: they have several.
         """
         for here, value in self._rows:
-            try:
-                if isinstance(value, DeptreeError):
-                    yield value
-                elif not _is_header(value):
+            if isinstance(value, DeptreeError):
+                yield value
+            elif _is_header(value):
+                self._check_alike(value, here)
+            else:
+                try:
                     yield _raw(value, matrices, here)
-            except DeptreeError as error:
-                yield error
+                except DeptreeError as error:
+                    yield error
+
+    def _check_alike(self, header: dict[str, Any], place: str) -> None:
+        """Raise if what follows a header has to be read otherwise than what the file began with."""
+        one, other = self.meta, Meta.of(header["signature"], header.get("meta"))
+        if (one.trees, one.layout and one.layout.reading) != (other.trees, other.layout and other.layout.reading):
+            problem = "the scores behind this header have another layout than those before it"
+            raise DeptreeError(problem, "Read the files that were joined one by one", place=place)
 
 
 def _is_header(value: dict[str, Any]) -> bool:
