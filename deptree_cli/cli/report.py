@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 from deptree_cli.cli.screen import width_of
 from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, printable, readable
 
 # Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
 ARGUMENTS = (
@@ -27,7 +27,7 @@ OPTIONS = {"single_root=False": "--multi-root", 'kind="log"': "--score-kind log"
 def talk(line: str) -> None:
     """One line to the user."""
     clear_status()
-    print(f"deptree: {line}", file=sys.stderr, flush=True)
+    print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
 
 
 def line_of(error: DeptreeError) -> str:
@@ -78,7 +78,7 @@ def show(said: Table | str, stream: TextIO | None = None) -> None:
         drawn.add_row(*row)
     clear_status()
     if said.title:
-        console.print(shortened(said.title, width), style="italic", highlight=False)
+        console.print(shortened(printable(said.title), width), style="italic", highlight=False)
     console.print(drawn)
 
 
@@ -86,4 +86,4 @@ def shown(value: object) -> str:
     """A value for a table: floats to three digits, None as a dash."""
     if value is None:
         return "-"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else printable(str(value))

@@ -15,7 +15,7 @@ from deptree_cli.cli.interpreting import compiled_or_not
 from deptree_cli.cli.params import EMPTY_NAME, INPUT, OUTPUT, FileName
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, readable
 from deptree_cli.io.files.overwrites import Named, check_read_once, refuse_overwrites
 from deptree_cli.io.files.partial_files import partial_files
 from deptree_cli.io.files.streams import STDIN
@@ -54,15 +54,15 @@ class Option(click.Option):
         return (record[0], f"{record[1]}: {', '.join(self._names())}.") if record and self._names else record
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value in its type.
+        """The value in its type; text that names no file is UTF-8 in any locale.
 
         Raises:
             click.BadParameter: it is an empty text, which would pass for no value.
         """
+        is_name = isinstance(self.type, FileName | click.Path)
         if value == "" or (self.multiple and "" in (value or ())):
-            is_name = isinstance(self.type, FileName | click.Path)
             raise click.BadParameter(EMPTY_NAME if is_name else "The value is empty.", ctx, self)
-        return super().type_cast_value(ctx, value)
+        return super().type_cast_value(ctx, readable(value) if isinstance(value, str) and not is_name else value)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know the older names too."""

@@ -9,7 +9,8 @@ import io
 import os
 import sys
 import warnings
-from typing import BinaryIO, NoReturn
+from codecs import lookup
+from typing import Any, BinaryIO, NoReturn
 
 from deptree_cli.core.errors import DeptreeError
 
@@ -55,6 +56,12 @@ def keep_warnings_back() -> None:
         os.environ["PYTHONWARNINGS"] = "ignore"
 
 
+def _encoding(stream: Any) -> str:
+    """The encoding of a stream; UTF-8, as all data are, in place of the ASCII of a locale that knows no letters."""
+    found = stream.encoding if stream else "utf-8"
+    return "utf-8" if lookup(found).name == "ascii" else found
+
+
 def repair() -> None:
     """Occupy what is closed of file descriptors 0, 1 and 2, and let nothing that happens to stderr end the command.
 
@@ -67,10 +74,11 @@ def repair() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     if sys.stdout is None:
         sys.stdout = Closed()
-    encoding = sys.stderr.encoding if sys.stderr else "utf-8"
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=_encoding(sys.stdout), errors="backslashreplace")
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(Lossy(2, "w", closefd=False)),
-        encoding,
+        _encoding(sys.stderr),
         errors="backslashreplace",
         line_buffering=True,
         write_through=True,

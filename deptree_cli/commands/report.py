@@ -21,7 +21,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.io.files.output import Output, suffix_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -161,7 +161,7 @@ def _most_doubtful(sentences: Iterable[PackedSentence], top: int) -> tuple[list[
 def _page(kept: Sequence[PackedSentence], total: int, scores: ScoreOptions, made_by: str, has_rules: bool) -> bytes:
     from deptree_cli.io.pages.page import Report, to_html  # when there is something to write
 
-    names = [PurePath(each).name for each in (scores.name, scores.conllu) if each]
+    names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
     single_root = scores.how.space.single_root
     labels = scores.how.labels or ()
     return to_html(Report(" · ".join(names), made_by, kept, total, single_root, labels, bool(scores.gold), has_rules))

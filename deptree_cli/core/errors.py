@@ -9,6 +9,9 @@ from contextlib import contextmanager
 # Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
+# Bytes of a file's name that the locale could not decode, as Python keeps them.
+_UNDECODED = re.compile(r"[\udc80-\udcff]+")
+
 
 class DeptreeError(Exception):
     """An input or an argument that cannot be used.
@@ -57,7 +60,22 @@ class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)
 
 def printable(text: str) -> str:
     """The text with what a terminal would obey written out: names come from files, and a line must stay a line."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _written_out(char) for char in readable(text))
+
+
+def _written_out(char: str) -> str:
+    return f"\\x{ord(char) - 0xDC00:x}" if _UNDECODED.match(char) else repr(char)[1:-1]
+
+
+def readable(text: str) -> str:
+    """The text with the names of files in it as UTF-8, whatever the locale; bytes that are none stay as they are."""
+    return text if text.isascii() else _UNDECODED.sub(_decoded, text)
+
+
+def _decoded(found: re.Match[str]) -> str:
+    return found[0].encode("ascii", "surrogateescape").decode("utf-8", "surrogateescape")
 
 
 def fits_a_line(text: str) -> bool:

@@ -18,8 +18,9 @@ def dump(obj: Any) -> bytes:
     """One line of JSON: compact, UTF-8 as it is, never NaN or an infinity (ValueError: a result was not checked)."""
     try:
         data = orjson.dumps(obj)
-    except TypeError:  # an integer beyond 64 bits
-        return _ENCODE(obj).encode() + b"\n"
+    except TypeError:  # an integer beyond 64 bits, or a name of a file that is not decoded
+        text = _ENCODE(obj).encode("utf-8", "surrogateescape")
+        return text.decode("utf-8", "replace").encode() + b"\n"
     return _ENCODE(obj).encode() + b"\n" if _is_written_otherwise(data) else data + b"\n"
 
 

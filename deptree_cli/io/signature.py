@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from deptree_cli.core.errors import readable
 from deptree_cli.version import __version__
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|([nrt\\]))")
@@ -17,7 +18,7 @@ def signature(command: str, fields: Mapping[str, object]) -> str:
 
     It is always one line: what would end it, or a field, is escaped as Python does (``|`` is ``\x7c``).
     """
-    parts = [f"{key}:{escaped(str(value))}" for key, value in fields.items() if value is not None]
+    parts = [f"{key}:{escaped(readable(str(value)))}" for key, value in fields.items() if value is not None]
     return "|".join(["deptree", command, *parts, f"v:{__version__}"])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.conllu.chunks import BOM, separator
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
@@ -115,7 +115,7 @@ def _cell(name: str, value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+        return printable(value)
     return dump(value).decode().strip()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from select import select
 from typing import BinaryIO, cast
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, readable
 from deptree_cli.core.nearest import nearest
 
 STDIN = "-"
@@ -187,8 +187,15 @@ def _did_you_mean(path: Path) -> str:
         names = [sibling.name for sibling in path.parent.iterdir()]
     except OSError:
         return f"There is no folder {path.parent} either"
-    near = nearest(path.name, names)
+    stem = _stem(path.name)
+    alike = [name for name in names if nearest(stem, [_stem(name)])]  # a suffix in common is no likeness
+    near = nearest(path.name, alike)
     return f"Did you mean {path.with_name(near)}?" if near else "Check the name"
+
+
+def _stem(name: str) -> str:
+    """A name without its suffixes, as it reads."""
+    return readable(name).partition(".")[0]
 
 
 @contextmanager
