@@ -55,6 +55,12 @@ def plurals(file: Path) -> list[str]:
     return found
 
 
+def test_no_text_names_a_file_of_the_manual() -> None:
+    """An installed package has none of them."""
+    texts = [(file.name, each.value) for file in FILES for each in strings(file) if isinstance(each, ast.Constant)]
+    assert not [each for each in texts if re.search(r"\bdocs/|\w\.md\b", str(each[1]))]
+
+
 def test_one_of_a_thing_is_singular() -> None:
     """`counted` says ``1 word``."""
     assert not [(file, text) for file in FILES for text in plurals(file) if text not in NEVER_ONE]

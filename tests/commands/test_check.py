@@ -6,10 +6,14 @@ import csv
 import gzip
 import io
 import json
+import tomllib
+import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from deptree_cli.core.constraints.ruleset import KINDS
 from tests.commands.conftest import DATA
 
 # A predicate with two subjects, a noun as a determiner; a sentence that obeys; one without a label and a UPOS.
@@ -147,6 +151,43 @@ below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = 
     assert any("mine.toml names labels that no word has: 'nsubjj'" in line for line in page.said)
     for quiet in (("check", trees), ("check", trees, "--rules", "mine.toml", "-q")):
         assert "names labels" not in deptree(*quiet).err
+
+
+EVERY_KIND = """
+at-most-one = ["obj"]
+leaf = ["det"]
+no-gaps = ["flat"]
+no-crossing = ["punct", "case"]
+mask = [{ label = "case", direction = "left", head-upos = "NOUN", distance = [3, 9] }]
+below = [{ label = "obl", deny = ["obl"], unless = ["cop"] }]
+"""
+
+
+@pytest.mark.parametrize("rules", ["ud", "every.toml"])
+def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree, put, rules: str) -> None:
+    """A star and a random tree of 1,000 words, which break rules of every kind: 11 MB are all arcs with labels."""
+    n, rng = 1000, np.random.default_rng(1)
+    labels = ["nsubj", "obj", "obl", "det", "case", "punct", "flat", "goeswith", "conj", "mark"]
+    assert tomllib.loads(EVERY_KIND).keys() == KINDS.keys()
+    put("every.toml", EVERY_KIND)
+    heads = [[0] + [1] * (n - 1), [0, *(int(rng.integers(1, word)) for word in range(2, n + 1))]]
+    misc = "HeadIn=3|DeprelNot=obj|NotHead=1|DeprelIn=obl"
+    text = "".join(
+        f"{word}\tw\t_\tNOUN\t_\tA=B\t{head}\t{'root' if word == 1 else labels[word % 10]}\t_\t{misc}\n" * (word < n)
+        + f"{word}\tw\t_\tNOUN\t_\t_\t{head}\tpunct\t_\t_\n\n" * (word == n)
+        for tree in heads
+        for word, head in enumerate(tree, 1)
+    )
+    put("long.conllu", text)
+    deptree("check", "long.conllu", "--rules", rules)  # imports
+    tracemalloc.start()
+    try:
+        ran = deptree("check", "long.conllu", "--rules", rules, "--constraints", "misc", "-q")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len({row["rule"] for row in ran.rows}) >= 10
+    assert peak < 15e6
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from deptree_cli.core.constraints.conflicts import TreeRule
 from deptree_cli.core.constraints.kinds import Together
 from deptree_cli.core.constraints.ruleset import Ruleset
@@ -51,9 +49,9 @@ def broken(rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[
         DeptreeError: there are not as many heads and labels as words, or a head is no word.
     """
     _check(words.n, heads, labels)
-    names = tuple(dict.fromkeys(labels))
-    known = replace(words, labels=names)
-    tree = LabelledTree([int(head) for head in heads], [names.index(label) for label in labels])
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    known = replace(words, labels=tuple(numbers))
+    tree = LabelledTree([int(head) for head in heads], [numbers[label] for label in labels])
     found = list(_by_arcs(rules, known, tree))
     for rule in (*rules.tree_rules, Together()):
         found += _by_trees(rule, known, tree)
@@ -62,18 +60,15 @@ def broken(rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[
 
 def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree) -> Iterator[Violation]:
     """The places where single arcs are forbidden."""
-    dependents = np.arange(1, words.n + 1)
     for mask in rules.masks:
-        if mask.has_effect(words):
-            forbidden = mask.forbidden(words)[tree.heads, dependents, tree.labels]
-            yield from (Violation(mask.name, word, (word,)) for word in dependents[forbidden].tolist())
+        yield from (Violation(mask.name, word, (word,)) for word in mask.broken(words, tree).tolist())
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree) -> Iterator[Violation]:
     """The conflicts of a rule that only a tree decides."""
     find = rule.bound(words)
     for conflict in find(tree) if find else ():
-        yield Violation(rule.name, conflict.word, conflict.words)
+        yield Violation(rule.name, conflict.words[0], conflict.words)
 
 
 def _check(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:

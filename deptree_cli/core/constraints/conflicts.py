@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -33,26 +34,20 @@ class Conflict:
     """What a tree may not choose together.
 
     Attributes:
-        choices: those that the tree made, of different words: one must go.
+        words: those whose arcs break the rule together; a message names the first.
+        made: gives `choices`. It is asked for only by a search: each is an array of all heads.
         also: what else must go where all of `choices` but the last stay. It is asked for only if this conflict is
             divided, and keeps parts from having the same conflict with one more word.
-        told: of how many of the choices, the first, a message names the words; None: of all. The others say only what
-            the tree lacks.
     """
 
-    choices: Sequence[Choice]
+    words: tuple[int, ...]
+    made: Callable[[], Sequence[Choice]]
     also: Callable[[], Sequence[Choice]] = _nothing
-    told: int | None = None
 
-    @property
-    def word(self) -> int:
-        """The word that a message names."""
-        return self.choices[0].word
-
-    @property
-    def words(self) -> tuple[int, ...]:
-        """The words whose arcs break the rule together."""
-        return tuple(choice.word for choice in self.choices[: self.told])
+    @cached_property
+    def choices(self) -> Sequence[Choice]:
+        """The choices that the tree made, of `words` and maybe of others, each of another word: one must go."""
+        return self.made()
 
 
 # The conflicts of a tree by a rule.

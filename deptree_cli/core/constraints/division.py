@@ -208,5 +208,5 @@ class Division:
 
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""
-        rows = np.arange(len(heads) + 1)[:, None] == heads[None, :]
-        return Conflict([Choice(word, rows[:, word - 1, None]) for word in range(1, len(heads) + 1)])
+        rows, words = np.arange(len(heads) + 1)[:, None] == heads[None, :], tuple(range(1, len(heads) + 1))
+        return Conflict(words, lambda: [Choice(word, rows[:, word - 1, None]) for word in words])

@@ -27,6 +27,9 @@ class AtMostOne:
         group = labels_named(self.label, words.labels)
         arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
 
+        def both(one: int, word: int, head: int) -> list[Choice]:
+            return [arcs.of(each, head, group) for each in (one, word)]
+
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):
                 return
@@ -35,8 +38,8 @@ class AtMostOne:
                 if label in numbers:
                     one = first.setdefault(head, word)
                     if one != word:
-                        choices = [arcs.of(each, head, group) for each in (one, word)]
-                        yield Conflict(choices, partial(arcs.of_all_but, one, head, group))
+                        made = partial(both, one, word, head)
+                        yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
 
@@ -78,22 +81,22 @@ class Below:
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             concerned = (tree.below[label] for label in of_heads & tree.below.keys())
+            is_excused: dict[int, bool] = {}
             for word in sorted(chain.from_iterable(concerned)):
                 head, label = tree.heads[word - 1], tree.labels[word - 1]
                 if label in of_words:
                     kind, bad = tables()
-                    is_bad = kind[head, tree.labels[head - 1]] and bad[word, label]
-                    if is_bad and not any(excuses[tree.labels[child - 1]] for child in tree.children[head]):
-                        yield Conflict(list(_below(word, head)), told=2)
+                    if kind[head, tree.labels[head - 1]] and bad[word, label]:
+                        if head not in is_excused:
+                            is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
+                        if not is_excused[head]:
+                            yield Conflict((word, head), partial(below, word, head))
 
-        def _below(word: int, head: int) -> Iterator[Choice]:
+        def below(word: int, head: int) -> list[Choice]:
             kind, bad = tables()
-            yield arcs.of(word, head, bad[word] & ~excuses)
-            yield arcs.of(head, slice(None), kind[head])
-            if excuses.any():
-                for other in range(1, words.n + 1):
-                    if other not in (word, head):
-                        yield arcs.but(other, head, excuses)
+            found = [arcs.of(word, head, bad[word] & ~excuses), arcs.of(head, slice(None), kind[head])]
+            others = range(1, words.n + 1) if excuses.any() else ()
+            return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
 
         return find if of_heads else None
 
@@ -128,6 +131,10 @@ class NoGaps:
         numbers = numbers_named(self.label, words.labels)
         arcs, others = Arcs(words.n, len(group)), _numbers(passed)
 
+        def in_between(word: int, gap: int, head: int) -> list[Choice]:
+            filled = arcs.of(gap, head, group).arcs | passed
+            return [arcs.of(word, head, group), Choice(gap, ~filled)]
+
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):
                 return
@@ -136,8 +143,8 @@ class NoGaps:
                     for gap in range(min(head, word) + 1, max(head, word)):
                         own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
                         if not (of_gap in others or (own == head and of_gap in numbers)):
-                            filled = arcs.of(gap, head, group).arcs | passed
-                            yield Conflict([arcs.of(word, head, group), Choice(gap, ~filled)])
+                            yield Conflict((word, gap), partial(in_between, word, gap, head))
+                            break  # of a long arc the others would be without number
 
         return find if numbers else None
 
@@ -158,15 +165,14 @@ class NoCrossing:
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):
                 return
-            for word in np.flatnonzero(tree.crossing.any(axis=1)).tolist():
-                if tree.labels[word - 1] in numbers:
-                    head, crossing = tree.heads[word - 1], tree.crossing[word]
-                    inside, outside = sides(word, head)
-                    from_inside = crossing & inside
-                    is_inside = bool(from_inside.any())
-                    other = int((from_inside if is_inside else crossing).argmax())
-                    across = Choice(other, (outside if is_inside else inside)[:, None])
-                    yield Conflict([arcs.of(word, head, group), across], partial(all_across, word, head))
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                other = tree.crossing(word) if label in numbers else None
+                if other is not None:
+                    yield Conflict((word, other), partial(both, word, other, head), partial(all_across, word, head))
+
+        def both(word: int, other: int, head: int) -> list[Choice]:
+            inside, outside = sides(word, head)
+            return [arcs.of(word, head, group), Choice(other, (outside if inside[other] else inside)[:, None])]
 
         def sides(word: int, head: int) -> tuple[Bool, Bool]:
             """The nodes between two, and those beyond them, (n+1,) each."""
@@ -195,8 +201,11 @@ class Together:
             for first, last in words.spans:
                 tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
                 for other in tops[1:]:
-                    choices = [leaving(word, first, last) for word in (tops[0], other)]
-                    yield Conflict(choices, partial(all_leaving_but, tops[0], first, last))
+                    made = partial(both, tops[0], other, first, last)
+                    yield Conflict((tops[0], other), made, partial(all_leaving_but, tops[0], first, last))
+
+        def both(top: int, other: int, first: int, last: int) -> list[Choice]:
+            return [leaving(word, first, last) for word in (top, other)]
 
         def leaving(word: int, first: int, last: int) -> Choice:
             return arcs.but(word, slice(first, last + 1))
@@ -221,19 +230,17 @@ class Function:
 
     def bound(self, words: Words) -> Finder:
         """See `TreeRule`."""
-        arcs = Arcs(words.n, len(words.labels))
+        arcs, labels = Arcs(words.n, len(words.labels)), np.arange(len(words.labels))
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
             if found:
                 self._check(found, words.n)
-                labels = np.eye(len(words.labels), dtype=np.bool_)
-                yield Conflict(
-                    [
-                        arcs.of(word, tree.heads[word - 1], labels[tree.labels[word - 1]])
-                        for word in dict.fromkeys(found)
-                    ]
-                )
+                named = tuple(dict.fromkeys(found))
+                yield Conflict(named, lambda: [own(tree, word) for word in named])
+
+        def own(tree: LabelledTree, word: int) -> Choice:
+            return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
 
         return find
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.constraints.words import Condition, ForLabels, Words, unknown_tags
-from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, unknown_tags
+from deptree_cli.core.dtypes import Bool, Integers
 
 # Whatever stands there.
 ANY = Condition()
@@ -47,35 +47,44 @@ class Mask:
             return np.zeros((words.n + 1, words.n + 1, len(words.labels)), dtype=np.bool_)
         return self.arcs(words)[..., None] & self.dependent.labels(words.labels)
 
+    def broken(self, words: Words, tree: LabelledTree) -> Integers:
+        """The words of a tree, from 1 on, whose arcs it forbids."""
+        if not self.has_effect(words):
+            return np.empty(0, dtype=np.intp)
+        named = np.flatnonzero(self.dependent.labels(words.labels)[np.array(tree.labels)]) + 1
+        return named[self._of(words, np.array([0, *tree.heads])[named], named)]
+
     def arcs(self, words: Words) -> Bool:
         """The arcs that it forbids to its labels, (n+1, n+1), in sentences in which it has an effect."""
         nodes = np.arange(words.n + 1)
-        arcs = self.dependent.words(words)[None, :] & np.ones((words.n + 1, 1), dtype=np.bool_)
+        return self._of(words, nodes[:, None], nodes)
+
+    def _of(self, words: Words, heads: Integers, dependents: Integers) -> Bool:
+        """Which arcs from some heads to some words it forbids, in their common shape."""
+        arcs = np.ones(np.broadcast_shapes(heads.shape, dependents.shape), dtype=np.bool_)
+        arcs &= self.dependent.words(words)[dependents]
         if not self.head.is_any:
-            arcs &= self.head.words(words)[:, None]
+            arcs &= self.head.words(words)[heads]
         if self.direction:
-            arcs &= (nodes[:, None] < nodes) if self.direction == RIGHT else (nodes[:, None] > nodes)
+            arcs &= (heads < dependents) if self.direction == RIGHT else (heads > dependents)
         if self.distance is not None:
-            apart = np.abs(nodes[:, None] - nodes)
+            apart = np.abs(heads - dependents)
             arcs &= (apart >= self.distance[0]) & (apart <= self.distance[1])
         if self.root is not None:
-            arcs &= ((nodes == 0) == self.root)[:, None]
-        return (~arcs if self.allow else arcs) & ~self._undecided(words)
+            arcs &= (heads == 0) == self.root
+        if self.allow:
+            np.logical_not(arcs, out=arcs)
+        arcs &= dependents > 0
+        if self.dependent.upos:
+            arcs &= ~unknown_tags(words)[dependents]
+        if self.head.upos:
+            arcs &= ~unknown_tags(words)[heads]
+        return arcs
 
     @property
     def is_of_tags(self) -> bool:
         """Whether it asks for nothing but the dependent's part of speech."""
         return self == Mask(self.name, Condition(self.dependent.label, self.dependent.upos), allow=self.allow)
-
-    def _undecided(self, words: Words) -> Bool:
-        """Arcs of which it cannot be told, (n+1, n+1); those into ROOT too."""
-        found = np.zeros((words.n + 1, words.n + 1), dtype=np.bool_)
-        found[:, 0] = True
-        if self.dependent.upos:
-            found |= unknown_tags(words)[None, :]
-        if self.head.upos:
-            found |= unknown_tags(words)[:, None]
-        return found
 
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""

@@ -186,7 +186,8 @@ class Priced:
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
         for conflict in finder(words):
-            yield Conflict([Choice(switch, arcs), *self._wider(conflict.choices)], _later(self._wider, conflict.also))
+            made = _later(lambda choices: [Choice(switch, arcs), *self._wider(choices)], conflict.made)
+            yield Conflict((switch, *conflict.words), made, _later(self._wider, conflict.also))
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
         """The same choices of heads among which are switches."""

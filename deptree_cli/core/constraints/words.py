@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, read_only
+from deptree_cli.core.dtypes import Bool, Int, read_only
 from deptree_cli.core.labels import is_root
 
 Value = TypeVar("Value")
@@ -171,10 +171,32 @@ class LabelledTree:
         """The labels that it has: a rule about others has nothing to find."""
         return frozenset(self.labels)
 
+    def crossing(self, word: int) -> int | None:
+        """The first word between the ends of a word's arc whose own arc crosses it, else the first beyond them; None
+        if none does. ROOT stands before the first word.
+
+        O(length of the arc), but O(n) where only arcs from beyond cross.
+        """
+        first, last = sorted((word, self.heads[word - 1]))
+        if last - first < 2:
+            return None
+        within = slice(first + 1, last)
+        heads, lowest, highest = self._reach
+        leaves = (heads[within] < first) | (heads[within] > last)
+        if leaves.any():
+            return first + 1 + int(leaves.argmax())
+        if lowest[within].min() >= first and highest[within].max() <= last:
+            return None
+        into = (heads > first) & (heads < last)
+        into[first : last + 1] = False
+        return int(into.argmax())
+
     @cached_property
-    def crossing(self) -> Bool:
-        """Which words have arcs that cross, (n+1, n+1), [word, other]; ROOT stands before the first word."""
-        heads, words = np.array([0, *self.heads]), np.arange(len(self.heads) + 1)
-        first, last = np.minimum(heads, words), np.maximum(heads, words)
-        crosses = (first[:, None] < first) & (first < last[:, None]) & (last > last[:, None])
-        return crosses | crosses.T
+    def _reach(self) -> tuple[Int, Int, Int]:
+        """Of each node its head, its first dependent and its last one, (n+1,) each; itself where it has none."""
+        heads = np.array([0, *self.heads])
+        words = np.arange(len(heads))
+        lowest, highest = words.copy(), words.copy()
+        np.minimum.at(lowest, heads[1:], words[1:])
+        np.maximum.at(highest, heads[1:], words[1:])
+        return heads, lowest, highest

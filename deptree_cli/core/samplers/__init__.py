@@ -105,7 +105,7 @@ SAMPLERS: Register[Sampler] = Register(
                 *((name, "eisner") for name in WITHOUT_CROSSING),
             ),
         ),
-        Sampler("elimination", from_sums, True, (SINGLE, MULTI), "n^3 + k n^2", "this project: docs/how_it_works.md"),
+        Sampler("elimination", from_sums, True, (SINGLE, MULTI), "n^3 + k n^2", "this project"),
         Sampler("wilson-marginal", ".wilson:draw_marginal", True, (SINGLE,), "n^3 + k h", "Stanojevic 2022, Alg. 3"),
         Sampler("wilson-reject", ".wilson:draw_reject", True, (SINGLE,), "k h Z_T/Z_D", "Stanojevic 2022, Alg. 4"),
         Sampler("colbourn", ".colbourn:draw", True, (SINGLE, MULTI), "k n^3", "Zmigrod et al. 2021a, Fig. 5"),

@@ -19,9 +19,11 @@ from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold, with_entries
 from deptree_cli.kernels.text.columns import (
     BAD_COLUMNS,
+    BAD_FORM,
     BAD_HEAD,
     BAD_ID,
     BAD_NUMBER,
+    BAD_RANGE,
     DEPREL_END,
     DEPREL_START,
     FINE,
@@ -82,7 +84,7 @@ class Block:
         template: the bytes, and the places in them where `splicing.py` writes trees.
 
     Raises:
-        DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., a HEAD that is no word, or no words at all.
+        DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is no word, no words.
     """
 
     chunk: Chunk
@@ -125,6 +127,8 @@ class Block:
                 "Repair the line; an empty line ends a sentence",
             ),
             BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
+            BAD_FORM: (f"the FORM of {text} is empty", "Write it, or _ where it is not known"),
+            BAD_RANGE: (f"the range {text} ends before it begins", "Write its first word first"),
             BAD_NUMBER: (f"HEAD is {text}, not _ or the number of a word", "Repair the line"),
             BAD_HEAD: (f"HEAD is {text}, not _ or 0 to {n}", "Repair the line"),
         }[wrong]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -66,20 +66,25 @@ class WordConstraints:
         Raises:
             DeptreeError: as `forbidden`.
         """
-        found = []
+        return [
+            of_word(key, Choice(word, self._forbidden(word, key, values, n, labels)))
+            for word, key, values in self._entries(n)
+        ]
+
+    def _entries(self, n: int) -> Iterator[tuple[int, str, Sequence[str]]]:
+        """What is asked, one thing at a time: word, key and values."""
         for word, entries in self.words.items():
             if not 1 <= word <= n:
                 problem = f"there is no word {word}, which is asked for {', '.join(entries)}"
                 raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
             for key, values in entries.items():
-                found.append(of_word(key, Choice(word, self._forbidden(word, key, values, n, labels))))
-        return found
+                yield word, key, values
 
     def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
         """The arcs with labels, (n+1, L), that are forbidden to a word."""
         found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
         if key in (HEAD_IN, NOT_HEAD):
-            given = np.isin(np.arange(n + 1), [self._head(word, key, value, n) for value in values])
+            given = np.isin(np.arange(n + 1), self._heads(word, key, values, n))
             found[~given if key == HEAD_IN else given] = True
         else:
             given = self._labels(word, key, values, labels)
@@ -96,19 +101,21 @@ class WordConstraints:
         Raises:
             DeptreeError: there is no such word.
         """
-        for word, entries in self.words.items():
-            for key, values in entries.items():
-                of_heads = key in (HEAD_IN, NOT_HEAD)
-                names = ("",) if of_heads else tuple(dict.fromkeys([*labels, *values]))
-                forbidden = replace(self, words={word: {key: values}}).forbidden(len(heads), names)[:, word]
-                label = "" if of_heads else labels[word - 1]
-                if (of_heads or label) and forbidden[heads[word - 1], names.index(label)]:
-                    yield Violation(key, word, (word,))
+        for word, key, values in self._entries(len(heads)):
+            if key in (HEAD_IN, NOT_HEAD):
+                is_among = heads[word - 1] in self._heads(word, key, values, len(heads))
+            elif labels[word - 1]:
+                is_among = labels[word - 1] in values
+            else:
+                continue
+            if is_among != (key in (HEAD_IN, DEPREL_IN)):
+                yield Violation(key, word, (word,))
 
-    def _head(self, word: int, key: str, value: str, n: int) -> int:
-        if not value.isdecimal() or int(value) > n:
-            raise DeptreeError(f"{key} of word {word} is {value!r}, not 0 to {n}", "Correct it", place=self.place)
-        return int(value)
+    def _heads(self, word: int, key: str, values: Sequence[str], n: int) -> list[int]:
+        wrong = next((value for value in values if not value.isdecimal() or int(value) > n), None)
+        if wrong is not None:
+            raise DeptreeError(f"{key} of word {word} is {wrong!r}, not 0 to {n}", "Correct it", place=self.place)
+        return [int(value) for value in values]
 
     def _labels(self, word: int, key: str, values: Sequence[str], labels: Sequence[str]) -> Bool:
         if not any(labels):

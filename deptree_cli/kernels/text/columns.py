@@ -18,7 +18,7 @@ WORD_FACTS = 8
 NO_HEAD = -1
 
 # What a line is, or what is wrong with it.
-FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD = range(7)
+FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD, BAD_FORM, BAD_RANGE = range(9)
 
 # What becomes of DEPS with another tree: an underscore, the tree's own arc, or what it was; only the last keeps empty
 # nodes.

@@ -94,6 +94,15 @@ def is_between(data, start, end, sign):
 
 
 @kernel
+def is_reversed(data, start, end):
+    """Return whether the bytes start..end-1, numbers on both sides of a dash, have the larger one first: 2-1."""
+    dash = start
+    while data[dash] != c.DASH:
+        dash += 1
+    return number_at(data, start, dash) > number_at(data, dash + 1, end)
+
+
+@kernel
 def says_something(data, start, end):
     """Return whether a DEPREL, the bytes start..end-1, is more than `_`, `dep` or `root` beside the head of a word."""
     size = end - start
@@ -155,12 +164,14 @@ def scan_row(data, start, end, due, word, empty_node):
     the wrong text begins and ends; and the number of columns.
     """
     tabs = 0
-    id_end = head_start = deprel_start = deps_start = deps_end = start
+    id_end = form_end = head_start = deprel_start = deps_start = deps_end = start
     for at in range(start, end):
         if data[at] == c.TAB:
             tabs += 1
             if tabs == 1:
                 id_end = at
+            elif tabs == 2:
+                form_end = at
             elif tabs == 6:
                 head_start = at + 1
             elif tabs == 7:
@@ -171,9 +182,11 @@ def scan_row(data, start, end, due, word, empty_node):
                 deps_end = at
     if tabs != _TABS:
         return c.BAD_COLUMNS, start, end, tabs + 1
+    if form_end == id_end + 1:
+        return c.BAD_FORM, start, id_end, 10
     if data[start] == c.ZERO or number_at(data, start, id_end) != due:
         if is_between(data, start, id_end, c.DASH):
-            return c.FINE, start, end, 10
+            return c.BAD_RANGE if is_reversed(data, start, id_end) else c.FINE, start, id_end, 10
         if is_between(data, start, id_end, c.DOT):
             empty_node[0], empty_node[1] = start, end
             return c.EMPTY_NODE, start, end, 10

@@ -35,6 +35,8 @@ CONLLU = [
     conllu("9 columns", line_changed(6, "\t_\n", "\n"), "a.conllu:6", "9 columns"),
     conllu("spaces for tabs", line_changed(6, "\t", " "), "a.conllu:6", "1 column"),
     conllu("ids that jump", line_changed(6, "3\t", "4\t"), "a.conllu:6", "'4' where 3 is due"),
+    conllu("an empty FORM", line_changed(6, "3\tthe", "3\t"), "a.conllu:6", "the FORM of '3' is empty"),
+    conllu("a range that ends first", line_changed(6, "3\t", "4-3\tx" + "\t_" * 8 + "\n3\t"), "a.conllu:6", "'4-3'"),
     conllu(
         "a HEAD that is no number", line_changed(6, "\t_\t_\t_\t_\n", "\tx\t_\t_\t_\n"), "a.conllu:6", "HEAD is 'x'"
     ),

@@ -219,6 +219,8 @@ def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.D
         (SENTENCE.replace(b"3\tse\t", b"3\tse\t\t"), ["a.conllu:11", "11 columns"]),
         (SENTENCE.replace(b"2\tel", b"# c\n2\tel"), ["a.conllu:10", "1 column where"]),
         (SENTENCE.replace(b"3\tse", b"4\tse"), ["a.conllu:11", "the word id is '4' where 3 is due"]),
+        (SENTENCE.replace(b"3\tse\t", b"3\t\t"), ["a.conllu:11", "the FORM of '3' is empty. Write it, or _ where"]),
+        (SENTENCE.replace(b"1-2", b"2-1"), ["a.conllu:7", "the range '2-1' ends before it begins"]),
         (SENTENCE.replace(b"3\tse", b"03\tse"), ["'03' where 3"]),
         (SENTENCE.replace(b"1-2", b"x-2"), ["a.conllu:7", "'x-2' where 1"]),
         (SENTENCE.replace(b"2\tobj", b"4\tobj"), ["a.conllu:11", "HEAD is '4', not _ or 0 to 3"]),

@@ -40,7 +40,7 @@ TORCH = Refusal(
     (".pt", ".pth", ".bin"),
     (),
     "a torch file may run code when it is loaded, so it is refused",
-    "Convert it in Python (docs/scores.md has the three lines, also for a dict): "
+    "Convert it in Python (of a dict, the entry that holds the scores): "
     "np.savez('scores.npz', *[s.numpy() for s in torch.load('FILE.pt', weights_only=True)])",
 )
 
