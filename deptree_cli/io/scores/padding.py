@@ -24,6 +24,8 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     Raises:
         DeptreeError: asks for the lengths, or whether they count ROOT.
     """
+    if _differ(scores, layout):
+        return
     matrix = to_head_dep(scores, layout)
     n = len(matrix) - 1
     as_dependent, as_head = _unmasked(matrix[:n, n], layout), _unmasked(matrix[n, 1:n], layout)
@@ -38,6 +40,14 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     else:
         remedy = "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE"
     raise DeptreeError(problem, remedy)
+
+
+def _differ(scores: Array, layout: Layout) -> bool:
+    """Whether two scores of the last word differ, as head or as dependent: a glance that settles most sentences."""
+    if scores.ndim != 2 or min(scores.shape) < 5 or layout.root == "last":
+        return False
+    one, two = float(scores[-1, 1]), float(scores[-1, 2])
+    return one != two and _unmasked(np.array([one, two]), layout).size == 2
 
 
 def _unmasked(scores: Float, layout: Layout) -> Float:
