@@ -7,7 +7,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command line as a process of its own: with standard streams that can be relied on, ending on signals."""
-    from deptree_cli.cli.signals import end_on_signals
+    from deptree_cli.cli.signals import end_on_signals, leave_in_peace
 
     end_on_signals()  # first of all: the imports below take a while
     from deptree_cli.cli.standard_streams import keep_warnings_back, repair
@@ -16,7 +16,10 @@ def main() -> NoReturn:
     keep_warnings_back()
     from deptree_cli.cli.app import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        leave_in_peace()
 
 
 if __name__ == "__main__":

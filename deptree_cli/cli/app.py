@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import NoReturn
@@ -45,6 +46,9 @@ COMMANDS = {
 }
 
 DONE, BAD_INPUT = 0, 2
+
+# What only writing meets, of which Python tells no name: files of our own name themselves.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Deptree(LazyGroup):
@@ -109,7 +113,8 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
     except OSError as error:
-        fail(f"deptree: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}.")
+        place = error.filename or ("standard output" if error.errno in NO_ROOM else "")
+        fail(printable(f"deptree: {f'{place}: ' if place else ''}{error.strerror or error}."))
 
 
 def _let_go(error: BaseException | None) -> None:

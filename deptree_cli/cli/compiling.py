@@ -13,8 +13,8 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.status_line import StatusLine
 from deptree_cli.kernels.cache import tell_if_not_kept, watch_compiling
 
-# Seconds: of compiling before it is told, and between two lines.
-PATIENCE, INTERVAL = 0.5, 0.2
+# Seconds: of compiling before it is told on a terminal and elsewhere, and between two lines.
+PATIENCE, LONG, INTERVAL = 0.5, 3.0, 0.2
 
 BEGINS, ENDS = b"+", b"-"
 
@@ -29,12 +29,12 @@ def kernels_told(output: str | None, quiet: bool) -> Iterator[None]:
     if not quiet:
         _tell_if_not_kept()
     with StatusLine(output, quiet).in_place() as line:
-        if line.is_closed or not hasattr(os, "fork"):  # elsewhere nobody can wait for a pipe
+        if quiet or not hasattr(os, "fork"):  # elsewhere nobody can wait for a pipe
             yield
             return
         events, pocket = os.pipe()
         watch_compiling(lambda begins: _send(pocket, BEGINS if begins else ENDS))
-        Thread(target=_keep_drawing, args=(line, events), name="deptree-compiling", daemon=True).start()
+        Thread(target=_keep_drawing, args=(line, events, line.is_closed), name="deptree-compiling", daemon=True).start()
         try:
             yield
         finally:
@@ -46,8 +46,11 @@ def _send(pocket: int, event: bytes) -> None:
     os.write(pocket, event)
 
 
-def _keep_drawing(line: StatusLine, events: int) -> None:
-    """Draw the line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`."""
+def _keep_drawing(line: StatusLine, events: int, in_words: bool) -> None:
+    """Draw the line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`.
+
+    in_words: say it once instead, where no line can be drawn.
+    """
     at_work = done = 0
     spent = 0.0
     while True:
@@ -60,7 +63,10 @@ def _keep_drawing(line: StatusLine, events: int) -> None:
         spent += monotonic() - before if at_work else 0.0
         done += happened.count(ENDS)
         at_work += happened.count(BEGINS) - happened.count(ENDS)
-        if not at_work:
+        if in_words and spent > LONG:
+            in_words = False
+            talk("compiling kernels, which may take a minute; later runs find them compiled")
+        elif not at_work:
             line.clear()
         elif spent > PATIENCE:
             line.show(f"compiling kernels: {done} done, {spent:.0f} s")

@@ -3,6 +3,7 @@
 An exception such as KeyboardInterrupt is not enough. Kernels run for minutes without a Python instruction, in which it
 could be raised; compilers and callbacks swallow it or print a traceback. So a signal is answered by removing what is
 unfinished (`core/undo.py`) and leaving: in the main thread where that runs Python, else in one that waits for signals.
+One that comes when the results are there changes nothing: they are not left beside a status that says otherwise.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ import signal
 import threading
 import time
 from types import FrameType
-from typing import NoReturn
 
-from deptree_cli.core.undo import undo_everything
+from deptree_cli.core.undo import is_done, undo_everything
 
 # Where a shell sees 128 + the signal's number: 130, 143 and 129.
 SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -31,7 +31,9 @@ def end_on_signals() -> None:
     signals = [getattr(signal, name) for name in SIGNALS]
     owner = os.getpid()
 
-    def answer(number: int, _: FrameType | None = None) -> NoReturn:
+    def answer(number: int, _: FrameType | None = None) -> None:
+        if is_done():
+            return
         if os.getpid() == owner:  # else a forked worker that has not yet set up its own handlers
             undo_everything()
         os._exit(128 + number)
@@ -50,6 +52,12 @@ def end_on_signals() -> None:
             number = os.read(readable, 1)[0]
             if number in signals and signal.getsignal(number) is answer:
                 time.sleep(PATIENCE)
-                answer(number)
+                answer(number, None)
 
     threading.Thread(target=watch, name="deptree-signals", daemon=True).start()
+
+
+def leave_in_peace() -> None:
+    """Have signals change nothing any more: the process ends, and Python would let them kill it on its last steps."""
+    for name in SIGNALS:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)

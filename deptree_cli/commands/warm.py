@@ -76,7 +76,7 @@ def _chosen(words: tuple[str, ...], names: list[str]) -> list[str]:
         pair, word = " ".join(rest[:2]), rest[0]
         found = [pair] if pair in names else [name for name in names if f"{name} ".startswith(f"{word} ")]
         if not found:
-            raise click.UsageError(f"No such command {word!r}. {did_you_mean(word, names, 'See deptree --help.')}")
+            raise click.UsageError(f"No such command {word!r}. {did_you_mean(word, names, '')}".rstrip())
         chosen += found
         del rest[: 2 if found == [pair] else 1]
     return [name for name in names if name in chosen or not words]

@@ -2,18 +2,34 @@
 
 A signal may come in the middle of a kernel that runs for minutes, or of a library that swallows exceptions, so that
 `finally` is not enough. Whoever starts what must not be left behind registers how to undo it; whoever ends the process
-(`cli/signals.py`) calls `undo_everything` before.
+(`cli/signals.py`) calls `undo_everything` before. Once results have their final names nothing can be undone, so that
+the process has to end by itself (`is_done`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic
 
 Undo = Callable[[], object]
 
 # In order of registration; a dict of callables each under a key of its own, for the same may be registered twice.
 _registered: dict[object, Undo] = {}
+
+# When results got their final names, and for how many seconds a process that has them may go on.
+_done: list[float] = []
+SOON = 3.0
+
+
+def mark_done() -> None:
+    """Note that the results of this process have their final names, or are about to get them."""
+    _done[:] = [monotonic()]
+
+
+def is_done() -> bool:
+    """Whether they got them a moment ago: whoever ended the process now would leave them beside a wrong status."""
+    return bool(_done) and monotonic() - _done[0] < SOON
 
 
 def register(undo: Undo) -> Undo:

@@ -10,12 +10,16 @@ import threading
 from contextlib import suppress
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from time import monotonic
 from typing import Any
 
 from deptree_cli.core.undo import forget_everything
 
 # Bytes that a pipe holds: what Linux allows to everyone.
 PIPE = 1 << 20
+
+# Seconds that killed processes get to be gone: those with much memory take a while.
+GONE = 5.0
 
 # More workers than this only wait for each other.
 WORKERS_PER_CORE = 4
@@ -63,7 +67,7 @@ class Workshop:
         return queue
 
     def kill(self) -> None:
-        """Kill every process at once.
+        """Kill every process at once, and wait until they are gone.
 
         One may be in the middle of a result: whoever reads that waits for the rest as long as anybody could write it,
         so our own end of the pipe is closed too.
@@ -74,6 +78,10 @@ class Workshop:
         for queue in self._results:
             with suppress(Exception):
                 queue._writer.close()
+        until = monotonic() + GONE
+        for process in list(self._started):
+            with suppress(Exception):
+                process.join(max(0.0, until - monotonic()))
 
 
 def die_with_parent(parent: int, at_once: bool) -> None:

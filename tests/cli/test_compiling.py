@@ -15,11 +15,12 @@ import pytest
 from tests.on_terminal import as_it_reads, on_terminal
 
 DATA = Path(__file__).parents[2] / "sample_data"
+SAID = "deptree: compiling kernels, which may take a minute; later runs find them compiled\n"
 LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
 
-IMPATIENT = "import deptree_cli.cli.compiling as told; told.PATIENCE = 0.0"
+IMPATIENT = "import deptree_cli.cli.compiling as told; told.PATIENCE = 0.0; told.LONG = 1e9"
 MAIN = f"from deptree_cli.cli.app import main; {IMPATIENT}; main()"
 OTHER = "import numpy as np; from deptree_cli.kernels.xoshiro import uniform; uniform(np.ones(4, dtype=np.uint64))"
 
@@ -75,6 +76,15 @@ def test_not_with_quiet_nor_where_nobody_sees_it(tmp_path: Path, cache: dict[str
     code, shown = on_terminal(["bash", "-c", line, sys.executable, MAIN, *CONVERT], tmp_path, **cache)
     assert (code, as_it_reads(shown)) == (0, "")
     assert not (tmp_path / "err").exists() or not (tmp_path / "err").read_bytes()
+
+
+def test_what_takes_long_is_said_once_where_no_line_can_be_drawn(tmp_path: Path, cache: dict[str, str]) -> None:
+    main = MAIN.replace("1e9", "0.0")
+    for quiet, said in ((["-q"], ""), ([], SAID), ([], "")):  # the third run finds the kernels compiled
+        command = [sys.executable, "-c", main, *CONVERT, "-o", "x.jsonl", *quiet]
+        folder = {"NUMBA_CACHE_DIR": str(tmp_path / "other")} if quiet else cache
+        ran = subprocess.run(command, cwd=tmp_path, env={**os.environ, **folder}, capture_output=True, check=True)
+        assert (ran.stdout, ran.stderr.decode()) == (b"", said)
 
 
 # Two workers, each with a kernel within another.

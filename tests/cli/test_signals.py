@@ -182,3 +182,56 @@ def test_signals_that_were_ignored_stay_ignored() -> None:
     code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "on\n", "")
+
+
+WRITTEN = """
+from deptree_cli.io.files.output import Output
+with Output("results", last={last}) as out:
+    out.write(b"all")
+"""
+
+# When a signal comes: with the results in place, as Python ends, and on its very last steps.
+LATE = {
+    "behind the results": f"{WRITTEN.format(last=True)}kill()",
+    "at exit": "import atexit; atexit.register(kill)",
+    "at the end": "class Late:\n    __del__ = lambda self: kill()\nsys.modules['late'] = Late()",
+}
+
+PROGRAM = """
+import os, signal, sys
+from deptree_cli.cli import app
+def kill(name=signal.SIGINT, kill=os.kill, own=os.getpid()):
+    kill(own, name)
+def run():
+{before}
+    sys.exit(0)
+app.main = run
+from deptree_cli.__main__ import main
+main()
+"""
+
+
+def run_program(before: str, folder: Path) -> tuple[int, bytes]:
+    program = PROGRAM.format(before="\n".join(f"    {line}" for line in before.splitlines()))
+    ended = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=False, timeout=60)
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize("when", LATE)
+def test_a_signal_that_comes_too_late_changes_nothing(when: str, tmp_path: Path) -> None:
+    assert run_program(LATE[when], tmp_path) == (0, b"")
+
+
+def test_results_that_are_not_the_last_are_no_end(tmp_path: Path) -> None:
+    """Training goes on when it has written a model, and Ctrl-C ends it."""
+    assert run_program(f"{WRITTEN.format(last=False)}kill()", tmp_path) == (130, b"")
+    assert (tmp_path / "results").read_bytes() == b"all"
+
+
+def test_a_command_ends_behind_its_workers(tmp_path: Path, files: dict[str, str]) -> None:
+    process = start(tmp_path, "sample", *(each.format(**files) for each in SCORES), "-k", "100000", "--jobs", "3")
+    until = time.monotonic() + 30
+    while len(members(process.pid)) < 4 and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    assert (process.wait(10), members(process.pid)) == (130, [])

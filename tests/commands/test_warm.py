@@ -47,6 +47,7 @@ def test_ctrl_c_leaves_no_folder(tmp_path):
 
 def test_a_typo_and_a_folder_that_nobody_can_make(deptree):
     assert "No such command 'partion'. Did you mean partition? See" in deptree("warm", "partion").err
+    assert deptree("warm", "foo").err == "deptree warm: No such command 'foo'. See deptree warm --help.\n"
     assert "/proc/nowhere: this folder cannot be written" in deptree("warm", "-o", "/proc/nowhere", "partition").err
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError, ReaderLeft
-from deptree_cli.core.undo import Undo, register
+from deptree_cli.core.undo import Undo, mark_done, register
 from deptree_cli.io.files.partial_files import beside, mark_alive
 
 STDOUT = "-"
@@ -42,14 +42,16 @@ class Output:
 
     Args:
         no_text: what the bytes are, if they are of no use on a terminal.
+        last: whether the run ends with them.
 
     Raises:
         DeptreeError: on entry if the file cannot be written there, later if the disk is full.
     """
 
-    def __init__(self, path: str | None, no_text: str = "") -> None:
+    def __init__(self, path: str | None, no_text: str = "", last: bool = True) -> None:
         self._path = None if path in (None, STDOUT) else path
         self._no_text = no_text
+        self._last = last
         # The file written beside and its final place; None when writing directly.
         self._rename: tuple[Path, Path] | None = None
         self._stream: BinaryIO | gzip.GzipFile
@@ -121,6 +123,8 @@ class Output:
         self._file.close()
         if target.exists():
             shutil.copymode(target, part)
+        if self._last:
+            mark_done()
         try:
             part.replace(target)
         except OSError as error:
@@ -204,17 +208,19 @@ class NpzOutput:
         path: a file, or None or `-` for standard output.
         comment: how the arrays were made; the comment of the zip, so that its keys stay the sentences.
         compressed: takes less space and several times as long.
+        last: as of `Output`.
     """
 
-    def __init__(self, path: str | None, comment: str = "", compressed: bool = False) -> None:
+    def __init__(self, path: str | None, comment: str = "", compressed: bool = False, last: bool = True) -> None:
         self._path = path
+        self._last = last
         self._comment = comment
         self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:
             # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
-            sink = opened.enter_context(Output(self._path, ARRAYS))
+            sink = opened.enter_context(Output(self._path, ARRAYS, self._last))
             self._zip = zipfile.ZipFile(sink, "w", self._method)  # type: ignore[call-overload]
             self._zip.comment = self._comment.encode()
             opened.push(self._close_zip)

@@ -56,7 +56,7 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
         "progress": asdict(trained.progress),
         **({"states": [state.iterations for state in trained.earlier]} if trained.earlier else {}),
     }
-    with NpzOutput(path, signature, compressed) as out:
+    with NpzOutput(path, signature, compressed, last=False) as out:
         out.write(ABOUT, np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8))
         _write_processes(out, trained.symbols.names, trained.processes)
         for number, state in enumerate(trained.earlier):
