@@ -49,7 +49,7 @@ def packaged_folder() -> Path | None:
 
 
 def remove_oldest(folders: Iterable[Path]) -> None:
-    """Remove the folders of the oldest versions of something, as other processes may do at the same time."""
+    """Remove the folders of the versions not used for longest, as other processes may do at the same time."""
     ages: dict[Path, float] = {}
     for folder in folders:
         with suppress(FileNotFoundError):  # another process was first

@@ -95,6 +95,8 @@ class CodeFiles:
             kept, data = pickle.loads((path := self._path(key)).read_bytes())
             if kept == key:
                 FILES.setdefault(path, False)
+                with suppress(OSError):  # of others, or removed
+                    os.utime(self._folder)  # in use, so none of the oldest
                 return data
         return None
 

@@ -68,6 +68,21 @@ def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
     assert len([name for name in names if name.startswith("xoshiro_more-")]) == 10
 
 
+def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
+    """Whoever makes more than eight new ones does not take from others what they run."""
+    run(tmp_path)
+    folder = tmp_path / ".cache/deptree/machine-code"
+    (used,) = folder.glob("xoshiro-*")
+    os.utime(used, (10**9, 10**9))
+    for age in range(9):
+        (folder / f"xoshiro-{age}").mkdir()
+        os.utime(folder / f"xoshiro-{age}", (10**9 + age, 10**9 + age))
+    assert run(tmp_path)[0].startswith("1 from ")
+    cache.remove_oldest(folder.glob("xoshiro-*"))
+    assert used.exists()
+    assert len(list(folder.glob("xoshiro-*"))) == 8
+
+
 def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None:
     """They are gone between the listing of a folder and the look at their age."""
     folders = [tmp_path / str(age) for age in range(12)]
