@@ -105,7 +105,7 @@ def main() -> NoReturn:
         _let_go(error)
         fail(line)
     except MemoryError:
-        fail("deptree: not enough memory. Ask for fewer trees, or split the sentences with --shard.")
+        fail("deptree: not enough memory. Ask for fewer trees, or leave out the longest sentences.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)
     except (ReaderLeft, BrokenPipeError):

@@ -31,6 +31,7 @@ from deptree_cli.core.agreement import (
     distances,
     marginal_chance,
     numbered,
+    of_labels,
     shared_heads,
 )
 from deptree_cli.core.agreement import agreement as agreeing
@@ -191,12 +192,12 @@ def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float |
     pairs = list(combinations(shares, 2))
     labelled = [each.labelled for each in shares if each.labelled is not None]
     both = [(a.labelled, b.labelled) for a, b in pairs]
-    labels = np.sum([each.sum(axis=(0, 1)) for each in labelled], axis=0).tolist() if labelled else []
+    labels = np.sum([of_labels(*each, len(names)) for each in labelled], axis=0).tolist() if labelled else []
     return SentenceAgreement(
-        len(shares[0].heads),
+        shares[0].n,
         [agreeing(a.heads, b.heads) for a, b in pairs],
         [None if a is None or b is None else agreeing(a, b) for a, b in both],
-        np.sum([distances(each.heads) for each in shares], axis=0),
+        np.sum([distances(each) for each in shares], axis=0),
         Counter(dict(zip(names, labels, strict=False))),
         [{} if a is None or b is None else by_label(a, b, names) for a, b in both],
         chance,

@@ -16,31 +16,56 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 
+# Up to so many cells each is counted; of more, those that occur are sorted.
+_COUNTED = 1 << 18
 
-def shares(values: Integers, times: Int, size: int) -> Float:
-    """How large a share of trees has each value at each word, (n, size).
+
+class Shares(NamedTuple):
+    """How large a share of trees has each value at each word; what none has is left out.
+
+    Attributes:
+        cells: ``word * size + value``, ascending; words count from 0, values are below `size`.
+        shares: of each cell.
+    """
+
+    cells: Int
+    shares: Float
+
+    def common(self, other: Shares) -> tuple[Int, Float]:
+        """The cells of both, and how often a random tree of each has them."""
+        cells, own, others = np.intersect1d(self.cells, other.cells, assume_unique=True, return_indices=True)
+        return cells, self.shares[own] * other.shares[others]
+
+
+def shares(values: Integers, times: Int, size: int) -> Shares:
+    """The shares of trees. O(k n log(k n)), however long the sentence; without the logarithm of a usual one.
 
     Args:
         values: (k, n), of k trees, from 0 to size - 1.
         times: (k,), how often each tree counts.
     """
     n = values.shape[1]
-    cells = np.arange(n) * size + values
-    weights = np.broadcast_to(times[:, None] / times.sum(), values.shape)
-    found = np.bincount(cells.ravel(), weights.ravel(), n * size)
-    return found.astype(np.float64).reshape(n, size)
+    cells = (np.arange(n) * size + values).ravel()
+    weights = np.broadcast_to(times[:, None] / times.sum(), values.shape).ravel()
+    if n * size > _COUNTED:
+        named, at = np.unique(cells, return_inverse=True)
+        return Shares(named, np.bincount(at, weights).astype(np.float64))
+    found = np.bincount(cells, weights).astype(np.float64)
+    return Shares(named := np.flatnonzero(found), found[named])
 
 
 class SharedHeads(NamedTuple):
-    """What the trees of a sentence in one file say of its words.
+    """What the trees of a sentence in one file say of its n words.
 
     Attributes:
-        heads: (n, n + 1), the share of trees in which a word has a head.
-        labelled: (n, n + 1, labels), that in which it has a head and a label; None without labels.
+        n: how many words it has.
+        heads: of what share of trees a word has a head; of size n + 1.
+        labelled: in what share it has a head and a label, ``head * labels + label``; None without labels.
     """
 
-    heads: Float
-    labelled: Float | None = None
+    n: int
+    heads: Shares
+    labelled: Shares | None = None
 
 
 def shared_heads(heads: Heads, times: Int, labels: Integers | None, size: int) -> SharedHeads:
@@ -48,14 +73,13 @@ def shared_heads(heads: Heads, times: Int, labels: Integers | None, size: int) -
     n = heads.shape[1]
     found = shares(heads, times, n + 1)
     if labels is None:
-        return SharedHeads(found)
-    both = shares(heads.astype(np.int64) * size + labels, times, (n + 1) * size)
-    return SharedHeads(found, both.reshape(n, n + 1, size))
+        return SharedHeads(n, found)
+    return SharedHeads(n, found, shares(heads.astype(np.int64) * size + labels, times, (n + 1) * size))
 
 
-def agreement(first: Float, second: Float) -> float:
-    """In how many words a random tree of one set agrees with one of the other, for shares (n, ...) of each."""
-    return float((first * second).sum())
+def agreement(first: Shares, second: Shares) -> float:
+    """In how many words a random tree of one set agrees with one of the other."""
+    return float(first.common(second)[1].sum())
 
 
 def marginal_chance(marginals: Float) -> float:
@@ -108,12 +132,12 @@ class Distances:
         return total
 
 
-def distances(heads: Float) -> Float:
-    """The shares of heads (n, n + 1) summed by distance from the word, (2 n + 1,): ROOT at n, distance d at n + d."""
-    n = len(heads)
-    at = np.arange(n + 1) - np.arange(1, n + 1)[:, None] + n
-    at[:, 0] = n
-    return np.bincount(at.ravel(), heads.ravel(), 2 * n + 1).astype(np.float64)
+def distances(shared: SharedHeads) -> Float:
+    """The shares of heads summed by distance from the word, (2 n + 1,): ROOT at n, distance d at n + d."""
+    n = shared.n
+    words, heads = np.divmod(shared.heads.cells, n + 1)
+    at = np.where(heads > 0, heads - words - 1, 0) + n
+    return np.bincount(at, shared.heads.shares, 2 * n + 1).astype(np.float64)
 
 
 def label_chance(labels: Counter[str]) -> float:
@@ -135,10 +159,15 @@ class LabelCounts(NamedTuple):
     both: float
 
 
-def by_label(first: Float, second: Float, names: Sequence[str]) -> dict[str, LabelCounts]:
-    """How often each label is said, by shares (n, n + 1, labels) of two sets; those that neither says are left out."""
-    found = np.stack([first, second, first * second]).sum(axis=(1, 2)).T.tolist()
-    return {name: LabelCounts(*each) for name, each in zip(names, found, strict=True) if any(each)}
+def of_labels(cells: Int, shares: Float, size: int) -> Float:
+    """In how many words each of `size` labels is said, for cells with labels."""
+    return np.bincount(cells % size, shares, size).astype(np.float64)
+
+
+def by_label(first: Shares, second: Shares, names: Sequence[str]) -> dict[str, LabelCounts]:
+    """How often each label is said, by shares of two sets; those that neither says are left out."""
+    counts = [of_labels(*each, len(names)).tolist() for each in (first, second, first.common(second))]
+    return {name: LabelCounts(*each) for name, each in zip(names, zip(*counts, strict=True), strict=True) if any(each)}
 
 
 def numbered(labels: Sequence[Sequence[Sequence[str]]]) -> tuple[list[str], list[Int]]:

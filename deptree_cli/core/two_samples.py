@@ -91,15 +91,14 @@ class _Measure:
 
         d, n = heads.shape
         self._pooled, self._size, self._total = pooled, size, int(pooled.sum())
-        columns = (np.arange(n) * (n + 1) + heads).ravel()
-        found = csr_array((np.ones(d * n), columns, np.arange(d + 1) * n), (d, n * (n + 1)))
+        arcs, columns = np.unique(np.arange(n) * (n + 1) + heads, return_inverse=True)
+        found = csr_array((np.ones(d * n), columns.ravel(), np.arange(d + 1) * n), (d, len(arcs)))
         share = (found.T @ pooled) / self._total
-        varies = (share > 0) & (share < 1)
+        varies = share < 1
         self._trees_by_arc = found[:, varies].T.tocsr()
         self._share = share[varies]
         self._often = pooled > 1
-        log = np.log(share, out=np.zeros_like(share), where=share > 0)
-        self._typical = found @ log  # of each tree: large if its arcs are those that most trees have
+        self._typical = found @ np.log(share)  # of each tree: large if its arcs are those that most trees have
         self.arcs = int(varies.sum())
 
     def __call__(self, counts: Int) -> Float:

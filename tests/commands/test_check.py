@@ -234,3 +234,14 @@ def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:
     scores = (DATA / "scores.npz", *read, "--label-scores", DATA / "label_scores.npz", "-q")
     assert done("check", "-", stdin=done("decode", *scores, "--rules", "ud").out).out == b""
     assert deptree("check", "-", stdin=done("sample", *scores, "-k", 20, "--seed", 7).out).code == 1
+
+
+def test_what_helps_where_memory_ends(deptree, trees, monkeypatch) -> None:
+    """Sentences pass one by one, so fewer of them, as `--shard` gives, would not help."""
+
+    def end(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("deptree_cli.commands.check.Checked.of", end)
+    ran = deptree("check", trees)
+    assert ran.said == ["deptree: not enough memory. Ask for fewer trees, or leave out the longest sentences."]

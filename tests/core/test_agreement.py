@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 
+from deptree_cli.core import agreement as of_trees
 from deptree_cli.core.agreement import (
     Distances,
     agreement,
@@ -20,6 +22,7 @@ from deptree_cli.core.agreement import (
     shared_heads,
 )
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.two_samples import statistics, two_samples
 
 HEADS = [np.array([[2, 0, 2], [0, 1, 2], [3, 3, 0]], dtype=np.int32), np.array([[2, 0, 1], [0, 1, 1]], dtype=np.int32)]
 TIMES = [np.array([3, 1, 2]), np.array([1, 4])]
@@ -41,6 +44,37 @@ def test_agreement_is_that_of_two_random_trees() -> None:
     assert agreement(one.labelled, other.labelled) == pytest.approx(labelled, rel=1e-12)
 
 
+@pytest.mark.parametrize("counted", [0, 10**9])
+def test_shares_are_the_same_counted_and_sorted(counted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a loop over words, for trees of which some are twice there."""
+    monkeypatch.setattr(of_trees, "_COUNTED", counted)
+    cells: Counter[int] = Counter()
+    for tree, times in zip(HEADS[0], TIMES[0], strict=True):
+        for word, head in enumerate(tree.tolist()):
+            cells[4 * word + head] += times / 6
+    found = shared_heads(HEADS[0], TIMES[0], None, 0).heads
+    assert found.cells.tolist() == sorted(cells)
+    assert found.shares == pytest.approx([cells[each] for each in sorted(cells)])
+
+
+def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square() -> None:
+    """20,000 words, whose possible arcs would take 3.2 GB: agreement, chance, labels, the permutation test."""
+    n, rng = 20_000, np.random.default_rng(3)
+    trees = [(np.arange(n) * rng.random(n)).astype(np.int32)[None] for _ in range(4)]
+    tracemalloc.start()
+    try:
+        one, other = (shared_heads(tree, np.array([1]), tree % 40, 40) for tree in trees[:2])
+        assert 0 < agreement(one.heads, other.heads) < n
+        assert distances(one).sum() == pytest.approx(n)
+        assert (
+            sum(each.first for each in by_label(one.labelled, other.labelled, list(map(str, range(40)))).values()) == n
+        )
+        statistics(two_samples([np.vstack(trees[:2]), np.vstack(trees[2:])], [np.array([1, 2])] * 2), 9, rng)
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+
+
 def test_labels_by_hand() -> None:
     """Said in 3 and 2 words; with the same head in one."""
     heads = np.array([[2, 0, 2]], dtype=np.int32), np.array([[2, 0, 1]], dtype=np.int32)
@@ -59,7 +93,7 @@ def test_chance_by_distances_beside_its_definition() -> None:
         total = np.zeros(2 * n + 1)
         for _ in range(2):
             heads = TreeDistribution(np.ones((n + 1, n + 1))).sample(3, random)
-            total += distances(shared_heads(heads, np.array([1, 2, 3]), None, 0).heads)
+            total += distances(shared_heads(heads, np.array([1, 2, 3]), None, 0))
             for tree, weight in zip(heads, (1, 2, 3), strict=True):
                 for word, head in enumerate(tree.tolist(), 1):
                     counts[head - word if head else "root"] += weight / 6
