@@ -36,7 +36,7 @@ def screen(tmp_path, warm):
     return run
 
 
-OPTIONS = "--orient head-dep --seed 1"
+OPTIONS = "--from treesample --seed 1"
 
 
 @pytest.mark.parametrize("jobs", ["", "--jobs 2"])

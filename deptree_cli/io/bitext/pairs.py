@@ -91,10 +91,13 @@ def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
     with ExitStack() as opened:
         try:
             file = opened.enter_context(open_scores(path))
-            file.meta.check_of_pairs()
         except DeptreeError as error:
             if error.problem == CONLLU.problem:
                 error.remedy = "Name the file of scores, and that of the words with --text"
+            raise
+        try:
+            file.meta.check_of_pairs()
+        except DeptreeError as error:
             raise error.at(place_of(path)) from None
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
         yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)

@@ -12,7 +12,6 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.join import IGNORE, joined
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.record import Record
@@ -44,22 +43,24 @@ def read_labels(path: str) -> tuple[str, ...]:
             text = data.decode("utf-8-sig")
             is_json = text.lstrip().startswith(("[", "{"))
             names = _from_json(json.loads(text)) if is_json else _LINE_END.split(text.removesuffix("\n"))
+            _check(names if text.strip() else [])
         except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
-        if not names or not text.strip():
-            raise DeptreeError("there are no names of labels", _FORMS, place=file.place)
-        for name in names:
-            if not isinstance(name, str):
-                raise DeptreeError(
-                    f"{dump(name).decode().strip()} is not the name of a label", _FORMS, place=file.place
-                )
-            if not name.isprintable():
-                problem = f"the label {name!r} holds a character that cannot be printed"
-                raise DeptreeError(problem, "Rename it", place=file.place)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DeptreeError(f"the label {twice!r} stands there twice", "Name every label once", place=file.place)
     return tuple(names)
+
+
+def _check(names: list[Any]) -> None:
+    """Raise ValueError for what is not a name."""
+    if not names:
+        raise ValueError("there is none")
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"{name!r:.40} is not a name")
+        if not name.isprintable():
+            raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
 
 
 def _from_json(value: Any) -> list[Any]:
@@ -71,7 +72,7 @@ def _from_json(value: Any) -> list[Any]:
         pairs = [(int(number), name) for number, name in value.items()]
     else:
         name, number = next((name, number) for name, number in value.items() if type(number) is not int)
-        raise ValueError(f"{name!r} has {number!r} and no number")
+        raise ValueError(f"{name!r:.40} has {number!r:.40} and no number")
     if sorted(number for number, _ in pairs) != list(range(len(value))):
         raise ValueError("the numbers are not 0, 1, 2, ...")
     return [name for _, name in sorted(pairs)]
@@ -110,8 +111,9 @@ def with_labels(
             raise error.at(raw.place) from None
 
     scores = ScoreSource(labels.path)
+    meta = scores.meta
     try:
-        scores.meta.check_no_results()
+        meta.check_no_results()
     except DeptreeError as error:
         raise error.at(scores.place) from None
     with scores.read(labels.layout) as source:

@@ -41,8 +41,9 @@ class ScoreSource:
 
     def layout(self, asked: Layout) -> Layout:
         """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""
+        meta = self.meta
         try:
-            return self.meta.read_with(asked)
+            return meta.read_with(asked)
         except DeptreeError as error:
             raise error.at(self.place) from None
 
