@@ -80,6 +80,8 @@ def show(
     if not size:
         check_effect(["seed"], "-k: only samples are random")
     drawn = text or run.output or not heat_map
+    if not drawn:
+        check_effect(["size", "threshold"], "arcs to draw beside --heat-map: --text or -o FILE")
     form = _form(text, run.output)
     choose = ChosenSentence(wanted, scores.place, run.shard)
     pipeline = Pipeline(scores.source(), run, choose)
