@@ -86,9 +86,13 @@ class ScoreOptions:
         Raises:
             DeptreeError: it says that it has another layout, or no scores.
         """
-        other, first = ScoreSource(path), self.files[0].source
-        if other.layout(self.how.layout) is not self.how.layout:
-            one_layout([first, other], self.how.layout)
+        other, read = ScoreSource(path), self.how.layout
+        own = other.layout(unsaid := layout())
+        for name in CHOICES if own is not unsaid else ():
+            one, two = getattr(read, name), getattr(own, name)
+            if one and two and one != two:
+                problem = f"the file says --{name} {two} of itself, but {self.place} is read with --{name} {one}"
+                raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
         return replace(self, other=other)
 
     def check_words(self) -> None:

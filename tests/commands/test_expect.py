@@ -129,7 +129,7 @@ def test_features_that_do_not_fit(deptree, put, features):
         (("features", "--features", "nan.npz"), "not a finite number"),
         (("covariance", "--features", features, "--grad"), "covariance has no --grad"),
         (("ge", "--features", features), "ge needs --target"),
-        (("ge", "--features", features, "--target", "words.txt"), "cannot be read as numbers"),
+        (("ge", "--features", features, "--target", "words.txt"), "is not a number"),
         (("ge", "--features", features, "--target", "three.txt"), "the numbers differ: 2 features, 3 targets"),
     ]:
         ran = deptree("expect", args[0], *SCORES, *args[1:])

@@ -149,3 +149,15 @@ def test_results_are_no_scores_of_labels(deptree, done, put):
     ran = deptree("decode", "base.npz", "--from", "supar", "--labels", "labels.txt", "--label-scores", "m.npz", "-q")
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert "m.npz: deptree marginals wrote this file, and it holds no scores" in ran.err
+
+
+@pytest.mark.parametrize("given", [(), ("--scale", "weight")])
+def test_a_second_file_meets_the_first_as_it_is_read(deptree, done, put, given):
+    """Whether somebody said how, or nobody."""
+    put_files(put)
+    put("bare.npz", {name: np.exp(each) for name, each in SQUARES.items()})
+    done("convert", "base.npz", "--from", "synjax", "-o", "own.npz", "-q")
+    ran = deptree("diff", "bare.npz", "own.npz", *given, "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "own.npz: the file says --scale log of itself, but bare.npz is read with --scale weight" in ran.err
+    assert deptree("diff", "own.npz", "own.npz", "-q").code == 0

@@ -78,8 +78,9 @@ def _numbers(data: bytes, place: str) -> Iterator[float]:
     if len(data) == MOST_BYTES:
         raise DeptreeError(f"holds more than {MOST_BYTES:,} bytes", "Give one number for each feature", place=place)
     for number, line in enumerate(data.splitlines(), 1):
-        try:
-            yield from map(float, line.split())
-        except ValueError as error:
-            problem = f"cannot be read as numbers ({error})"
-            raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None
+        for word in line.split():
+            try:
+                yield float(word)
+            except ValueError:
+                problem = f"{word.decode('utf-8', 'replace')[:20]!r} is not a number"
+                raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None
