@@ -76,4 +76,4 @@ def test_what_is_no_model(deptree, put) -> None:
     ran = deptree("hpyp", "describe", Path(__file__).parents[3] / "sample_data/scores.npz")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "not a model of deptree hpyp. Name a file that deptree hpyp train wrote" in ran.err
-    assert "Did you mean m.npz?" in deptree("hpyp", "describe", "n.npz").err
+    assert "Did you mean m.npz?" in deptree("hpyp", "describe", "mm.npz").err
