@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering, tempering_options
+from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.conllu.blocks import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import records_side
-from deptree_cli.io.scores.presets import PRESETS, answers, layout
+from deptree_cli.io.scores.presets import answers, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
@@ -177,47 +177,6 @@ class ScoreOptions:
             **self.rules.signature_fields,
         }
 
-
-# What matrices need wherever they are read.
-MATRIX_OPTIONS = [
-    reading_option(
-        "--from",
-        "preset",
-        metavar="PARSER",
-        often=True,
-        shell_complete=PRESETS.complete,
-        names=lambda: PRESETS.names,
-        help="The layout that this parser uses",
-    ),
-    reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
-    reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
-    reading_option(
-        "--scale",
-        type=click.Choice(CHOICES["scale"]),
-        help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
-    ),
-    reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
-    ),
-    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
-    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
-]
-
-# What the scores of one parser need.
-LAYOUT_OPTIONS = [
-    *MATRIX_OPTIONS,
-    tempering_options,
-    reading_option(
-        "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
-    ),
-    reading_option(
-        "--lengths",
-        type=INPUT,
-        multiple=True,
-        help="Words per sentence of a padded batch, one number a line or .npy.",
-    ),
-]
 
 _OPTIONS = [
     reading_option(

@@ -10,9 +10,10 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.score_options import LAYOUT_OPTIONS, ScoreOptions, options_of
+from deptree_cli.cli.score_options import ScoreOptions, options_of
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
