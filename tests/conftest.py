@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import subprocess
@@ -32,6 +33,11 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "0")
 # What JAX compiles is kept, as the kernels' machine code is: it is most of its tests' time. `make clean` removes it.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache/jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collecting made to itself: the garbage collector would look through it again and again."""
+    gc.freeze()
 
 
 class Graphs:

@@ -144,7 +144,7 @@ below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = 
     )
     scores = (DATA / "scores.npz", "--from", "natasha", "--rules", "mine.toml")
     labels = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
-    for command in ("decode", "sample", "marginals", "partition"):
+    for command in ("decode", "sample", "marginals"):
         (line,) = [line for line in deptree(command, *scores, *labels).said if "mine.toml names labels" in line]
         assert "that are not in --labels: 'nsubjj' (did you mean nsubj?), " in line
     page = done("report", *scores, "--conllu", DATA / "gold.conllu", "-o", "x.html")

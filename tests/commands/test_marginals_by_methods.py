@@ -85,7 +85,7 @@ def test_same_bytes_for_any_number_of_workers(done) -> None:
 def test_without_a_method_nothing_has_changed(done) -> None:
     """No new fields, no seed in the signature."""
     ran = done("marginals", *FIRST_ORDER, "-v")
-    assert {*ran.rows[0]} == {"sent_id", "n", "marginals"}
+    assert {*ran.rows[0]} == {"sent_id", "n", "orient", "root", "marginals"}
     assert "method" not in ran.signature
     assert "seed" not in ran.signature
 

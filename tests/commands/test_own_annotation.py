@@ -26,7 +26,7 @@ REDUCED = (
     .replace("4.1\twon\t_\tVERB\t_\t_\t_\t_\t2:conj\tCopyOf=2\n", "")
 )
 SURE = [[0, -99, 0, -99, -99], [-99] * 5, [-99, 0, -99, 0, 0], [-99] * 5, [-99] * 5]
-SCORES = ("s.jsonl", "--orient", "head-dep", "--scale", "log", "--conllu", "t.conllu", "--no-header")
+SCORES = ("s.jsonl", "--from", "synjax", "--conllu", "t.conllu", "--no-header")
 
 
 @pytest.fixture

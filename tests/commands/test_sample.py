@@ -79,10 +79,10 @@ def test_the_suffix_decides(done, put, tmp_path, name, form):
     assert (tmp_path / name).read_bytes() == done("sample", *SCORES, "--seed", 7, *RECIPE[form]).out
 
 
-def test_the_format_overrides_the_suffix(done, put, tmp_path):
+def test_the_format_decides_where_no_suffix_does(done, put, tmp_path):
     put("unrelated", b"")
-    done("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", "a.npz", "--format", "jsonl")
-    assert (tmp_path / "a.npz").read_bytes() == done("sample", *SCORES, "--seed", 7).out
+    done("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", "a", "--format", "jsonl")
+    assert (tmp_path / "a").read_bytes() == done("sample", *SCORES, "--seed", 7).out
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.conllu.gz"])
