@@ -72,6 +72,7 @@ def test_the_container_reads_what_numpy_reads(
     assert (found.scores == scores).all()
 
 
+@pytest.mark.slow("process")
 def test_the_rules_are_found_broken(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(worked("toml", "at-most-one"))
     words = [("dog", 2, "obj"), ("gave", 0, "root"), ("him", 2, "iobj"), ("her", 2, "iobj"), ("the", 1, "det")]

@@ -92,6 +92,7 @@ def test_a_program_of_ones_own(tmp_path: Path, warm: Path) -> None:
     assert found != exact
 
 
+@pytest.mark.slow("process")
 def test_it_runs(example: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     (tmp_path / "example.py").write_text(example, encoding="utf-8")
@@ -104,6 +105,7 @@ def test_it_runs(example: str, tmp_path: Path) -> None:
     assert (tmp_path / "samples.conllu").read_text(encoding="utf-8").count("# sent_id = ") == 24
 
 
+@pytest.mark.slow("process")
 def test_its_types_are_known(example: str, tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "example.py").write_text(example, encoding="utf-8")

@@ -15,6 +15,7 @@ from deptree_cli.io.scores.presets import layout
 DIGITS = 150
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("treebank", ["real_ru", "real_en"])
 def test_log_z_and_marginals_of_a_trained_parser(treebank: str, shared: Path) -> None:
     """20 random sentences of up to 30 words: log Z to 1e-10 relative, marginals to 1e-12 absolute."""

@@ -9,6 +9,8 @@ import pytest
 from deptree_cli.io.pages.marks import read_marks
 from tests.browser.conftest import AXE, DATA, EVIL
 
+pytestmark = pytest.mark.slow("process")
+
 
 def ids(page) -> list[str]:
     return page.locator(".rows .id bdi").all_text_contents()

@@ -78,6 +78,7 @@ def test_not_with_quiet_nor_where_nobody_sees_it(tmp_path: Path, cache: dict[str
     assert not (tmp_path / "err").exists() or not (tmp_path / "err").read_bytes()
 
 
+@pytest.mark.slow("compile")
 def test_what_takes_long_is_said_once_where_no_line_can_be_drawn(tmp_path: Path, cache: dict[str, str]) -> None:
     main = MAIN.replace("1e9", "0.0")
     for quiet, said in ((["-q"], ""), ([], SAID), ([], "")):  # the third run finds the kernels compiled
@@ -106,6 +107,7 @@ with told.kernels_told("file", quiet=False):
 """
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are not forked here")
 def test_workers_tell_too(tmp_path: Path) -> None:
     shown = on_terminal([sys.executable, "-W", "ignore", "-c", FORKED], tmp_path)[1]  # of forks beside threads

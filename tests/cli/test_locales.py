@@ -42,12 +42,14 @@ def test_a_common_suffix_is_no_likeness(run) -> None:
     assert run("check", "bigg.conllu")[2] == "deptree: bigg.conllu: no such file. Did you mean big.conllu?\n"
 
 
+@pytest.mark.slow("process")
 def test_rows_and_signatures_have_it_too(run) -> None:
     signature, row = run("eval", "δέντρα.conllu", "δέντρα.conllu", "--seed", "1", "--header", "-q")[1].splitlines()[:2]
     assert "|gold:δέντρα.conllu|" in signature
     assert '"system":"δέντρα.conllu"' in row
 
 
+@pytest.mark.slow("process")
 def test_bytes_that_are_no_letters_are_written_out(run) -> None:
     code, out, err = run("eval", b"b\xff.conllu", b"b\xff.conllu", "--tsv", "-q")
     assert (code, out.splitlines()[1].split("\t")[0], err) == (0, r"b\xff.conllu", "")
@@ -55,12 +57,14 @@ def test_bytes_that_are_no_letters_are_written_out(run) -> None:
     assert run("check", b"c\xff.conllu")[2] == "deptree: c\\xff.conllu: no such file. Check the name.\n"
 
 
+@pytest.mark.slow("process")
 def test_text_is_compared_with_text(run) -> None:
     scores = (DATA / "scores.npz", "--from", "natasha", "--conllu", "δέντρα.conllu")
     assert run("show", *scores, "--sentence", "größe-1", "--text")[1].startswith("größe-1: ")
     assert "there is no decoding method 'mär'." in run("decode", *scores, "--method", "mär")[2]
 
 
+@pytest.mark.slow("process")
 def test_a_table_on_a_terminal(run, tmp_path: Path) -> None:
     command = [*DEPTREE, "agree", "δέντρα.conllu", "big.conllu"]
     code, shown = on_terminal(command, tmp_path, **C_LOCALE)

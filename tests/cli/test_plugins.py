@@ -55,6 +55,7 @@ def run(env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
 
 
+@pytest.mark.slow("compile")
 def test_a_strangers_sampler_is_listed_and_draws(installed: dict[str, str]) -> None:
     text = run(installed, "help", "samplers").stdout
     assert "stuck (biased): single-root trees; n^3" in text
@@ -74,6 +75,7 @@ def test_a_strangers_sampler_is_audited(installed: dict[str, str]) -> None:
     assert run(installed, "check-bias", graph, "--sampler", "fair", "-k", "2000", "--seed", "1").returncode == 0
 
 
+@pytest.mark.slow("compile")
 def test_ours_is_not_replaced_and_a_broken_one_is_one_line(installed: dict[str, str]) -> None:
     graph = str(DATA / "figure1.npy")
     ours = run(installed, "sample", graph, "-k", "2", "--seed", "1", "-v")

@@ -158,6 +158,7 @@ def test_a_signal_ends_it_at_once(
     assert written <= (set() if code == 128 + number else {command[-1]})
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("engine", [("--jobs", "2"), ("--jobs", "2", "--engine", "dask")], ids=["processes", "dask"])
 def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, files: dict[str, str], engine: tuple[str, ...]) -> None:
     process = start(tmp_path, *(argument.format(**files) for argument in COMMANDS[-1]), *engine, "-q")

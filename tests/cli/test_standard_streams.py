@@ -82,6 +82,7 @@ def test_a_fork_ends_as_a_new_process_does(warm: Path, ends: str) -> None:
     assert forked == real
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("asked", [False, True])
 def test_no_warning_reaches_the_terminal_from_any_command(asked: bool) -> None:
     """They are for programmers, who see them where they ask for them."""

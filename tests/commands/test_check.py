@@ -163,6 +163,7 @@ below = [{ label = "obl", deny = ["obl"], unless = ["cop"] }]
 """
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("rules", ["ud", "every.toml"])
 def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree, put, rules: str) -> None:
     """A star and a random tree of 1,000 words, which break rules of every kind: 11 MB are all arcs with labels."""

@@ -258,6 +258,7 @@ def test_same_seed_same_audit(done):
     assert done("check-bias", *SCORES, "-k", 300, "--seed", 8).out != first.out
 
 
+@pytest.mark.slow("process")
 def test_exit_statuses_of_the_real_command(real):
     assert real("check-bias", *FIGURE1, "--seed", 7).code == 0
     assert real("check-bias", *FIGURE1, "--seed", 7, "--sampler", "wilson-rc").code == 1

@@ -194,6 +194,7 @@ def findings(udvalidate):
     return find
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(
     "command",
     [("sample",), ("sample", "-k", 3), ("sample", "-k", 30, "--unique"), ("swor", "-k", 3), ("marginals",)],

@@ -40,6 +40,7 @@ def scores_of(ran):
     return b"".join(ran.out.splitlines(keepends=True)[1:])
 
 
+@pytest.mark.slow("process")
 @natasha
 def test_lines_of_scores(done):
     ran = done("dump", "natasha", TEXT, "-v")

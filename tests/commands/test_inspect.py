@@ -129,6 +129,7 @@ def test_no_heads_no_fit(done):
 TURNED = "the gold heads fit --orient {} far better"
 
 
+@pytest.mark.slow("process")
 def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
     """Squares as they stand in a parser's memory, with numbers for ROOT as a dependent too; both ways, ROOT too."""
     with np.load(treebank / "scores.npz") as scores:

@@ -16,6 +16,7 @@ SCORES = f"{DATA}/scores.npz --from natasha"
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(
     "line",
     [

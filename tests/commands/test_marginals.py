@@ -27,6 +27,7 @@ def row(done, *args) -> dict:
     return only
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("options", [(), ("--multi-root",), ("--temperature", 3)])
 def test_json_lines_are_exact(done, exact, options):
     rows = {row["sent_id"]: row for row in done("marginals", *SCORES, *options).rows}

@@ -213,6 +213,7 @@ def test_interrupted(interrupt, tmp_path, name, jobs):
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated"]
 
 
+@pytest.mark.slow("process")
 def test_interrupted_over_an_older_file(interrupt, put, tmp_path):
     put("out.jsonl", b"an older result")
     ended = interrupt("marginals", "-", "--from", "natasha", "-o", "out.jsonl")

@@ -57,6 +57,7 @@ def test_shares_are_the_same_counted_and_sorted(counted: int, monkeypatch: pytes
     assert found.shares == pytest.approx([cells[each] for each in sorted(cells)])
 
 
+@pytest.mark.slow("size")
 def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square() -> None:
     """20,000 words, whose possible arcs would take 3.2 GB: agreement, chance, labels, the permutation test."""
     n, rng = 20_000, np.random.default_rng(3)

@@ -161,6 +161,7 @@ def of_the_product(sentences: list[tuple[list[ArcFactored], Heads]], weights: Fl
     return float(np.mean(found))
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("words", [N + 1, 3])
 def test_a_fit_is_the_best_product_of_those_that_are_written(words: int) -> None:
     """The second member is of no use but for the arcs that it forbids, if any: no weights of a grid are better."""
@@ -179,6 +180,7 @@ def test_a_fit_to_the_best_trees_of_a_member_ends_at_the_bound() -> None:
     assert fit_product(sentences).weights[0] == BOUNDS[1]
 
 
+@pytest.mark.slow("statistics")
 def test_a_fit_finds_the_member_that_gold_trees_were_drawn_from() -> None:
     fitted = fit_product(with_gold(4, 200))
     assert fitted.weights == pytest.approx([1, 0], abs=0.2)

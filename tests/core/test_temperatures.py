@@ -139,6 +139,7 @@ def test_impossible_gold_trees_have_no_likelihood(graphs) -> None:
         assert calibration.words.sum() == 4 * len(both.sentences)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("true", [1 / 14, 1 / 5, 5.0, 14.0])
 def test_temperatures_far_from_1_are_found(graphs, true: float) -> None:
     """Within 1/16 and 16; gold trees are drawn from scores times that. The standard error of log T is about 0.08."""

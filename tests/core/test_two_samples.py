@@ -77,6 +77,7 @@ def test_blocks_change_nothing(monkeypatch) -> None:
     assert np.array_equal(statistics(samples, 50, np.random.default_rng(1)), whole)
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("scale", [1, 6])
 def test_level(scale) -> None:
     """300 pairs of sets of 100 trees of 5 words: p is up to 0.1 no oftener than chance allows once in 10,000 runs,

@@ -37,6 +37,7 @@ def same(number: int) -> int:
     return number
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(("items", "most"), [(1, 1), (3, 3), (200, most_workers())])
 def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items: int, most: int) -> None:
     assert 1 <= len(set(ordered_map(worker, range(items), "processes", Workers(100_000)))) <= most

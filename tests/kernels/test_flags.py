@@ -50,6 +50,7 @@ def functions_in(folder: Path) -> set[str]:
     return {path.name.split("-")[0] for path in folder.rglob("*.nbc")}
 
 
+@pytest.mark.slow("compile")
 @compiled_only
 def test_a_host_program_keeps_its_own_cache(tmp_path: Path) -> None:
     run_host(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
@@ -59,6 +60,7 @@ def test_a_host_program_keeps_its_own_cache(tmp_path: Path) -> None:
     assert ours.name == cache.cache_folder().name
 
 
+@pytest.mark.slow("compile")
 @compiled_only
 def test_the_folder_of_numba_goes_before_ours(tmp_path: Path) -> None:
     run_host(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"), NUMBA_CACHE_DIR=str(tmp_path / "numba"))

@@ -52,6 +52,7 @@ def test_it_is_filled_and_used(tmp_path: Path) -> None:
     assert len(list((tmp_path / ".cache/deptree/machine-code").glob("xoshiro-*"))) == 1
 
 
+@pytest.mark.slow("compile")
 def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
     """Eight of a file of kernels stay; other files do not count, whatever their names begin with."""
     folder = tmp_path / ".cache/deptree/machine-code"
@@ -68,6 +69,7 @@ def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
     assert len([name for name in names if name.startswith("xoshiro_more-")]) == 10
 
 
+@pytest.mark.slow("compile")
 def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
     """Whoever makes more than eight new ones does not take from others what they run."""
     run(tmp_path)
@@ -173,6 +175,7 @@ def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: P
     assert run(tmp_path)[0].startswith(f"1 from {tmp_path}/tmp")
 
 
+@pytest.mark.slow("compile")
 def test_a_link_is_not_followed(tmp_path: Path, filled: Path) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
@@ -205,6 +208,7 @@ def test_no_folder_can_be_made(tmp_path: Path) -> None:
     assert line.startswith(f"0 from {tmp_path}/tmp/deptree-")
 
 
+@pytest.mark.slow("compile")
 def test_a_full_disk(tmp_path: Path) -> None:
     """Files of more than 512 bytes cannot be written."""
     command = ["bash", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$0" -c "$1"', sys.executable, PROGRAM]
@@ -230,6 +234,7 @@ cache.watch_compiling(None)
 """
 
 
+@pytest.mark.slow("compile")
 def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path: Path) -> None:
     """Also if there is machine code of other kernels."""
     (heard,) = run(tmp_path, WATCHED)
@@ -241,6 +246,7 @@ def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path: Path)
     assert run(tmp_path, WATCHED) == ["1 0"]
 
 
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_command_says_once_that_nothing_is_kept(tmp_path: Path, jobs: str) -> None:
     """Whichever worker notices."""

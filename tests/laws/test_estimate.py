@@ -23,6 +23,7 @@ SHAPES = {"flat": 1.0, "peaked": 3.0}
 SHAPED = [("flat", SINGLE_ROOT), ("peaked", SINGLE_ROOT), ("flat", PROJECTIVE)]
 
 
+@pytest.mark.slow("statistics")
 @EACH
 @pytest.mark.parametrize(("shape", "trees"), SHAPED)
 def test_weighted_arc_marginals_are_unbiased(algorithm: Algorithm, shape: str, trees: TreeSpace, graphs) -> None:
@@ -54,6 +55,7 @@ def six_of_each(graphs) -> dict[str, tuple[Oracle, list[Draws]]]:
     return found
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
 @IN_EACH
 def test_every_functional_is_estimated_without_bias(functional: Functional, trees: TreeSpace, six_of_each) -> None:
@@ -71,6 +73,7 @@ def test_every_functional_is_estimated_without_bias(functional: Functional, tree
     assert (found[:, exact == 0] == 0).all()
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_errors_are_the_spread(shape: str, graphs) -> None:
     """The mean of the estimated variance against the variance seen: their ratio within 0.25 of 1 for the depth of trees
@@ -86,6 +89,7 @@ def test_errors_are_the_spread(shape: str, graphs) -> None:
         assert stated / seen == pytest.approx(1.0, abs=0.25)
 
 
+@pytest.mark.slow("statistics")
 @EACH
 @IN_EACH
 def test_arrival_times(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
@@ -138,6 +142,7 @@ def covered(log_scores, graphs, rng, functionals, runs: int):
     return {key: inside / known for key, (inside, known) in hits.items()}
 
 
+@pytest.mark.slow("statistics")
 def test_errors_cover(graphs) -> None:
     """The median, over 8 graphs and 2 functionals, of how often the expectation is within 1.96 errors, for 5 and 20
     trees; 200 runs each, in which a coverage of 0.95 has a spread of 0.015 and the median of 16 one of about 0.005.
@@ -150,6 +155,7 @@ def test_errors_cover(graphs) -> None:
         assert each.min() > 0.86
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize(("mass", "size"), [(0.3, 12), (0.5, 64)])
 def test_stopping_at_a_mass_leaves_no_bias(mass: float, size: int, graphs) -> None:
     """H0: the mean of the unbiased estimates is the expectation, of two functionals; |z| < 3.7 over 4,000 runs, a level

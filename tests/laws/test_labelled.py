@@ -57,6 +57,7 @@ def drawn(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = 
     return draws, trees
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("scale", SCALES)
 def test_ordered_pairs(scale: float) -> None:
     """H0: P(first a, then b) = p_a p_b / (1 - p_a). Chi-square, 1,500 runs, p > 0.001 / 3. Of 6 labelled trees all 30
@@ -74,6 +75,7 @@ def test_ordered_pairs(scale: float) -> None:
     assert chi_square(counts.ravel()[possible], expected.ravel()[possible])[2] > LEVEL / TESTS
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("scale", SCALES)
 def test_weights_are_unbiased(scale: float) -> None:
     """H0: E[sum of weights of drawn labelled trees] = 1, as of Horvitz and Thompson; 1,500 runs, |z| < 3.9. A bias of
@@ -87,6 +89,7 @@ def test_weights_are_unbiased(scale: float) -> None:
     assert abs(z) < 3.9
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("mass", [0.2, 0.4])
 def test_weights_of_trees_drawn_to_a_mass_are_unbiased(mass: float) -> None:
     """H0: E[sum of weights of drawn labelled trees] = 1, wherever the drawing stops; 1,000 runs, |z| < 3.9."""

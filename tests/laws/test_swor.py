@@ -139,6 +139,7 @@ def in_order_of(power: float, right: int) -> Algorithm:
     return Algorithm(f"power {power}", draw, "", "")
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("right", [0, 1])
 def test_a_wrong_order_is_caught(right: int, graphs) -> None:
     """H0 of the test above is false: trees come in proportion to the square roots of their probabilities, all of them,

@@ -87,6 +87,7 @@ def test_files(done: Run, tmp_path: Path, name: str) -> None:
     assert (tmp_path / name).read_bytes() == done("bitext", "align", PAIRS).out
 
 
+@pytest.mark.slow("process")
 def test_other_methods(done: Run) -> None:
     """Averages over 4 x 400 masks; that they find the links which are likelier than .7 has a margin of .1 on each side.
 

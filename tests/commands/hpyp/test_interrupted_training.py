@@ -92,6 +92,7 @@ def test_it_goes_on_where_it_was_killed(folder: Path, warm: Path, name: str, sto
     assert model.read_bytes() == (folder / f"{name}.npz").read_bytes()
 
 
+@pytest.mark.slow("process")
 def test_an_interruption_before_the_first_iteration(folder: Path) -> None:
     """Of a process that has just started."""
     line = command(Path(sys.executable).parent, "static", "none.npz")

@@ -115,6 +115,7 @@ def test_a_small_budget_is_never_a_silent_guess(space: TreeSpace, method: str) -
     assert unknown > 0
 
 
+@pytest.mark.slow("statistics")
 @EACH_SPACE
 def test_the_masked_distribution_is_the_conditional_one(space: TreeSpace) -> None:
     """P(labelled tree | no forbidden arc with a label), its marginals and its partition function."""
@@ -160,6 +161,7 @@ def test_every_kind_of_rules_is_among_the_cases() -> None:
     assert {kind for kind in kinds if kinds.count(kind) > 30} == set(KINDS)
 
 
+@pytest.mark.slow("size")
 @EACH_SPACE
 def test_offsets_of_words_cost_no_digits_under_rules(space: TreeSpace) -> None:
     """Scores in steps of 2**-20, and 2**27 more for each arc of a word: the same trees, the same probabilities.

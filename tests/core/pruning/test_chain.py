@@ -85,6 +85,7 @@ def z_scores(program: AnyProgram, kind: type[Selection], chains: int = 4, size: 
 SMALL: list[Any] = [random_segmentations(5, 3), all_or_none(3), all_or_none(5)]
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("soft", [True, False], ids=["soft", "hard"])
 @pytest.mark.parametrize("program", [*SMALL, no_nulls(), two_words()])
 def test_averages_are_right(program: Any, soft: bool) -> None:
@@ -120,6 +121,7 @@ def test_variables_that_determine_each_other(program: Any) -> None:
     assert sees(program, Selection) == 2
 
 
+@pytest.mark.slow("size")
 def test_what_is_selected_never_depends_on_what_is_assigned() -> None:
     """H0: whether a variable is selected is independent of its being positive in the state before.
 

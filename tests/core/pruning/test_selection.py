@@ -45,6 +45,7 @@ def test_every_step_is_one_of_the_papers(m: int) -> None:
     assert len(found[0]) == m - start + start // 2
 
 
+@pytest.mark.slow("statistics")
 def test_halves_are_drawn_at_random() -> None:
     """H0: from every selection all that can come next are equally probable, m = 5 and 6: chi-square for each.
 
@@ -62,6 +63,7 @@ def test_halves_are_drawn_at_random() -> None:
             assert stats.chisquare([after[each] for each in possible]).pvalue > LEVEL / 25
 
 
+@pytest.mark.slow("statistics")
 def test_the_first_two_thirds_are_drawn_at_random() -> None:
     """H0: the start is any of the 10 threes of 5 variables; what follows from it is one of 10 again. 5,000 chains."""
     counts = Counter(next(filter(None, run(np.arange(5), 20, seed))) for seed in range(5000))

@@ -33,6 +33,7 @@ def p_value(trees: TreeSpace, n: int, scale: float, holes: bool, graphs) -> floa
     return float(chi_square(found, np.exp(oracle.log_probs))[2])
 
 
+@pytest.mark.slow("size")
 def test_a_million_trees_of_ten_graphs(graphs) -> None:
     """H0: the trees are independent draws from their distribution.
 

@@ -52,6 +52,7 @@ def order_p_value(distribution: TreeDistribution, runs: int) -> float:
     return float(chi_square(counts[possible], orders[possible])[2])
 
 
+@pytest.mark.slow("statistics")
 @BOTH
 @pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
 def test_the_order_does_not_depend_on_when_walks_are_given_up(

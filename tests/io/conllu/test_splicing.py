@@ -155,6 +155,7 @@ def goes_beyond(data: bytes) -> bool:
     return any(b"." in row[0] or row[8] != b"_" for row in rows if len(row) == 10 and b"-" not in row[0])
 
 
+@pytest.mark.slow("size")
 @given(st.lists(sentences(), min_size=1, max_size=3), st.sampled_from([b"", BOM]), st.sampled_from([b"", b"\n \r\n"]))
 def test_files_are_cut_and_come_back_whole(parts: list[bytes], bom: bytes, lead: bytes) -> None:
     data = bom + lead + b"\n\n".join(part.rstrip(b" \r\n") for part in parts)

@@ -91,6 +91,7 @@ def test_samples_are_drawn_from_the_distribution():
     assert (np.abs(counts / 3000 - p) < 4.5 * error).all()
 
 
+@pytest.mark.slow("size")
 def test_every_script_is_javascript():
     import subprocess
 

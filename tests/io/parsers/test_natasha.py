@@ -41,6 +41,7 @@ def test_scores_of_a_treebank(natasha, words, shared):
             np.testing.assert_allclose(arcs, known[key], rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.slow("process")
 def test_label_scores_of_a_treebank(natasha, words, shared):
     """The known ones are float16, so half a unit of its eleven binary digits may be lost."""
     with np.load(shared / "real_ru" / "label_scores.npz") as known:

@@ -32,6 +32,7 @@ def read(toy: Toy, words: list[int], size: int, state) -> Reading:
     return tuple(tags.tolist()), unlabelled(actions.tolist(), toy.labels)
 
 
+@pytest.mark.slow("statistics")
 def test_readings_have_their_posterior(draws, state) -> None:
     """H0: tags and derivations, labels summed out, are drawn by their probabilities given three words.
 

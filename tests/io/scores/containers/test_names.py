@@ -65,6 +65,7 @@ def test_usual_names_are_written(container: Container, tmp_path, monkeypatch) ->
     assert written(container, [*usual, "sibling", "scores", "lengths", "1"])
 
 
+@pytest.mark.slow("size")
 def test_sentences_are_written_by_the_one_writer_that_knows_the_names() -> None:
     """A model's file has keys of its own; whatever else writes a .npz writes arrays of sentences."""
     package = Path(deptree_cli.__file__).parent
