@@ -72,11 +72,14 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 	@echo
 	@echo '# Done. The marginals are in demo_output/marginals.npz, and demo_output/report.html is a page to open in a browser.'
 
+# The tests of a file share what they compile.
+IN_PARALLEL := -n auto --dist loadfile
+
 test: $(TEST_STAMP)  ## the quick tests: three cases of each function that is not slow, without PyTorch and JAX; 3 minutes
-	pytest -n auto --quick
+	pytest $(IN_PARALLEL) --quick
 
 test-all: $(DEV_STAMP)  ## all tests; 15 minutes
-	pytest -n auto
+	pytest $(IN_PARALLEL)
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
 	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels
