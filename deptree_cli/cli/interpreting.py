@@ -28,6 +28,9 @@ VARIABLE = "NUMBA_DISABLE_JIT"
 # but to find them; by far most takes a fifth of the estimates below.
 SMALL, TINY = 2.0, 1.0
 
+# How many times as long a particle of a filter takes if it has to find the tags too.
+FINDING_TAGS = 25
+
 # What a byte of text takes to scan, in microseconds.
 TEXT = 5.0
 
@@ -118,6 +121,8 @@ def _takes_less(seconds: float, name: str, ctx: click.Context) -> bool:
     if cost is None or others or any(ctx.params.get(option) is not None for option in unforeseen):
         return False
     repetitions = math.prod(ctx.params.get(option) or 1 for option in cost.by)
+    if ctx.params.get("tags") == "predict" and (ctx.params.get("filters") or ctx.params.get("size")):
+        repetitions *= FINDING_TAGS
     microseconds = 0.0
     try:
         for each in _costs(cost, repetitions, ctx):

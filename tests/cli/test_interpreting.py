@@ -84,6 +84,8 @@ def is_small(line: str) -> bool:
         f"decode {SCORES} --conllu {DATA}/sentences.conllu",
         f"decode {SCORES} --method mbr",
         f"hpyp parse {DATA}/scores.npz {DATA}/raw.conllu",
+        f"hpyp parse {DATA}/scores.npz {DATA}/raw.conllu --tags predict",
+        f"hpyp surprisal {DATA}/scores.npz {DATA}/raw.conllu",
         f"bitext align {DATA}/bitext.npz",
     ],
 )
@@ -106,6 +108,9 @@ def test_small(line: str) -> None:
         f"sample {SCORES} --conllu {DATA}/sentences.conllu.gz",
         f"hpyp train {DATA}/treebank.conllu -m model.npz",
         f"hpyp parse {DATA}/scores.npz {DATA}/treebank.conllu",
+        f"hpyp parse {DATA}/scores.npz {DATA}/raw.conllu --tags predict -k 2",
+        f"hpyp surprisal {DATA}/scores.npz {DATA}/raw.conllu --tags predict",
+        f"hpyp perplexity {DATA}/scores.npz {DATA}/raw.conllu --tags predict",
         f"marginals {SCORES} --method randomized --iterations 100",
     ],
 )
