@@ -71,6 +71,7 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 	  --labels sample_data/labels.json --label-scores sample_data/label_scores.npz --rules ud -o demo_output/report.html
 	@echo
 	@echo '# Done. The marginals are in demo_output/marginals.npz, and demo_output/report.html is a page to open in a browser.'
+	@echo '# To type such lines yourself: . $(VENV)/bin/activate'
 
 # The tests of a file share what they compile.
 IN_PARALLEL := -n auto --dist loadfile
