@@ -29,6 +29,7 @@ def test_without_the_extra_the_error_is_one_line(framework: str) -> None:
     assert "another exception" not in ran.stderr
 
 
+@pytest.mark.slow("process")
 def test_a_command_that_runs_loads_neither(tmp_path: Path) -> None:
     """With kernels, several workers' worth of imports and an output."""
     arguments = ["decode", "sample_data/scores.npz", "--from", "natasha", "-q", "-o", str(tmp_path / "out.jsonl")]

@@ -78,6 +78,7 @@ def test_there_are_programs() -> None:
     assert len(LIGHT) >= 4
 
 
+@pytest.mark.slow("process")
 def test_a_program_of_ones_own(tmp_path: Path, warm: Path) -> None:
     """It has at most 40 lines, and what it prints by randomized pruning is near what it prints exactly."""
     program = the_one_with("class Segmentations(Program)")

@@ -185,6 +185,7 @@ def test_bash_completes_options_and_what_registers_hold(complete, words, names) 
     assert complete(*words) == plain(*names)
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(
     "words",
     [

@@ -39,6 +39,7 @@ def screen(tmp_path, warm):
 OPTIONS = "--from treesample --seed 1"
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("jobs", ["", "--jobs 2"])
 def test_a_container_with_names_knows_the_total(screen, jobs):
     shown = screen(f"deptree sample s.npz {OPTIONS} {jobs} -o out.jsonl")

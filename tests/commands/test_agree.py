@@ -111,6 +111,7 @@ def drawn(done) -> None:
         done("sample", *SCORES, "-k", 300, "-q", "-o", name, "--seed", *options)
 
 
+@pytest.mark.slow("process")
 def test_the_test(done, deptree, drawn) -> None:
     """One distribution is not told from itself; another temperature is: exit status 1."""
     (row,) = done("agree", "a.jsonl", "b.conllu", *TEST).rows

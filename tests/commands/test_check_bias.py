@@ -69,6 +69,7 @@ def test_the_default_sampler_passes_with_any_seed(done, seed):
     done("check-bias", *SCORES, "-k", 200, "--seed", seed)
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("unique", [False, True])
 @pytest.mark.parametrize("name", ["s.jsonl", "s.conllu"])
 def test_our_own_samples_pass(done, put, name, unique):

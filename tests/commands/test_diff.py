@@ -85,6 +85,7 @@ def test_calibration_against_other_sentences(deptree, put, gold, said):
     assert said in ran.err
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("name", ["a.svg", "a.png"])
 def test_calibration_as_a_picture(done, put, tmp_path, name):
     pytest.importorskip("matplotlib")

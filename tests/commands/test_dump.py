@@ -116,12 +116,14 @@ def test_what_the_input_is_can_be_said(done, deptree):
     assert [row["forms"] for row in rows] == [["#", "Утро"], ["Туман", "над", "рекой", "."]]
 
 
+@pytest.mark.slow("process")
 @natasha
 def test_bytes_do_not_depend_on_the_batch(done):
     one, many = (done("dump", "natasha", TEXT, "--batch", size, "-q").out for size in (1, 50))
     assert one == many
 
 
+@pytest.mark.slow("process")
 @natasha
 def test_scores_come_before_the_text_ends(warm):
     command = [warm / "deptree", "dump", "natasha", "--batch", "1", "--no-header", "-q"]

@@ -56,6 +56,7 @@ def test_the_figures_of_the_script_on_real_data(done, treebank, tmp_path, put) -
         assert f"{name} {100 * f1:.2f} [" in found.err
 
 
+@pytest.mark.slow("process")
 def test_intervals_and_differences(done, systems) -> None:
     """Narrower with less confidence; the difference is that of the values, its p-value of a paired test."""
     rows = done("eval", GOLD, *systems, "--seed", 7).rows

@@ -28,6 +28,7 @@ def test_head_ends_quietly(shell, options):
     )
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("options", [CONLLU, "--format npz"])
 def test_nobody_reads_at_all(shell, options):
     ran = shell(f"{MANY} {options} | true")
@@ -65,6 +66,7 @@ def test_output_into_what_is_no_file(shell, name):
     assert ran.out.count(b"\n") == 8
 
 
+@pytest.mark.slow("process")
 def test_a_full_disk(shell):
     ran = shell(f"deptree partition {SCORES} -o /dev/full")
     assert ran.code == 2

@@ -116,6 +116,7 @@ def test_dumps_in_shards(done, shards, size):
             assert shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
 
 
+@pytest.mark.slow("process")
 @pytest.mark.usefixtures("natasha")
 @pytest.mark.parametrize("size", [1, 3, 32])
 def test_blocks_that_are_skipped_are_named_and_counted(deptree, done, size):

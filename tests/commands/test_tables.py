@@ -111,6 +111,7 @@ def line_of(name: str) -> tuple[object, ...]:
     return (*words.split(), *TABLES[name], *([f"--{option}"] if dashes else []))
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("name", TABLES)
 def test_no_columns_are_no_width(terminal, work, name: str) -> None:
     args = line_of(name)

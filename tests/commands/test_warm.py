@@ -34,6 +34,7 @@ def test_it_goes_on_where_it_was(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
+@pytest.mark.slow("compile")
 def test_ctrl_c_leaves_no_folder(tmp_path):
     process = subprocess.Popen([*DEPTREE, "warm", "partition"], env=environment(tmp_path))
     until = time.monotonic() + 60
@@ -51,6 +52,7 @@ def test_a_typo_and_a_folder_that_nobody_can_make(deptree):
     assert "/proc/nowhere: this folder cannot be written" in deptree("warm", "-o", "/proc/nowhere", "partition").err
 
 
+@pytest.mark.slow("compile")
 def test_others_can_read_a_folder_of_ones_choice(tmp_path):
     """As they have to if it comes with the package: installed by root, used by everyone."""
     line = [*DEPTREE, "warm", "dump", "-o", str(tmp_path / "machine_code")]

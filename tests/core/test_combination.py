@@ -90,6 +90,7 @@ def test_votes_are_shares_with_the_standard_errors_of_means() -> None:
     assert mixture([tree_shares(trees[:1], one)], np.ones(1)).standard_errors is None
 
 
+@pytest.mark.slow("statistics")
 def test_weighted_errors_are_those_of_weighted_means_in_a_simulation() -> None:
     """Voters say yes with probability 0.4; the variance of the weighted share of 5 is 0.24 sum v^2, which the squared
     error estimates without bias: its mean over 4,000 files differs by less than 4 of its own standard errors."""

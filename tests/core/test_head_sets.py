@@ -61,6 +61,7 @@ def test_coverage_is_what_was_asked(graphs) -> None:
     assert found[:, 1] / found[:, 0] == pytest.approx([0.8, 0.9], abs=0.015)
 
 
+@pytest.mark.slow("statistics")
 def test_coverage_of_a_trained_parser(shared) -> None:
     """Thresholds of one half of real_ru on the other: the mean of 20 random halves within a percentage point."""
     folder = shared / "real_ru"

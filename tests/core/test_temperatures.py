@@ -80,6 +80,7 @@ def test_the_true_temperature_is_found(graphs) -> None:
     assert abs(np.log(of_labels / 2.0)) < 0.16
 
 
+@pytest.mark.slow("size")
 def test_the_least_calibration_error_of_the_grid(graphs) -> None:
     evidence = arcs(graphs, seeds=range(100))
 
@@ -92,6 +93,7 @@ def test_the_least_calibration_error_of_the_grid(graphs) -> None:
     assert error(found) == pytest.approx(min(map(error, np.geomspace(1 / 16, 16, 129).tolist())), abs=1e-12)
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_no_part_has_a_say_in_what_it_is_judged_at(graphs, criterion: str) -> None:
     """Other gold in a part changes the fit of all others, and not its own."""

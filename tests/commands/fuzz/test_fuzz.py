@@ -229,6 +229,7 @@ class Bench:
             self.failures.append(f"{name}: {' '.join(command)}: {problem}")
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize("container", CONTAINERS, ids=str)
 def test_damaged(container: Container, folder: Path, deptree, damage: Callable[..., bytes]) -> None:
     if container.kind == "safetensors":

@@ -55,6 +55,7 @@ def uas(ran) -> float:
     return json.loads(ran.out)["uas"]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(
     ("tag", "says"), [(b"_", "without a tag: 9"), (b"FOO", r"with a tag that the model does not know: 9 \(FOO 9\)")]
 )

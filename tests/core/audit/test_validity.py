@@ -24,6 +24,7 @@ PROBS = {
 }
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize("name", PROBS)
 @pytest.mark.parametrize("size", [4, 9])
 def test_all_cells_together(name: str, size: int, excess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,7 @@ def test_shares_of_the_level_add_up_to_one() -> None:
     assert combine([None]).p_value == 1.0
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("n", "size"), [(4, 300), (9, 1000)])
 def test_what_is_detectable_is_detected(n: int, size: int, graphs) -> None:
     """H0: a mixture with the rival tree at the distance given is called biased with probability 0.9 at least.

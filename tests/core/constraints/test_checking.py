@@ -222,6 +222,7 @@ def test_gold_trees_break_what_they_break_for_the_validator(treebank: Path) -> N
     assert counts["punct-nonproj"] < 15
 
 
+@pytest.mark.slow("process")
 def test_decoded_trees_break_what_they_break_for_the_validator(treebank: Path) -> None:
     """The best trees of 25 sentences without rules break some of them."""
     names = json.loads((treebank / "labels.json").read_text(encoding="utf-8"))

@@ -56,6 +56,7 @@ def test_probabilities_that_no_float_holds() -> None:
     assert (found.surprisal_errors > 0).all()
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("filters", [2, 5])
 def test_errors_are_standard_deviations(filters: int) -> None:
     """H0: the mean square of the errors is the variance of what is estimated.

@@ -22,6 +22,7 @@ def key(sentence: Annotated) -> tuple[object, ...]:
     return sentence.forms, sentence.tags, tuple(sentence.heads.tolist()), sentence.deprels
 
 
+@pytest.mark.slow("size")
 def test_sentences_have_their_probabilities_among_those_that_are_short_enough() -> None:
     """H0: sentences with tags and trees are drawn by the model given that they have at most two words.
 

@@ -33,6 +33,7 @@ def same(a: Estimate, b: Estimate) -> bool:
     return np.array_equal(a.expectations, b.expectations) and a.r_hat == b.r_hat
 
 
+@pytest.mark.slow("size")
 def test_it_is_right_and_says_how_right() -> None:
     """Within six standard errors; chains that mix agree, and most iterations are worth something."""
     program = random_segmentations(6, 4)
@@ -177,6 +178,7 @@ def test_one_variable_to_pin() -> None:
     assert (np.abs(found.expectations - exact(program)) < 6 * found.standard_errors).all()
 
 
+@pytest.mark.slow("statistics")
 def test_soft_counts_have_smaller_errors_than_hard_ones() -> None:
     program = random_segmentations(6, 3)
     soft, hard = (expectations(program, "randomized", 1, iterations=1000, counts=counts) for counts in ("soft", "hard"))

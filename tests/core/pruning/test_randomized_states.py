@@ -60,6 +60,7 @@ def test_z_and_sums_of_features_are_unbiased(kept: int) -> None:
     assert unweighted.mean() < 1.0 - 30 * unweighted.std(ddof=1) / np.sqrt(400)
 
 
+@pytest.mark.slow("size")
 def test_ratios_converge() -> None:
     """Within 5 of the standard errors that are stated, which fall as one over the square root of the runs."""
     pair, before = pair_of(), None

@@ -71,6 +71,7 @@ def test_the_first_two_thirds_are_drawn_at_random() -> None:
     assert stats.chisquare([*counts.values()]).pvalue > LEVEL
 
 
+@pytest.mark.slow("statistics")
 @pytest.mark.parametrize("m", [2, 3, 4, 6, 8])
 def test_nothing_is_selected_once_in_two_to_the_m(m: int) -> None:
     """H0: with probability 2^-m at every step, independently; exact binomial test, 20,000 steps."""

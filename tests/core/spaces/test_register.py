@@ -154,6 +154,7 @@ def test_check_feasible(trees: TreeSpace) -> None:
     assert 30 < sum(verdicts) < 270
 
 
+@pytest.mark.slow("size")
 @EACH
 def test_support_and_what_goes_beyond_other_spaces(trees: TreeSpace) -> None:
     """The arcs of its trees, exactly, on 400 random patterns; and whether it has trees that another space has not."""

@@ -108,6 +108,7 @@ def test_one_tree(deps: str, labelled: bool, data: bytes, draws: st.DataObject) 
     assert got == by_line(data, heads, "new", labels, deps)
 
 
+@pytest.mark.slow("size")
 @given(sentences(), st.integers(1, 4))
 def test_several_trees_are_one_after_another(data: bytes, k: int) -> None:
     """All but the last end with one empty line, the last as the sentence did."""
@@ -134,6 +135,7 @@ def test_its_own_tree_changes_nothing(data: bytes) -> None:
         assert with_trees(block, heads, [block.sent_id], deps="drop").data == data
 
 
+@pytest.mark.slow("size")
 @given(sentences(), st.data())
 def test_what_is_gone_and_what_was_copied_is_counted(data: bytes, draws: st.DataObject) -> None:
     """Own labels in every tree; DEPS and empty nodes once, if a tree is another one than the sentence's."""

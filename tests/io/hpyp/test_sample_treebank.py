@@ -27,6 +27,7 @@ def sentences(name: str) -> list[Annotated]:
     return [annotated(block, block.sent_id, "upos") for block in blocks(name)]
 
 
+@pytest.mark.slow("process")
 @pytest.mark.parametrize(("name", "level"), [("treebank", 3), ("raw_gold", 3), ("raw", 1)])
 def test_passes_the_ud_validator(udvalidate: Callable, name: str, level: int) -> None:
     run = udvalidate(DATA / f"{name}.conllu", level)

@@ -108,6 +108,7 @@ def test_columns_of_the_sample_data(name: str, tags: Tags) -> None:
             check(block, tags)
 
 
+@pytest.mark.slow("size")
 def test_a_treebank(shared: Path) -> None:
     """UD_English-EWT: every sentence has a tree with one root."""
     found = read(str(shared / "ewt/train.conllu.gz"))

@@ -56,6 +56,7 @@ def test_what_is_in_a_heat_map(folder: Path) -> None:
     assert text.count("stroke: #ff7f0e") == 2
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("p", "q", "numbered"), [(1, 2, True), (1, 21, True), (1, 22, False), (22, 3, False)])
 def test_numbers_where_there_is_room(folder: Path, p: int, q: int, numbered: bool) -> None:
     picture(p, q).heat_map.write("map.svg")
@@ -77,6 +78,7 @@ def test_any_size_and_length_of_words(folder: Path, p: int, q: int, word: str) -
         assert max(image.size) < 4000
 
 
+@pytest.mark.slow("size")
 def test_the_same_picture_is_the_same_bytes(folder: Path) -> None:
     for suffix in (".svg", ".png", ".pdf"):
         for name in ("one", "two"):

@@ -37,6 +37,7 @@ def text_of(path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("n", "numbered"), [(1, True), (20, True), (21, False)])
 def test_numbers_where_there_is_room(folder, n, numbered):
     draw(n, "map.svg")

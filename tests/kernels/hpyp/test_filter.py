@@ -112,6 +112,7 @@ def test_evidences_are_unbiased(seed: int, lexicalised: bool, known: Known, size
         check_unbiased(weighted, expected[frequent])
 
 
+@pytest.mark.slow("size")
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
 def test_many_particles_come_close(seed: int, lexicalised: bool, known: Known, draws: int, state) -> None:
     """Surprisals within 0.05 bits, marginals and weights of trees within 0.02; drawn labels as far as draws tell."""

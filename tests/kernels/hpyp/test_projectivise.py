@@ -80,6 +80,7 @@ def test_of_equally_short_arcs_the_leftmost_dependent_goes_first() -> None:
     assert heads.tolist() == [2, 3, 0, 3, 3]
 
 
+@pytest.mark.slow("size")
 def test_a_treebank(shared: Path) -> None:
     """UD_English-EWT: 288 of 12,544 sentences are not projective."""
     with open_input(str(shared / "ewt/train.conllu.gz")) as file:

@@ -82,6 +82,7 @@ def close(found: Number, expected: mp.mpf, ulps: float = 1) -> bool:
     return is_normal(found) and abs(exact(found) - expected) <= abs(expected) * ulps * mp.mpf(2) ** -53
 
 
+@pytest.mark.slow("size")
 @given(LOGS, LOGS)
 def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x: float, log_y: float) -> None:
     """One rounding an operation (two where addends are of neighbouring exponents)."""
@@ -179,6 +180,7 @@ def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
     assert w.wide_log((np.array([product[0]]), np.array([product[1]])))[0] == pytest.approx(-2e16, rel=1e-14)
 
 
+@pytest.mark.slow("size")
 def test_arrays() -> None:
     array = w.wide_zeros((3, 5))
     assert array[0].shape == array[1].shape == (3, 5)
