@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from select import select
+from selectors import EVENT_READ, DefaultSelector
 from threading import Thread
 from time import monotonic
 
@@ -53,11 +53,14 @@ def _keep_drawing(line: StatusLine, events: int, in_words: bool) -> None:
     """
     at_work = done = 0
     spent = 0.0
+    selector = DefaultSelector()
+    selector.register(events, EVENT_READ)
     while True:
         before = monotonic()
-        ready, _, _ = select([events], [], [], INTERVAL if at_work else None)
+        ready = selector.select(INTERVAL if at_work else None)
         happened = os.read(events, 1 << 10) if ready else b""
         if ready and not happened:
+            selector.close()
             os.close(events)
             return
         spent += monotonic() - before if at_work else 0.0

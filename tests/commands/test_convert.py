@@ -144,13 +144,13 @@ def test_what_is_said_of_mistakes(deptree, tmp_path, monkeypatch, arguments, par
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_sentences_of_one_name(deptree, put):
+@pytest.mark.parametrize("name", ["out.npz", "out.safetensors"])
+def test_two_sentences_of_one_name(deptree, put, name):
     put("twice.jsonl", '{"sent_id":"a","scores":[[1,1],[1,1]]}\n' * 2)
-    for name in ("out.npz", "out.safetensors"):
-        ran = deptree("convert", "twice.jsonl", "--orient", "head-dep", "-o", name)
-        assert ran.code == 2
-        assert "cannot hold two sentences of one name" in ran.err
-        assert not Path(name).exists()
+    ran = deptree("convert", "twice.jsonl", "--orient", "head-dep", "-o", name)
+    assert ran.code == 2
+    assert "cannot hold two sentences of one name" in ran.err
+    assert not Path(name).exists()
 
 
 def test_forms_stay_and_make_conllu(done):

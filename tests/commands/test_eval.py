@@ -83,6 +83,7 @@ def test_one_sentence_has_no_interval(done, systems) -> None:
 
 def test_jobs_and_formats(done, systems) -> None:
     """Any number of workers writes the same bytes; --tsv, -o and --header are those of every command with rows."""
+    pytest.importorskip("udtools", reason="udtools is not installed")
     line = ("eval", GOLD, systems[0], *FEW)
     for more in ((), ("--by", "label"), ("--quote",)):
         assert done(*line, *more, "--jobs", 2).out == done(*line, *more).out

@@ -41,7 +41,7 @@ def test_the_first_bytes_decide(container: Container, name: str, tmp_path, monke
         ("a.pt", b"\x00\x00", ["a torch file may run code", "torch.load"]),
         ("a.h5", b"\x00\x00", ["HDF5", "h5py"]),
         ("a", b"\x89HDF\r\n\x1a\n", ["HDF5", "h5py"]),
-        ("a", (40).to_bytes(8, "little") + b'{"a"', ["the file is damaged or cut short"]),
+        pytest.param("a", (40).to_bytes(8, "little") + b'{"a"', ["the file is damaged or cut short"], id="safetensors"),
         ("a", b"# sent_id = 1\n1\ta", ["sentences (CoNLL-U)", "--conllu"]),
         ("a.conllu", b"\xef\xbb\xbf1\ta", ["sentences (CoNLL-U)", "--conllu"]),
         ("a.npy", b"1.5 2.5", ["not a .npy header"]),
