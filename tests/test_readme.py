@@ -19,6 +19,9 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 DIGITS = 4  # of a number that a page shows: further ones may differ between processors
 
+# What only an extra can run or print, by what stands in an example.
+NEEDS = {"dump natasha": "slovnet", "MLAS": "udtools"}
+
 
 def examples(page: Path) -> list[tuple[str, str]]:
     """The commands of a page after a `$`, each with the output shown below it; comments hold no examples.
@@ -56,8 +59,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Path:
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
 def test_examples_print_what_the_page_shows(page: Path, folder: Path, warm: Path, tmp_path: Path) -> None:
     """In order, in one folder: later ones may read what earlier ones wrote."""
-    if any("dump natasha" in command for command, _ in examples(page)):
-        pytest.importorskip("slovnet", reason="natasha is not installed")
+    for text, module in NEEDS.items():
+        if any(text in command + shown for command, shown in examples(page)):
+            pytest.importorskip(module, reason=f"{module} is not installed")
     for path in folder.iterdir():
         (tmp_path / path.name).symlink_to(path)
     for command, shown in examples(page):
