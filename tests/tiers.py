@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 CASES = 3  # of a test function, in the quick tier
-FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests in folders of these names have
+TESTS = Path(__file__).parent
+FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests in our folders of these names have
 REASONS = ("process", "compile", "statistics", "size")  # why a test is slow: what its time goes to
 
 
@@ -21,14 +22,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave folders out whose tests are all deselected: to import a framework takes longer than many a test."""
-    return True if config.getoption("quick") and collection_path.name in FRAMEWORKS else None
+    return True if config.getoption("quick") and collection_path in map(TESTS.joinpath, FRAMEWORKS) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests of frameworks by their folder; in the quick tier, choose."""
     for item in items:
         for framework in FRAMEWORKS:
-            if framework in item.path.parent.parts:
+            if item.path.is_relative_to(TESTS / framework):
                 item.add_marker(framework)
         for mark in item.iter_markers("slow"):
             if mark.args not in [(reason,) for reason in REASONS]:
