@@ -95,7 +95,7 @@ class SentenceConstraints:
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
 
         Raises:
-            DeptreeError: there are not as many heads and labels as words, or something is asked of a word that is not there.
+            DeptreeError: there are more or fewer heads or labels than words, or something is asked of no word of them.
         """
         found = broken(self.rules, self.words, heads, labels, space)
         for each in self.given:
