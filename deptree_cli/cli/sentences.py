@@ -38,17 +38,19 @@ SentenceStream = Iterator[ReadSentence | DeptreeError]
 Watched = Callable[[SentenceStream, str], SentenceStream]
 
 
-def read_sentences(paths: Sequence[str], watched: Watched | None = None) -> SentenceStream:
+def read_sentences(paths: Sequence[str], watched: Watched | None = None, any_heads: bool = False) -> SentenceStream:
     """The sentences of all files in order, one in memory at a time; `-` is standard input.
 
     Args:
         paths: files, gzipped or not.
         watched: looks at those of each file.
+        any_heads: whether HEAD may be anything, as of `Block`.
     """
     numbers = count(1)
     for path in paths:
         with open_input(path) as file:
-            found = (_named(block, next(numbers)) for block in read_blocks_or_errors(file.stream, file.place))
+            blocks = read_blocks_or_errors(file.stream, file.place, any_heads)
+            found = (_named(block, next(numbers)) for block in blocks)
             yield from watched(found, file.place) if watched else found
 
 

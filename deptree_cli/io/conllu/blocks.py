@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.io.conllu.malformed import decoded, malformed
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold, with_entries
 from deptree_cli.kernels.text.columns import (
-    BAD_COLUMNS,
-    BAD_FORM,
-    BAD_HEAD,
-    BAD_ID,
-    BAD_NUMBER,
-    BAD_RANGE,
     DEPREL_END,
     DEPREL_START,
     FINE,
     HEAD,
+    NO_HEAD,
+    NO_NUMBER,
     WORD_FACTS,
     Template,
 )
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+# What `Block.heads` has for a HEAD that is no number, if any heads are read.
+NO_WORD = -1
+
+_HEADS = {NO_HEAD: None, NO_NUMBER: NO_WORD}
 
 # What stands where no label is known.
 UNLABELLED = "dep"
@@ -49,11 +51,15 @@ def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
-def read_blocks_or_errors(stream: BinaryIO, place: str) -> Iterator[Block | DeptreeError]:
-    """The sentences of a binary stream; one that is malformed is handed on as its error."""
+def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False) -> Iterator[Block | DeptreeError]:
+    """The sentences of a binary stream; one that is malformed is handed on as its error.
+
+    Args:
+        any_heads: see `Block`.
+    """
     for chunk in split_chunks(stream, place):
         try:
-            yield Block(chunk, place)
+            yield Block(chunk, place, any_heads)
         except DeptreeError as error:
             yield error
 
@@ -77,6 +83,8 @@ class Block:
     Attributes:
         chunk: its bytes, and the number of their first line.
         file: what messages call the file.
+        any_heads: whether HEAD may be anything, for those who look at heads themselves: the number of no word, the
+            word itself, no number. Otherwise it is `_` or 0 to n.
         sent_id: from the comment ``# sent_id = ...``, else empty.
         n: the number of words with an integer id.
         empty_nodes: the number of empty nodes.
@@ -89,6 +97,7 @@ class Block:
 
     chunk: Chunk
     file: str
+    any_heads: bool = False
     sent_id: str = field(init=False)
     n: int = field(init=False)
     empty_nodes: int = field(init=False)
@@ -99,7 +108,7 @@ class Block:
         data = self.chunk.data
         rows = np.empty((data.count(b"\n") + 1, WORD_FACTS), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows)
+        wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows, self.any_heads)
         if wrong != FINE:
             raise self._problem(wrong, *found)
         self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
@@ -111,28 +120,16 @@ class Block:
         self.template = Template(array, self._start, self._rows_start, self._rows_end, self._words, empty_nodes)
         match = _SENT_ID.search(self._comments)
         self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
-        self.sent_id = _text(match[1], self.place) if match else ""
+        self.sent_id = decoded(match[1], self.place) if match else ""
 
-    def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str]]:
+    def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str, bool]]:
         """Between processes the bytes travel; looking at them again is quicker than carrying what was seen."""
-        return Block, (self.chunk, self.file)
+        return Block, (self.chunk, self.file, self.any_heads)
 
     def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
-        text = _shown(self.raw[start:end])
         if b"\0" in self.raw:
             return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
-        problem, remedy = {
-            BAD_COLUMNS: (
-                f"{counted(columns, 'column')} where a word has 10, separated by tabs",
-                "Repair the line; an empty line ends a sentence",
-            ),
-            BAD_ID: (f"the word id is {text} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
-            BAD_FORM: (f"the FORM of {text} is empty", "Write it, or _ where it is not known"),
-            BAD_RANGE: (f"the range {text} ends before it begins", "Write its first word first"),
-            BAD_NUMBER: (f"HEAD is {text}, not _ or the number of a word", "Repair the line"),
-            BAD_HEAD: (f"HEAD is {text}, not _ or 0 to {n}", "Repair the line"),
-        }[wrong]
-        return DeptreeError(problem, remedy, place=f"{self.file}:{self.chunk.line + line}")
+        return malformed(wrong, self.raw[start:end], f"{self.file}:{self.chunk.line + line}", n, columns)
 
     @property
     def raw(self) -> bytes:
@@ -156,14 +153,21 @@ class Block:
 
     @property
     def heads(self) -> list[int | None]:
-        """The words' heads, 0 = ROOT, None where the column is ``_``."""
+        """The words' heads, 0 = ROOT, None where the column is ``_``.
+
+        With `any_heads` also numbers beyond the sentence, and `NO_WORD` where the column is no number (up to 9 digits):
+        `column` has what is written there.
+        """
+        if self.any_heads:
+            return [_HEADS.get(head, head) for head in self._words[:, HEAD].tolist()]
         return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
 
     @property
     def deprels(self) -> list[str]:
         """The words' labels, ``_`` where there is none."""
         return [
-            _text(self.raw[start:end], self.place) for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
+            decoded(self.raw[start:end], self.place)
+            for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
         ]
 
     @property
@@ -179,13 +183,13 @@ class Block:
     def rows(self, name: str) -> Iterator[tuple[str, str]]:
         """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""
         for number, *others in (line.split(b"\t") for line in self._rows if b"-" not in line.partition(b"\t")[0]):
-            yield number.decode(), _text(others[COLUMNS.index(name) - 1].rstrip(b"\r\n"), self.place)
+            yield number.decode(), decoded(others[COLUMNS.index(name) - 1].rstrip(b"\r\n"), self.place)
 
     def comment(self, key: str) -> str | None:
         """The value of the first comment ``# key = value``, None where there is none."""
         pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
         match = re.search(pattern, self._comments, re.MULTILINE)
-        return _text(match[1].strip(), self.place) if match else None
+        return decoded(match[1].strip(), self.place) if match else None
 
     @property
     def _comments(self) -> bytes:
@@ -253,7 +257,7 @@ class Block:
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
-        return Block(Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line), self.file)
+        return replace(self, chunk=Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line))
 
     @property
     def start(self) -> int:
@@ -287,14 +291,3 @@ def _scan() -> Callable[..., tuple[int, ...]]:
     from deptree_cli.kernels.text.scanning import scan
 
     return scan
-
-
-def _text(text: bytes, place: str) -> str:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        raise DeptreeError(f"{_shown(text)} is not UTF-8", "Convert the file to UTF-8", place=place) from None
-
-
-def _shown(text: bytes) -> str:
-    return repr(text[:20].decode("utf-8", "replace"))

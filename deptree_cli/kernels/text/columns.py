@@ -10,12 +10,13 @@ TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE = (ord(sign
 # whether the line before it was, and whether the sentence has begun.
 LINE_START, EMPTY, AFTER_EMPTY, BEGUN = range(4)
 
-# What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore),
-# whether DEPREL is kept together with HEAD (one that says nothing is not), its line, and where MISC ends, before the
-# newline.
+# What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore,
+# `NO_NUMBER` for anything else that is no number, if any heads are asked for), whether DEPREL is kept together with
+# HEAD (one that says nothing is not), its line, and where MISC ends, before the newline.
 HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE, MISC_END = range(8)
 WORD_FACTS = 8
 NO_HEAD = -1
+NO_NUMBER = -2
 
 # What a line is, or what is wrong with it.
 FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD, BAD_FORM, BAD_RANGE = range(9)

@@ -116,11 +116,11 @@ def says_something(data, start, end):
 
 
 @kernel
-def scan(data, start, rows):
+def scan(data, start, rows, any_heads):
     """Find the words of the sentence in data (uint8), from start on, that is, behind a byte order mark.
 
     rows: int64 (lines, `WORD_FACTS`); words are written from the top, empty nodes (where their lines begin and end)
-    from the bottom.
+    from the bottom. any_heads: whether HEAD may be anything.
 
     Returns:
         Six integers. If nothing is wrong: FINE; where the comments, the other lines and the empty lines behind them
@@ -140,7 +140,9 @@ def scan(data, start, rows):
     first = at
     n = empty_nodes = 0
     while at < size and not is_empty(data, at, end):
-        wrong, from_, to, columns = scan_row(data, at, end, n + 1, rows[n], rows[rows.shape[0] - 1 - empty_nodes])
+        wrong, from_, to, columns = scan_row(
+            data, at, end, n + 1, any_heads, rows[n], rows[rows.shape[0] - 1 - empty_nodes]
+        )
         if wrong == c.EMPTY_NODE:
             empty_nodes += 1
         elif wrong == c.WORD:
@@ -151,17 +153,20 @@ def scan(data, start, rows):
         line, at = line + 1, end
         end = line_end(data, at)
     for word in range(n):
-        if rows[word, c.HEAD] > n:
+        if rows[word, c.HEAD] > n and not any_heads:
             return c.BAD_HEAD, rows[word, c.LINE], rows[word, c.HEAD_START], rows[word, c.DEPREL_START] - 1, n, 10
     return c.FINE, comments, first, at, n, empty_nodes
 
 
 @kernel
-def scan_row(data, start, end, due, word, empty_node):
+def scan_row(data, start, end, due, any_heads, word, empty_node):
     """Find the columns of one line, the bytes start..end-1; fill the row `word` or `empty_node`.
 
-    due: the id that the next word must have. Returns WORD, EMPTY_NODE, FINE for another line, or what is wrong; where
-    the wrong text begins and ends; and the number of columns.
+    due: the id that the next word must have. any_heads: see `scan`.
+
+    Returns:
+        WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends; and the number
+        of columns.
     """
     tabs = 0
     id_end = form_end = head_start = deprel_start = deps_start = deps_end = start
@@ -194,7 +199,9 @@ def scan_row(data, start, end, due, word, empty_node):
     missing = deprel_start - head_start == 2 and data[head_start] == c.UNDERSCORE
     head = c.NO_HEAD if missing else number_at(data, head_start, deprel_start - 1)
     if head < 0 and not missing:
-        return c.BAD_NUMBER, head_start, deprel_start - 1, 10
+        if not any_heads:
+            return c.BAD_NUMBER, head_start, deprel_start - 1, 10
+        head = c.NO_NUMBER
     word[c.HEAD_START], word[c.DEPREL_START] = head_start, deprel_start
     word[c.DEPREL_END], word[c.DEPS_END] = deps_start - 1, deps_end
     word[c.HEAD], word[c.MISC_END] = head, text_end(data, deps_end + 1, end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 from pathlib import Path
 
 import conllu
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks, read_blocks_or_errors
 from deptree_cli.io.conllu.chunks import BOM, split_chunks
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 
@@ -175,6 +177,25 @@ def test_a_file_is_written_back_as_it_was(data: bytes) -> None:
     assert b"".join(each.with_misc({}) for each in read) == data
     filled = b"".join(with_tree(each, [0] * each.n) for each in read)
     assert filled.replace(b"\t0\troot\t_\t", b"\t_\t_\t_\t") == data
+
+
+def test_any_heads_are_read_as_they_are_if_asked_for() -> None:
+    """Also by other processes, and by the block that a change of columns makes."""
+    row = b"%d\ta\t_\tX\t_\t_\t%b\tdep\t_\t_\n"
+    written = [b"9", b"2", b"x", b"", b"-1", b"7.1", b"_", b"1234567890", b"0"]
+    data = b"".join(row % each for each in enumerate(written, 1)) + b"\n"
+    (read,) = read_blocks_or_errors(io.BytesIO(data.replace(b"\t9\t", b"\t10\t")), "x", any_heads=True)
+    assert isinstance(read, Block)
+    expected = [10, 2, *[NO_WORD] * 4, None, NO_WORD, 0]
+    for each in (read, pickle.loads(pickle.dumps(read)), read.with_column("upos", ["Y"] * 9), read.noting({1: "A=1"})):
+        assert each.heads == expected
+        assert each.column("head") == ["10", *(text.decode() for text in written[1:])]
+        assert each.column("form") == ["a"] * 9
+    (refused,) = read_blocks_or_errors(io.BytesIO(data), "x")
+    assert isinstance(refused, DeptreeError)
+    other = data.replace(b"2\ta\t", b"2\t\t")
+    (refused,) = read_blocks_or_errors(io.BytesIO(other), "x", any_heads=True)
+    assert "FORM" in str(refused)
 
 
 @pytest.mark.slow("size")

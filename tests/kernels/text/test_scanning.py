@@ -28,10 +28,10 @@ def array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def scanned(data: bytes) -> tuple[list[int], np.ndarray]:
+def scanned(data: bytes, any_heads: bool = False) -> tuple[list[int], np.ndarray]:
     """What `scan` returns, and the rows that it fills."""
     rows = np.full((data.count(b"\n") + 1, c.WORD_FACTS), -9, dtype=np.int64)
-    return [int(found) for found in scan(array(data), 0, rows)], rows
+    return [int(found) for found in scan(array(data), 0, rows, any_heads)], rows
 
 
 def test_the_columns_of_words() -> None:
@@ -85,6 +85,19 @@ def test_what_is_wrong_is_named_with_its_place(line: bytes, wrong: int, text: by
     assert data[found[2] : found[3]] == text
     assert found[4] == (2 if wrong == c.BAD_HEAD else 1)
     assert found[5] == (9 if wrong == c.BAD_COLUMNS else 10)
+
+
+@pytest.mark.parametrize(
+    ("written", "head"),
+    [(b"7", 7), (b"2", 2), (b"0", 0), (b"_", c.NO_HEAD), *((each, c.NO_NUMBER) for each in (b"x", b"", b"-1", b"7.1"))],
+)
+def test_any_heads_if_asked_for(written: bytes, head: int) -> None:
+    line = b"2\ta\t_\t_\t_\t_\t%b\tobj\t_\t_\n" % written
+    found, rows = scanned(GOOD + line, any_heads=True)
+    assert (found[0], found[4], rows[1, c.HEAD]) == (c.FINE, 2, head)
+    assert (GOOD + line)[rows[1, c.HEAD_START] : rows[1, c.DEPREL_START] - 1] == written
+    bad = line.replace(b"\t_\n", b"\n")
+    assert scanned(GOOD + bad, any_heads=True)[0][0] == c.BAD_COLUMNS
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def spliced(
 ) -> tuple[str, list[int]]:
     """The trees as bytes, and what is counted in them; notes are ids and notes in turn."""
     rows = np.empty((SENTENCE.count(b"\n") + 1, c.WORD_FACTS), dtype=np.int64)
-    _, comments, rows_start, rows_end, n, empties = scan(array(SENTENCE), 0, rows)
+    _, comments, rows_start, rows_end, n, empties = scan(array(SENTENCE), 0, rows, False)
     template = c.Template(array(SENTENCE), comments, rows_start, rows_end, rows[:n], rows[: -empties - 1 : -1])
     out = np.zeros(1000, dtype=np.uint8)
     numbers = np.array(labels, dtype=np.int32) if labels else np.empty((0, 0), dtype=np.int32)
