@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
@@ -20,6 +21,8 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side, in_order
+
+Leader = TypeVar("Leader")
 
 _SAME = "Check that both files hold the same sentences in the same order"
 
@@ -99,6 +102,21 @@ def read_records(
             if not isinstance(record, DeptreeError):
                 record.notice = assumptions.line(record.scores)
             yield record
+
+
+def read_beside(
+    leaders: Side[Leader], scores: ScoreSource, layout: Layout, lengths: str | None, block_of: Callable[[Leader], Block]
+) -> Iterator[tuple[Leader, Record] | DeptreeError]:
+    """Anything that has a sentence, in its order, each with the record of its scores; see `read_records`."""
+    with scores.read(layout, lengths) as source:
+        assumptions = Assumptions(scores.meta, layout)
+
+        def combine(leader: Leader, raw: RawScores, number: int) -> tuple[Leader, Record]:
+            record = _record(raw, block_of(leader), number, layout)
+            record.notice = assumptions.line(record.scores)
+            return leader, record
+
+        yield from joined(leaders, _scores_side(source, scores), combine, leftover=IGNORE)
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:

@@ -170,18 +170,32 @@ def format_of(file: Input) -> TreeFormat:
     return found
 
 
-def read_written(stream: BinaryIO, place: str, fmt: TreeFormat, first: int) -> Iterator[Written]:
-    """The sentences of a stream, whose bytes are together those of the stream; the first has this running number.
+def read_written(
+    stream: BinaryIO, place: str, fmt: TreeFormat, first: int, suspects: Sequence[int] | None, ends: bool
+) -> Iterator[Written]:
+    """The sentences of a stream, whose bytes are together those of the stream.
+
+    Args:
+        first: the running number of the first.
+        suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
+        ends: whether no other stream comes behind it; else its last line gets a newline that it lacks.
 
     Raises:
         DeptreeError: reading cannot go on.
     """
+    known = () if suspects is None else suspects
     if fmt is JSON_LINES:
-        return _lines(stream, place, first)
-    return (Written(chunk, place, number) for number, chunk in enumerate(split_chunks(stream, place), first))
+        found: Iterator[Written] = _lines(stream, place, first, ends)
+        return (replace(each, suspect=_suspect(known, each.number)) for each in found)
+    chunks = enumerate(split_chunks(stream, place), first)
+    return (Written(chunk, place, number, _suspect(known, number)) for number, chunk in chunks)
 
 
-def _lines(stream: BinaryIO, place: str, first: int) -> Iterator[WrittenLine]:
+def _suspect(known: Sequence[int], number: int) -> bool | None:
+    return bool(known[number - 1]) if number <= len(known) else None
+
+
+def _lines(stream: BinaryIO, place: str, first: int, ends: bool) -> Iterator[WrittenLine]:
     """Each line that is a sentence, with those in front of it that are none; the last one also with those behind."""
     last: WrittenLine | None = None
     ahead, start, number = b"", 1, first
@@ -196,5 +210,5 @@ def _lines(stream: BinaryIO, place: str, first: int) -> Iterator[WrittenLine]:
         last = WrittenLine(Chunk(ahead + line, start), place, number, ahead=len(ahead))
         ahead, start, number = b"", at + 1, number + 1
     if last is not None:
-        chunk = Chunk(last.chunk.data + ahead, last.chunk.line)
-        yield replace(last, chunk=chunk, behind=len(ahead))
+        behind = ahead if ends or (last.chunk.data + ahead).endswith(b"\n") else ahead + b"\n"
+        yield replace(last, chunk=Chunk(last.chunk.data + behind, last.chunk.line), behind=len(behind))
