@@ -17,7 +17,7 @@ from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.constraints.division import BUDGET
-from deptree_cli.core.repair.nearest import Costs
+from deptree_cli.core.repair.given import ONE_EACH, Costs
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.scores.meta import space_of
 
@@ -34,7 +34,7 @@ class RepairOptions:
     Attributes:
         rules: what trees must obey.
         space: of which they must be.
-        scores: where ties go; None: to the habits of a treebank.
+        scores: where ties go; None: to the habits of a treebank, as labels do that they do not tell.
         like: the file of that treebank; None: the input's own sentences without mistakes.
         costs: of another head, and of another label below the same one.
         worth: how many nats a change must gain for each unit of its cost.
@@ -64,7 +64,7 @@ class RepairOptions:
             **scores,
             **own,
             "like": self.like,
-            "cost": None if self.costs == Costs() else "{}-{}".format(*self.costs),
+            "cost": None if self.costs == ONE_EACH else "{}-{}".format(*self.costs),
             "worth": None if self.worth == inf else self.worth,
             "budget": None if self.budget == BUDGET else self.budget,
             "relax": "yes" if self.relax else None,
@@ -131,9 +131,9 @@ def _repair(
     scores: str | None,
     **how: Any,
 ) -> RepairOptions:
-    if like is not None and scores is not None:
-        raise click.UsageError("--like and --scores both decide between equally near trees. Remove one.")
     found = beside(scores=scores, also=_SPACE, **how)
+    if like is not None and found is not None and found.how.labels is not None:
+        raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
     space = found.how.space if found else space_of("", *_asked_space(**how))
     return RepairOptions(rules, space, found, like, cost, worth, budget, relax)
 
@@ -143,6 +143,4 @@ def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: 
 
 
 # Gives a command all of them, as one `how: RepairOptions`.
-repair_options = bound(
-    "how", _OPTIONS, _repair, ("rules", "cost", "worth", "budget", "relax", "like", *NAMES)
-)
+repair_options = bound("how", _OPTIONS, _repair, ("rules", "cost", "worth", "budget", "relax", "like", *NAMES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
@@ -14,10 +14,12 @@ from deptree_cli.cli.repair_options import RepairOptions
 from deptree_cli.cli.repaired import Repairs
 from deptree_cli.cli.repairing import Asked, AskedBesideScores, Look, Looked, Repair, WrittenScores
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
+from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.files.rereading import Reread, rereadable
 from deptree_cli.io.scores.pairing import read_beside
 from deptree_cli.io.sides import Side
@@ -89,19 +91,22 @@ def work_on(
     """
     constraints = how.rules.read()
     assert constraints is not None  # there are rules in any case
-    asked = Asked(constraints, how.space)
-    search = how.costs, how.worth, how.budget, how.relax
-    if how.scores is not None:
-        return _beside_scores(trees, how, asked), Repair(None, *search, told=told)
+    asked, suspects = Asked(constraints, how.space), None
+    habits = Habits()
     if how.like is not None:
         with trees_in([how.like]) as treebank:
             habits, _ = _learn(treebank, asked, run, Repairs())
-        items, counted = trees.counted(trees.read()), False
-    else:
+    elif how.scores is None or how.scores.how.labels is None:
         habits, suspects = _learn(trees, asked, run, repairs)
-        known = bytes(len(suspects) * [1]) if how.worth < inf else suspects
-        items, counted = trees.counted(trees.read(known), len(known)), True
-    return Source(items, asked, how.signature_fields), Repair(habits, *search, counted=counted, told=told)
+    counted = suspects is not None
+    if suspects is not None and how.worth < inf:
+        suspects = bytes(len(suspects) * [1])
+    ties = Ties(habits, constraints.rules.labels)
+    work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
+    if how.scores is not None:
+        return _beside_scores(trees, how.scores, asked, suspects, how.signature_fields), work
+    items = trees.counted(trees.read(suspects), len(suspects) if suspects else None)
+    return Source(items, asked, how.signature_fields), work
 
 
 def _learn(trees: Trees, asked: Asked, run: RunOptions, repairs: Repairs) -> tuple[Habits, bytes]:
@@ -118,14 +123,15 @@ def _learn(trees: Trees, asked: Asked, run: RunOptions, repairs: Repairs) -> tup
     return habits, bytes(suspects)
 
 
-def _beside_scores(trees: Trees, how: RepairOptions, asked: Asked) -> Source[WrittenScores, Any]:
+def _beside_scores(
+    trees: Trees, scores: ScoreOptions, asked: Asked, suspects: bytes | None, fields: Mapping[str, object]
+) -> Source[WrittenScores, Any]:
     """The sentences, each with its scores."""
-    assert how.scores is not None
-    files, layout = how.scores.files[0], how.scores.how.layout
-    leaders = Side(_sound(trees.read()), "sentences", trees.place)
+    files, layout = scores.files[0], scores.how.layout
+    leaders = Side(_sound(trees.read(suspects)), "sentences", trees.place)
     found = read_beside(leaders, files.source, layout, files.lengths, lambda written: written.block)
     items = (each if isinstance(each, DeptreeError) else WrittenScores(*each) for each in found)
-    return Source(trees.counted(items), AskedBesideScores(asked, how.scores.how), how.signature_fields)
+    return Source(trees.counted(items), AskedBesideScores(asked, scores.how), fields)
 
 
 def _sound(sentences: Iterator[Written]) -> Iterator[Written | DeptreeError]:

@@ -61,12 +61,15 @@ class Counts(NamedTuple):
     invalid: bool = False
 
 
+NOTHING_DONE = Counts()
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """A sentence that stays as it is."""
 
     written: Written
-    counted: Counts = Counts()
+    counted: Counts = NOTHING_DONE
     relaxed: None = None
     rows: Sequence[Row] = ()
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.repaired import Counts, Kept, Mended
+from deptree_cli.cli.repaired import Kept, Mended
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.repair.given import FREE, Given
-from deptree_cli.core.repair.habits import Habits
-from deptree_cli.core.repair.nearest import Costs, nearest
+from deptree_cli.core.repair.given import FREE, Costs, Given
+from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.ties import Ties
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.mending import NOTHING
 from deptree_cli.io.scores.record import Record
@@ -182,7 +182,7 @@ class Repair:
     """Repairs a sentence, if something is wrong with it.
 
     Attributes:
-        habits: how words attach, for sentences without scores.
+        ties: what decides between trees that change as few words.
         costs: of changes.
         worth: how many nats a change must gain for each unit of its cost; from infinity the fewest changes are made.
         budget: how many maximum trees a sentence may cost.
@@ -191,7 +191,7 @@ class Repair:
         told: whether changes are told word by word.
     """
 
-    habits: Habits | None
+    ties: Ties
     costs: Costs
     worth: float
     budget: int
@@ -203,14 +203,20 @@ class Repair:
         """The work on one sentence."""
         if isinstance(item, Written):
             return Kept(item)
-        sentence, tie = (item.sentence, item.distribution) if isinstance(item, ScoredTree) else (item, self.habits)
+        sentence, scored = (item.sentence, item.distribution) if isinstance(item, ScoredTree) else (item, None)
         written = sentence.written
         if self.worth == inf and not written.suspect and not sentence.is_suspect:
             return Kept(written)
         try:
-            how = self.costs, self.worth, self.budget, self.relax
-            found = nearest(sentence.given, sentence.asked, sentence.space, tie, *how)
+            found = self._nearest(sentence, scored)
         except DeptreeError as error:
             raise _placed(error, written) from None
         broken = sentence.broken if self.told or not self.counted else ()
         return Mended(written, found, broken, self.relax, self.told, not self.counted)
+
+    def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
+        given, words = sentence.given, sentence.asked.words
+        labels, scores = self.ties.of(given, words.upos, scored)
+        asked = replace(sentence.asked, words=replace(words, labels=labels))
+        how = self.costs, self.worth
+        return nearest(given, asked, scores, sentence.space, *how, budget=self.budget, relax=self.relax)

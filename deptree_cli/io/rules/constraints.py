@@ -17,6 +17,7 @@ from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.labels import Labels
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.rules.constraint_files import read_word_constraints
 from deptree_cli.io.rules.reading import read_rules, words_of
@@ -91,7 +92,7 @@ class SentenceConstraints:
         spans = Together().bound(self.words)
         return [*self.rules.finders(self.words), *([spans] if spans else [])]
 
-    def broken(self, heads: Sequence[int], labels: Sequence[str]) -> list[Violation]:
+    def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT) -> list[Violation]:
         """Every place where a tree does not obey; see `deptree_cli.core.constraints.checking.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
@@ -99,7 +100,7 @@ class SentenceConstraints:
         Raises:
             DeptreeError: heads or labels are not those of the words, or something is asked of a word that is not there.
         """
-        found = broken(self.rules, self.words, heads, labels)
+        found = broken(self.rules, self.words, heads, labels, space)
         for each in self.given:
             found += each.broken(heads, labels)
         return found
