@@ -13,7 +13,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.rule_options import RuleOptions, check_options
-from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
 from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.constraints.division import BUDGET
@@ -117,6 +117,7 @@ _OPTIONS = [
         help="A treebank (CoNLL-U) from which to learn how words attach.  [default: the other sentences of TREES]",
     ),
     *beside_options("A parser's scores: of equally near trees the most probable one is taken."),
+    LABEL_SCORES,
 ]
 
 
@@ -143,4 +144,6 @@ def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: 
 
 
 # Gives a command all of them, as one `how: RepairOptions`.
-repair_options = bound("how", _OPTIONS, _repair, ("rules", "cost", "worth", "budget", "relax", "like", *NAMES))
+repair_options = bound(
+    "how", _OPTIONS, _repair, ("rules", "cost", "worth", "budget", "relax", "like", "label_scores", *NAMES)
+)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
+
+import click
 
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
@@ -20,10 +23,11 @@ from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.ties import Ties
+from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.files.rereading import Reread, rereadable
-from deptree_cli.io.scores.pairing import read_beside
 from deptree_cli.io.sides import Side
 from deptree_cli.io.trees.base import TreeFormat
+from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written
 
 
@@ -89,6 +93,8 @@ def work_on(
     Raises:
         DeptreeError: a sentence is malformed, and errors are not skipped.
     """
+    if trees.fmt is JSON_LINES and (option := how.rules.in_sentences):
+        raise click.UsageError(f"{option} needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
     constraints = how.rules.read()
     assert constraints is not None  # there are rules in any case
     asked, suspects = Asked(constraints, how.space), None
@@ -101,7 +107,7 @@ def work_on(
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
-    ties = Ties(habits, constraints.rules.labels)
+    ties = Ties(habits, constraints.rules.labels or (UNLABELLED,))
     work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
     if how.scores is not None:
         return _beside_scores(trees, how.scores, asked, suspects, how.signature_fields), work
@@ -127,18 +133,28 @@ def _beside_scores(
     trees: Trees, scores: ScoreOptions, asked: Asked, suspects: bytes | None, fields: Mapping[str, object]
 ) -> Source[WrittenScores, Any]:
     """The sentences, each with its scores."""
-    files, layout = scores.files[0], scores.how.layout
-    leaders = Side(_sound(trees.read(suspects)), "sentences", trees.place)
-    found = read_beside(leaders, files.source, layout, files.lengths, lambda written: written.block)
-    items = (each if isinstance(each, DeptreeError) else WrittenScores(*each) for each in found)
-    return Source(trees.counted(items), AskedBesideScores(asked, scores.how), fields)
+    items = trees.counted(_with_scores(trees, scores, suspects))
+    return Source(items, AskedBesideScores(asked, scores.how), fields)
 
 
-def _sound(sentences: Iterator[Written]) -> Iterator[Written | DeptreeError]:
-    """The sentences; those that are malformed as their errors."""
+def _with_scores(trees: Trees, scores: ScoreOptions, suspects: bytes | None) -> Iterator[WrittenScores | DeptreeError]:
+    """The sentences, which are found again by their numbers when their scores have come."""
+    waiting = deque[Written]()
+    blocks = Side(_blocks(trees.read(suspects), waiting), "sentences", trees.place)
+    for record in scores.files[0].read_of(blocks, scores.how.layout, scores.how.label_layout):
+        if isinstance(record, DeptreeError):
+            yield record
+            continue
+        while waiting[0].number < record.number:  # errors have taken their places
+            waiting.popleft()
+        yield WrittenScores(waiting.popleft(), record)
+
+
+def _blocks(sentences: Iterator[Written], waiting: deque[Written]) -> Iterator[Block | DeptreeError]:
+    """What is known of the sentences, which wait meanwhile; the error of one that is malformed."""
     for written in sentences:
+        waiting.append(written)
         try:
-            written.block  # noqa: B018  # whoever pairs it needs its names
-            yield written
+            yield written.block
         except DeptreeError as error:
             yield error

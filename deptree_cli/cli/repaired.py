@@ -16,7 +16,7 @@ from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.errors import counted_thousands
 from deptree_cli.core.repair.nearest import Repaired
 from deptree_cli.io.conllu import mending
-from deptree_cli.io.conllu.mending import NOTHING, Change, changes_of
+from deptree_cli.io.conllu.mending import Change, changes_of
 from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Sheet, Write
@@ -123,9 +123,9 @@ class Mended:
 
     @property
     def _sums(self) -> Sums:
-        filled = sum(NOTHING[0] in (each.old_head or "_", each.old_label or "_") for each in self.changes)
-        moved = sum(each.moved for each in self.changes)
-        return Sums(moved, sum(each.renamed and not each.moved for each in self.changes), filled)
+        changes = self.changes
+        renamed = sum(each.renamed and not each.moved for each in changes)
+        return Sums(sum(each.moved for each in changes), renamed, sum(each.filled for each in changes))
 
     @property
     def rows(self) -> list[Row]:

@@ -44,6 +44,11 @@ class Change(NamedTuple):
         return self.old_label not in NOTHING and self.old_label != self.label
 
     @property
+    def filled(self) -> bool:
+        """Whether it had no head, or no label."""
+        return self.old_head in NOTHING or (self.old_label in NOTHING and self.label not in NOTHING)
+
+    @property
     def note(self) -> str:
         """What MISC says of what it was; empty if it was nothing."""
         entries = [f"{OLD_HEAD}={self.old_head}"] * self.moved + [f"{OLD_DEPREL}={self.old_label}"] * self.renamed

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
@@ -21,8 +20,6 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side, in_order
-
-Leader = TypeVar("Leader")
 
 _SAME = "Check that both files hold the same sentences in the same order"
 
@@ -70,11 +67,13 @@ def read_records(
     lengths: str | None = None,
     labels: LabelScores | None = None,
     first: int = 1,
+    blocks: Side[Block] | None = None,
 ) -> Iterator[Record | DeptreeError]:
     """Every sentence of a score file, with its CoNLL-U block and the scores of its labels if there are such files.
 
     Args:
         first: the running number of the first sentence.
+        blocks: the sentences, instead of a file.
 
     Yields:
         a Record, or the DeptreeError of a sentence that cannot be used.
@@ -85,38 +84,26 @@ def read_records(
     if [scores.path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     with scores.read(layout, lengths) as source:
-        if conllu_path is None:
+        if conllu_path is not None:
+            blocks = sentences([conllu_path])
+        if blocks is None:
             records = _alone(source, layout, first)
         else:
             records = joined(
-                sentences([conllu_path]),
+                blocks,
                 _scores_side(source, scores),
                 lambda block, raw, number: _record(raw, block, number, layout),
                 leftover=IGNORE,
                 first=first,
             )
         if labels:
-            records = with_labels(records_side(records, scores, conllu_path), labels, layout, first)
+            ordered = blocks is not None or scores.meta.ordered
+            records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
         assumptions = Assumptions(scores.meta, layout)
         for record in records:
             if not isinstance(record, DeptreeError):
                 record.notice = assumptions.line(record.scores)
             yield record
-
-
-def read_beside(
-    leaders: Side[Leader], scores: ScoreSource, layout: Layout, lengths: str | None, block_of: Callable[[Leader], Block]
-) -> Iterator[tuple[Leader, Record] | DeptreeError]:
-    """Anything that has a sentence, in its order, each with the record of its scores; see `read_records`."""
-    with scores.read(layout, lengths) as source:
-        assumptions = Assumptions(scores.meta, layout)
-
-        def combine(leader: Leader, raw: RawScores, number: int) -> tuple[Leader, Record]:
-            record = _record(raw, block_of(leader), number, layout)
-            record.notice = assumptions.line(record.scores)
-            return leader, record
-
-        yield from joined(leaders, _scores_side(source, scores), combine, leftover=IGNORE)
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:

@@ -148,7 +148,7 @@ def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
     if not isinstance(given, list):
         return [_NOTHING] * n
     if len(given) != n:
-        problem = f"there are {counted(n, 'head')}, but the field {key} has {len(given)}"
+        problem = f"{counted(n, 'head')}, but {len(given)} in the field {key}"
         raise DeptreeError(problem, "Give one per word")
     texts = [_NOTHING if text is None else str(text) for text in given]
     wrong = next((text for text in texts if not fits_a_line(text)), None)
