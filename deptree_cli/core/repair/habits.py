@@ -20,8 +20,8 @@ from deptree_cli.core.repair.given import Given
 # What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
 ADDED, KINDS = 0.1, 100
 
-# By how many nats a given label is more probable than others. With 3 to 4, trees with damaged heads, and those of a
-# parser, are nearest to gold trees (docs/repair.md).
+# By how many nats a given label is more probable than others; what else it may mean, by one less each. With 3 to 4
+# both damaged gold trees and those of a parser come nearest to gold trees (docs/repair.md).
 STAYS = 4.0
 
 # Labels of UD v1, and what they became.
@@ -111,9 +111,9 @@ class Habits:
         tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
         found = self._label_table(names)[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
         for word, label in enumerate(given.labels, 1):
-            meant = next((each for each in meanings(label) if each in names), "")
-            if meant:
-                found[:, word, names.index(meant)] += STAYS
+            for rank, meant in enumerate(meanings(label)):
+                if meant in names:
+                    found[:, word, names.index(meant)] += STAYS - rank
         return found
 
     def _numbers(self, upos: Sequence[str | None]) -> Int:
@@ -159,4 +159,5 @@ class Habits:
 def meanings(label: str) -> list[str]:
     """What a given label may mean, likeliest first: itself, its name in UD v2, and without capitals or subtype."""
     lower = label.lower()
-    return [label, SUCCESSORS.get(lower, lower), lower.partition(":")[0]] if label else []
+    found = [label, SUCCESSORS.get(lower, lower), lower.partition(":")[0]] if label else []
+    return list(dict.fromkeys(found))
