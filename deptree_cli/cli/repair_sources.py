@@ -23,7 +23,7 @@ from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.conllu.blocks import UNLABELLED, Block
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.rereading import Reread, rereadable
 from deptree_cli.io.sides import Side
 from deptree_cli.io.trees.base import TreeFormat
@@ -107,7 +107,7 @@ def work_on(
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
-    ties = Ties(habits, constraints.rules.labels or (UNLABELLED,))
+    ties = Ties(habits, constraints.rules.labels)
     work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
     if how.scores is not None:
         return _beside_scores(trees, how.scores, asked, suspects, how.signature_fields), work

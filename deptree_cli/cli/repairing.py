@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
@@ -217,6 +217,6 @@ class Repair:
     def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
         given, words = sentence.given, sentence.asked.words
         labels, scores = self.ties.of(given, words.upos, scored)
-        asked = replace(sentence.asked, words=replace(words, labels=labels))
+        asked = sentence.asked.with_labels(labels)
         how = self.costs, self.worth
         return nearest(given, asked, scores, sentence.space, *how, budget=self.budget, relax=self.relax)
