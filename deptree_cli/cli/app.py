@@ -29,6 +29,7 @@ COMMANDS = {
     "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
     "agree": "Measure agreement of annotators, parsers or samples.",
     "check": "Find the rules that given trees break.",
+    "repair": "Change as little as possible to make trees valid.",
     "partition": "Compute partition functions; how probable trees with one root are.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "calibrate": "Make probabilities fit gold trees; find sets of heads.",

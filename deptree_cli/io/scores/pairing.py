@@ -67,11 +67,13 @@ def read_records(
     lengths: str | None = None,
     labels: LabelScores | None = None,
     first: int = 1,
+    blocks: Side[Block] | None = None,
 ) -> Iterator[Record | DeptreeError]:
     """Every sentence of a score file, with its CoNLL-U block and the scores of its labels if there are such files.
 
     Args:
         first: the running number of the first sentence.
+        blocks: the sentences, instead of a file.
 
     Yields:
         a Record, or the DeptreeError of a sentence that cannot be used.
@@ -82,18 +84,21 @@ def read_records(
     if [scores.path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     with scores.read(layout, lengths) as source:
-        if conllu_path is None:
+        if conllu_path is not None:
+            blocks = sentences([conllu_path])
+        if blocks is None:
             records = _alone(source, layout, first)
         else:
             records = joined(
-                sentences([conllu_path]),
+                blocks,
                 _scores_side(source, scores),
                 lambda block, raw, number: _record(raw, block, number, layout),
                 leftover=IGNORE,
                 first=first,
             )
         if labels:
-            records = with_labels(records_side(records, scores, conllu_path), labels, layout, first)
+            ordered = blocks is not None or scores.meta.ordered
+            records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
         assumptions = Assumptions(scores.meta, layout)
         for record in records:
             if not isinstance(record, DeptreeError):
