@@ -62,7 +62,7 @@ def test_a_row_for_each_place_and_what_is_counted(deptree, trees) -> None:
 def test_tsv_and_a_table_have_the_words_with_commas(deptree, terminal, put, trees) -> None:
     ran = deptree("check", trees, "--tsv", "--header")
     signature, _, table = ran.out.decode().partition("\n")
-    assert signature == "# deptree|check|rules:ud-2026-11|v:0.1.0"
+    assert signature == "# deptree|check|root:single|rules:ud-2026-11|v:0.1.0"
     rows = list(csv.DictReader(io.StringIO(table), delimiter="\t"))
     assert list(rows[0]) == COLUMNS
     assert [row["words"] for row in rows] == ["4", "1,2"]
@@ -120,7 +120,7 @@ def test_rules_of_ones_own(done, deptree, put, trees) -> None:
     assert done("check", trees, "--rules", "mine.toml").out == b""
     put("yours.toml", 'name = "yours"\nversion = "2"\nleaf = [{ name = "quiet", label = "root" }]\n')
     ran = deptree("check", trees, "--rules", "yours.toml", "--header")
-    assert ran.rows[0] == {"signature": "deptree|check|rules:yours.toml-2|v:0.1.0"}
+    assert ran.rows[0] == {"signature": "deptree|check|root:single|rules:yours.toml-2|v:0.1.0"}
     assert {row["rule"] for row in ran.rows[1:]} == {"quiet"}
 
 
@@ -140,7 +140,7 @@ below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = 
     assert line == (
         "deptree: mine.toml names labels that no word has: 'nsubjj' (did you mean nsubj?), 'iobj:agent',"
         " 'puncct' (did you mean punct?), 'advmodd' (did you mean advmod?), 'markk' (did you mean mark?),"
-        " 'ccompp' (did you mean cop?), 'conjj' (did you mean conj?), 'det:poss'"
+        " 'ccompp' (did you mean ccomp?), 'conjj' (did you mean conj?), 'det:poss'"
     )
     scores = (DATA / "scores.npz", "--from", "natasha", "--rules", "mine.toml")
     labels = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
@@ -191,28 +191,94 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree,
     assert peak < 15e6
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ("3\tnsubj\t", "_\tnsubj\t", "word 1 has no HEAD. Every word of a tree needs one."),
-        ("0\troot\t_\tEntity", "1\troot\t_\tEntity", "not a tree: word 1 is its own ancestor"),
-    ],
-)
-def test_what_is_no_tree(deptree, put, old: str, new: str, problem: str) -> None:
-    """A sentence with a head missing, or with a cycle, is an error that can be skipped: exit status 2, or 1."""
-    put("bad.conllu", TREES.replace(old, new))
-    ran = deptree("check", "bad.conllu")
-    assert (ran.code, ran.out) == (2, b"")
-    assert ran.err.startswith(f"deptree: bad.conllu:1 (two): {problem}")
-    skipped = deptree("check", "bad.conllu", "--on-error", "skip")
-    assert (skipped.code, skipped.out) == (1, b"")
-    assert skipped.said[-1] == "deptree: no rule is broken in 2 sentences"
+# Every way in which heads are no tree, beside a rule of another kind.
+BROKEN = """\
+# sent_id = roots
+1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_
+2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tlaps\t_\tNOUN\t_\t_\t2\tdobj\t_\t_
+
+# sent_id = cycle
+1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tsleep\t_\tVERB\t_\t_\t1\tObj\t_\t_
+3\there\t_\tADV\t_\t_\t2\tadvmod\t_\t_
+4\tway\t_\tnoun\t_\t_\t2\tdet\t_\t_
+
+# sent_id = heads
+1\tDogs\t_\tNOUN\t_\t_\t9\tnsubj\t_\tHeadIn=2
+2\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tall\t_\tDET\t_\t_\t3\tdet\t_\t_
+4\tday\t_\tNOUN\t_\t_\t_\tobl\t_\tHeadIn=2
+5\tlong\t_\tADJ\t_\t_\tx\tadvmod\t_\tNotHead=2
+
+"""
+
+
+def test_what_is_no_tree(deptree, put) -> None:
+    """It is named as the validator names it, and every other rule that can still be decided goes on."""
+    put("broken.conllu", BROKEN)
+    ran = deptree("check", "broken.conllu", "--constraints", "misc")
+    assert ran.code == 1
+    assert [(row["sent_id"], row["rule"], row["words"]) for row in ran.rows] == [
+        ("roots", "multiple-roots", [1, 2]),
+        ("roots", "unknown-udeprel", [3]),
+        ("cycle", "non-tree", [1, 2]),
+        ("cycle", "invalid-deprel", [2]),
+        ("cycle", "rel-upos-det", [4]),
+        ("cycle", "unknown-upos", [4]),
+        ("heads", "invalid-head", [4, 5]),
+        ("heads", "unknown-head", [1]),
+        ("heads", "head-self-loop", [3]),
+        ("heads", "HeadIn", [1]),
+    ]
+    assert [row["head"] for row in ran.rows if row["sent_id"] == "heads"] == [None, 9, 3, 9]
+    assert ran.said[-1] == "deptree: rules are broken in 3 of 3 sentences, at 10 places"
+    assert deptree("check", "broken.conllu", "--constraints", "misc", "-j", 2).out == ran.out
+
+
+def test_nothing_but_a_tree(deptree, put) -> None:
+    """By `tree` no label and no tag is wrong; how many roots there may be, and whether arcs may cross, is asked for."""
+    put("broken.conllu", BROKEN)
+    names = ["multiple-roots", "non-tree", "invalid-head", "unknown-head", "head-self-loop"]
+    assert [row["rule"] for row in deptree("check", "broken.conllu", "--rules", "tree").rows] == names
+    ran = deptree("check", "broken.conllu", "--rules", "tree", "--multi-root", "--header")
+    assert ran.rows[0] == {"signature": "deptree|check|root:multi|rules:tree|v:0.1.0"}
+    assert [row["rule"] for row in ran.rows[1:]] == names[1:]
+    put("crossing.conllu", TREES.replace("3\tdet", "5\tdet").replace("NOUN\t_\t_\t3\tnsubj\t", "NOUN\t_\t_\t4\tobl\t"))
+    assert deptree("check", "crossing.conllu", "--rules", "tree").rows == []
+    rows = deptree("check", "crossing.conllu", "--rules", "tree", "--projective").rows
+    assert [(row["rule"], row["words"]) for row in rows] == [
+        ("projective", [1, 3]),
+        ("projective", [3, 1]),
+        ("projective", [5, 1]),
+    ]
 
 
 def test_no_heads_at_all(deptree) -> None:
-    ran = deptree("check", DATA / "raw.conllu")
-    assert ran.code == 2
-    assert "no word has a HEAD. Every word of a tree needs one." in ran.err
+    """Sentences that nobody has annotated yet: a row each, and the others are looked at."""
+    ran = deptree("check", DATA / "raw.conllu", DATA / "gold.conllu")
+    assert ran.code == 1
+    assert {row["rule"] for row in ran.rows} == {"invalid-head"}
+    assert len(ran.rows) == 12
+    assert ran.rows[0]["words"] == list(range(1, 1 + len(ran.rows[0]["words"])))
+
+
+def test_tags_that_are_none(deptree, put, trees) -> None:
+    """A file with another tag set is told in a line; rules that ask for tags are not applied, and all words count."""
+    fine = "# sent_id = a\n1\tDogs\t_\tnns\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tvb\t_\t_\t0\troot\t_\t_\n"
+    put("other.conllu", (fine + "3\tall\t_\tdt\t_\t_\t1\tdet\t_\t_\n4\t,\t_\tNOUN\t_\t_\t2\tdobj\t_\t_\n\n") * 7)
+    ran = deptree("check", "other.conllu", trees)
+    assert ran.code == 1
+    assert [row["rule"] for row in ran.rows] == [*["unknown-udeprel"] * 7, "rel-upos-det", "too-many-subjects"]
+    (line,) = [line for line in ran.said if "UPOS has other tags" in line]
+    assert line == (
+        "deptree: other.conllu: UPOS has other tags than UD (nns 7, vb 7, dt 7): they are counted, but neither listed"
+        " nor used"
+    )
+    assert ["unknown-upos", "21", "7"] in [line.split() for line in ran.said]
+    assert deptree("check", "other.conllu", "-q").err == ""
+    few = deptree("check", put("few.conllu", fine + "\n"))
+    assert [row["rule"] for row in few.rows] == ["unknown-upos"] * 2
 
 
 @pytest.mark.parametrize(

@@ -74,16 +74,13 @@ def broken(
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     known = replace(words, labels=tuple(numbers))
     found = list(_wrong_heads(heads))
-    loose = {each.word for each in found}
+    loose = {word for each in found for word in each.words}
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
     tree = LabelledTree(given, [numbers[label] for label in labels])
     found += _no_tree(tree, space, loose)
-    is_tree = not found
+    asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
     found += _by_arcs(rules, known, tree, loose)
-    for rule in (*rules.tree_rules, Together()):
-        if is_tree or not isinstance(rule, Function):
-            found += _by_trees(rule, known, tree, loose)
-    return found
+    return found + [each for rule in asked for each in _by_trees(rule, known, tree, loose)]
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
@@ -93,11 +90,12 @@ def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
-    """The words whose heads are none, no word, or they themselves."""
+    """The words whose heads are none, which are one place, no word, or they themselves."""
+    if missing := tuple(word for word, head in enumerate(heads, 1) if head < 0):
+        yield Violation(INVALID_HEAD, missing[0], missing)
     for word, head in enumerate(heads, 1):
-        if head == word or not 0 <= head <= len(heads):
-            rule = SELF_LOOP if head == word else INVALID_HEAD if head < 0 else UNKNOWN_HEAD
-            yield Violation(rule, word, (word,))
+        if head == word or head > len(heads):
+            yield Violation(SELF_LOOP if head == word else UNKNOWN_HEAD, word, (word,))
 
 
 def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
