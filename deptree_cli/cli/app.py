@@ -82,7 +82,7 @@ def deptree(context: click.Context) -> None:
     parser or treebank may be wrong.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, agree, check and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
+    after another. eval, agree, check, repair and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
     command, `deptree help TOPIC` what commands share: reading, writing, running, samplers, algorithms, quantities,
     functionals, methods, parsers, score-kinds.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
@@ -11,11 +11,13 @@ from typing import Any
 
 import click
 
+from deptree_cli.cli.broken_rules import BrokenRules
+from deptree_cli.cli.given_trees import Asked
+from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repaired import Repairs
-from deptree_cli.cli.repairing import Asked, AskedBesideScores, Look, Looked, Repair, WrittenScores
+from deptree_cli.cli.repairing import Look, Looked, Prepared, PreparedScores, Repair, WrittenScores
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sentences import share_of
@@ -25,6 +27,7 @@ from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.rereading import Reread, rereadable
+from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.sides import Side
 from deptree_cli.io.trees.base import TreeFormat
 from deptree_cli.io.trees.jsonl import JSON_LINES
@@ -43,13 +46,14 @@ class Trees:
     files: Sequence[Reread]
     fmt: TreeFormat
 
-    def read(self, suspects: Sequence[int] | None = None) -> Iterator[Written]:
-        """The sentences; see `read_written`."""
+    def read(self, tags: OtherTags, suspects: Sequence[int] | None = None) -> Iterator[Written]:
+        """The sentences, noted if they have other tags; see `read_written`."""
         number = 1
         for each in self.files:
             with each.opened() as file:
                 ends = each is self.files[-1]
-                for written in read_written(file.stream, file.place, self.fmt, number, suspects, ends):
+                found = read_written(file.stream, file.place, self.fmt, number, suspects, ends)
+                for written in tags.watched(found, file.place):
                     yield written
                     number = written.number + 1
 
@@ -82,65 +86,65 @@ def trees_in(paths: Sequence[str]) -> Iterator[Trees]:
 
 
 def work_on(
-    trees: Trees, how: RepairOptions, run: RunOptions, told: bool, repairs: Repairs
+    trees: Trees, how: RepairOptions, constraints: Constraints, run: RunOptions, told: bool, before: BrokenRules
 ) -> tuple[Source[Any, Any], Repair]:
     """What is to be repaired, and how.
 
     Args:
+        constraints: what trees should obey.
         told: whether changes are told word by word.
-        repairs: broken rules are counted there, where all sentences are looked at first.
+        before: broken rules are counted there, where all sentences are looked at first.
 
     Raises:
         DeptreeError: a sentence is malformed, and errors are not skipped.
     """
     if trees.fmt is JSON_LINES and (option := how.rules.in_sentences):
         raise click.UsageError(f"{option} needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
-    constraints = how.rules.read()
-    assert constraints is not None  # there are rules in any case
-    asked, suspects = Asked(constraints, how.space), None
-    habits = Habits()
+    prepared, suspects = Prepared(Asked(constraints, how.space)), None
+    habits, tags = Habits(), OtherTags(constraints.rules.upos, "used by no rule")
     if how.like is not None:
         with trees_in([how.like]) as treebank:
-            habits, _ = _learn(treebank, asked, run, Repairs())
+            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(constraints.rules))
     elif how.scores is None or how.scores.how.labels is None:
-        habits, suspects = _learn(trees, asked, run, repairs)
+        habits, suspects = _learn(trees, prepared, tags, run, before)
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
     ties = Ties(habits, constraints.rules.labels)
     work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
+    sentences = trees.read(tags, suspects)
+    if counted:
+        sentences = (replace(each, notice="") if each.notice else each for each in sentences)
     if how.scores is not None:
-        return _beside_scores(trees, how.scores, asked, suspects, how.signature_fields), work
-    items = trees.counted(trees.read(suspects), len(suspects) if suspects else None)
-    return Source(items, asked, how.signature_fields), work
+        found = trees.counted(_with_scores(sentences, how.scores, trees.place))
+        return Source(found, PreparedScores(prepared, how.scores.how), how.signature_fields), work
+    items = trees.counted(sentences, len(suspects) if suspects else None)
+    return Source(items, prepared, how.signature_fields), work
 
 
-def _learn(trees: Trees, asked: Asked, run: RunOptions, repairs: Repairs) -> tuple[Habits, bytes]:
+def _learn(
+    trees: Trees, prepared: Prepared, tags: OtherTags, run: RunOptions, before: BrokenRules
+) -> tuple[Habits, bytes]:
     """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
     habits, suspects = Habits(), bytearray()
-    items = trees.counted(trees.read(), note="looked at")
+    items = trees.counted(trees.read(tags), note="looked at")
     pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
-    results: Iterator[Looked] = pipeline.map(Look(asked, run.skip_errors))
+    results: Iterator[Looked] = pipeline.map(Look(prepared, run.skip_errors))
     for looked in results:
         suspects.append(looked.suspect)
-        repairs.add_broken(looked.rules)
+        if looked.counts is not None:
+            before.add(looked.counts)
         if looked.tree is not None:
             habits.add(*looked.tree)
     return habits, bytes(suspects)
 
 
-def _beside_scores(
-    trees: Trees, scores: ScoreOptions, asked: Asked, suspects: bytes | None, fields: Mapping[str, object]
-) -> Source[WrittenScores, Any]:
-    """The sentences, each with its scores."""
-    items = trees.counted(_with_scores(trees, scores, suspects))
-    return Source(items, AskedBesideScores(asked, scores.how), fields)
-
-
-def _with_scores(trees: Trees, scores: ScoreOptions, suspects: bytes | None) -> Iterator[WrittenScores | DeptreeError]:
+def _with_scores(
+    sentences: Iterator[Written], scores: ScoreOptions, place: str
+) -> Iterator[WrittenScores | DeptreeError]:
     """The sentences, which are found again by their numbers when their scores have come."""
     waiting = deque[Written]()
-    blocks = Side(_blocks(trees.read(suspects), waiting), "sentences", trees.place)
+    blocks = Side(_blocks(sentences, waiting), "sentences", place)
     for record in scores.files[0].read_of(blocks, scores.how.layout, scores.how.label_layout):
         if isinstance(record, DeptreeError):
             yield record

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.report import Table
 from deptree_cli.core.constraints.relaxing import GivenUp
@@ -43,25 +43,25 @@ class Sums(NamedTuple):
         return f"{counted_thousands(self.heads, 'head')}, {counted_thousands(self.labels, 'label')}{filled}"
 
 
-class Counts(NamedTuple):
-    """What a sentence counts for.
+class Done(NamedTuple):
+    """What was done to a sentence.
 
     Attributes:
+        before: what it counted for before; None where that was counted by itself.
         sums: of its changes; None where there are none.
-        rules: how often it broke each, where that was not counted before.
         reduced: how many words lost arcs of DEPS.
         unsure: whether a nearer tree is possible.
         invalid: whether it breaks rules that were given up.
     """
 
+    before: Counts | None = None
     sums: Sums | None = None
-    rules: Mapping[str, int] = {}
     reduced: int = 0
     unsure: bool = False
     invalid: bool = False
 
 
-NOTHING_DONE = Counts()
+NOTHING_DONE = Done()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Kept:
     """A sentence that stays as it is."""
 
     written: Written
-    counted: Counts = NOTHING_DONE
+    counted: Done
     relaxed: None = None
     rows: Sequence[Row] = ()
 
@@ -92,7 +92,7 @@ class Mended:
         broken: what was wrong with the given one, where that is told.
         relax: whether rules could be given up.
         told: whether changes are told word by word.
-        uncounted: whether nobody has counted `broken` yet.
+        before: what it counted for before, if nobody has counted that yet.
     """
 
     written: Written
@@ -100,7 +100,7 @@ class Mended:
     broken: Sequence[Violation]
     relax: bool
     told: bool
-    uncounted: bool
+    before: Counts | None
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -114,12 +114,11 @@ class Mended:
         return None if given_up is None else (self.written.block.place, self.written.name, given_up)
 
     @property
-    def counted(self) -> Counts:
-        """What it counts for."""
-        rules = Counter(each.rule for each in self.broken) if self.uncounted else {}
+    def counted(self) -> Done:
+        """What was done to it."""
         reduced = 0 if isinstance(self.written, WrittenLine) else self._mended.reduced
-        invalid = self.found.given_up is not None
-        return Counts(self._sums if self.changes else None, rules, reduced, not self.found.certified, invalid)
+        unsure, invalid = not self.found.certified, self.found.given_up is not None
+        return Done(self.before, self._sums if self.changes else None, reduced, unsure, invalid)
 
     @property
     def _sums(self) -> Sums:
@@ -166,34 +165,33 @@ class Mended:
         return mended_line(self.written, self.changes, notes) if self.changes else self.written.chunk.data
 
 
-class Repairs(Fold[Counts]):
-    """What was repaired, and which rules were broken before."""
+class Repairs(Fold[Done]):
+    """What was repaired, and which rules were broken before.
 
-    def __init__(self) -> None:
+    Args:
+        before: counts these.
+    """
+
+    def __init__(self, before: BrokenRules) -> None:
+        self.before = before
         self._sentences = self._repaired = self._reduced = self._unsure = self._invalid = 0
         self._sums = Sums()
-        self._places, self._breaking = Counter[str](), Counter[str]()
 
-    def add(self, counts: Counts) -> None:
+    def add(self, counts: Done) -> None:
         self._sentences += 1
         self._repaired += counts.sums is not None
         self._sums = Sums(*map(sum, zip(self._sums, counts.sums or Sums(), strict=True)))
         self._reduced += counts.reduced
         self._unsure += counts.unsure
         self._invalid += counts.invalid
-        self.add_broken(counts.rules)
-
-    def add_broken(self, rules: Mapping[str, int]) -> None:
-        """Count how often a sentence broke each rule."""
-        self._places.update(rules)
-        self._breaking.update(rules.keys())
+        if counts.before is not None:
+            self.before.add(counts.before)
 
     def tables(self) -> Iterator[Table]:
-        if self._places:
-            rows = [[rule, places, self._breaking[rule]] for rule, places in self._places.most_common()]
-            yield Table("", ("rule broken before", "places", "sentences"), rows)
+        return self.before.tables()
 
     def lines(self) -> Iterator[str]:
+        yield from self.before.notices()
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"

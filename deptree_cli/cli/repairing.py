@@ -2,85 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
 
-from deptree_cli.cli.repaired import Kept, Mended
+from deptree_cli.cli.broken_rules import Counts
+from deptree_cli.cli.given_trees import Asked, GivenTree
+from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Costs, Given
 from deptree_cli.core.repair.nearest import Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.mending import NOTHING
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.trees.written import Written
 
-if TYPE_CHECKING:
-    from deptree_cli.core.constraints.checking import Violation
-    from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
-
 
 @dataclass(frozen=True, eq=False)
 class GivenSentence:
-    """A sentence with the tree that it was given, and what that should be."""
+    """A sentence as it is written, and its tree with what that should be."""
 
     written: Written
-    asked: SentenceConstraints
-    space: TreeSpace
+    tree: GivenTree
 
     @cached_property
     def given(self) -> Given:
         """The tree: a head that is no number is a number of no word, which somebody meant to be one."""
-        block = self.written.block
-        beyond = block.n + 1
-        heads = (FREE if head is None else beyond if head < 0 else head for head in block.heads)
-        return Given(tuple(heads), self._labels)
-
-    @cached_property
-    def _labels(self) -> tuple[str, ...]:
-        return tuple("" if label in NOTHING else label for label in self.written.block.deprels)
-
-    @cached_property
-    def broken(self) -> list[Violation]:
-        """The places where it is none, or breaks a rule."""
-        heads = [FREE if head is None else head for head in self.written.block.heads]
-        return self.asked.broken(heads, self._labels, self.space)
+        beyond = self.tree.block.n + 1
+        heads = [FREE if head is None else beyond if head < 0 else head for head in self.tree.block.heads]
+        return Given(heads, self.tree.labels)
 
     @property
     def is_suspect(self) -> bool:
         """Whether there is something to repair: it is no tree, breaks a rule, or lacks the labels of some words."""
-        return bool(self.broken) or ("" in self._labels and any(self._labels))
+        return bool(self.tree.broken) or ("" in self.tree.labels and any(self.tree.labels))
+
+    @property
+    def counts(self) -> Counts:
+        """What it counts for before it is repaired."""
+        return Counts.of(self.tree, self.tree.broken)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What trees should be; it travels to worker processes.
+class Prepared:
+    """Looks into the sentences that have to be looked at; it travels to worker processes."""
 
-    Attributes:
-        constraints: what they should obey.
-        space: of which they should be.
-    """
-
-    constraints: Constraints
-    space: TreeSpace
+    asked: Asked
 
     def of(self, written: Written) -> GivenSentence:
-        """A sentence with it.
+        """A sentence with its tree.
 
         Raises:
             DeptreeError: it is malformed.
         """
-        block = written.block
-        return GivenSentence(written, self.constraints.of(written.name, block, block.n, None), self.space)
+        return GivenSentence(written, self.asked.of(written.block, written.name, written.has_other_tags))
 
     def __call__(self, written: Written) -> Written | GivenSentence:
-        """The same of those that have to be looked at."""
+        """The same, unless there is nothing to look at."""
         return written if written.suspect is False else self.of(written)
 
 
@@ -121,16 +101,16 @@ class ScoredTree:
 
 
 @dataclass(frozen=True)
-class AskedBesideScores:
-    """What trees should be, and how scores become distributions."""
+class PreparedScores:
+    """The same beside scores, which become distributions."""
 
-    asked: Asked
+    trees: Prepared
     how: Interpretation
 
     def __call__(self, item: WrittenScores) -> ScoredTree:
         """A sentence with both."""
         instead = "repair without --scores"
-        return ScoredTree(self.asked.of(item.written), self.how(item.record).by_arcs(instead))
+        return ScoredTree(self.trees.of(item.written), self.how(item.record).by_arcs(instead))
 
 
 @dataclass(frozen=True)
@@ -139,12 +119,12 @@ class Looked:
 
     Attributes:
         suspect: whether something is wrong with it, or nobody can read it.
-        rules: how often each is broken.
+        counts: what it counts for; None where nobody can read it.
         tree: parts of speech, heads and labels of a tree with which nothing is wrong.
     """
 
     suspect: bool
-    rules: Counter[str]
+    counts: Counts | None = None
     tree: tuple[Sequence[str | None], Sequence[int], Sequence[str]] | None = None
 
 
@@ -152,21 +132,21 @@ class Looked:
 class Look:
     """Looks at a sentence's tree; `skip`: one that is malformed is only called suspect, and told of later."""
 
-    asked: Asked
+    trees: Prepared
     skip: bool
 
     def __call__(self, written: Written, _: None) -> Looked:
         """The work on one sentence."""
         try:
-            sentence = self.asked.of(written)
-            if sentence.is_suspect:
-                return Looked(True, Counter(each.rule for each in sentence.broken))
+            sentence = self.trees.of(written)
+            suspect, counts = sentence.is_suspect, sentence.counts
         except DeptreeError as error:
             if self.skip:
-                return Looked(True, Counter())
+                return Looked(suspect=True)
             raise _placed(error, written) from None
         given = sentence.given
-        return Looked(False, Counter(), (sentence.asked.words.upos, given.heads, given.labels))
+        tree = None if suspect else (sentence.tree.words.upos, given.heads, given.labels)
+        return Looked(suspect, counts, tree)
 
 
 def _placed(error: DeptreeError, written: Written) -> DeptreeError:
@@ -202,21 +182,21 @@ class Repair:
     def __call__(self, item: Written | GivenSentence | ScoredTree, _: None) -> Kept | Mended:
         """The work on one sentence."""
         if isinstance(item, Written):
-            return Kept(item)
+            return Kept(item, NOTHING_DONE)
         sentence, scored = (item.sentence, item.distribution) if isinstance(item, ScoredTree) else (item, None)
-        written = sentence.written
-        if self.worth == inf and not written.suspect and not sentence.is_suspect:
-            return Kept(written)
+        written, before = sentence.written, None
         try:
+            before = None if self.counted else sentence.counts
+            if self.worth == inf and not written.suspect and not sentence.is_suspect:
+                return Kept(written, Done(before))
             found = self._nearest(sentence, scored)
         except DeptreeError as error:
             raise _placed(error, written) from None
-        broken = sentence.broken if self.told or not self.counted else ()
-        return Mended(written, found, broken, self.relax, self.told, not self.counted)
+        return Mended(written, found, sentence.tree.broken if self.told else (), self.relax, self.told, before)
 
     def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
-        given, words = sentence.given, sentence.asked.words
-        labels, scores = self.ties.of(given, words.upos, scored)
-        asked = sentence.asked.with_labels(labels)
+        given, tree = sentence.given, sentence.tree
+        labels, scores = self.ties.of(given, tree.words.upos, scored)
         how = self.costs, self.worth
-        return nearest(given, asked, scores, sentence.space, *how, budget=self.budget, relax=self.relax)
+        asked = tree.asked.with_labels(labels)
+        return nearest(given, asked, scores, tree.space, *how, budget=self.budget, relax=self.relax)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from deptree_cli.cli.broken_rules import BrokenRules
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
@@ -38,9 +39,11 @@ def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, head
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """
-    repairs = Repairs()
+    constraints = how.rules.read()
+    assert constraints is not None  # there are rules in any case
+    repairs = Repairs(BrokenRules(constraints.rules, "rule broken before"))
     with trees_in(trees) as given, changes_file(changes) as rows:
-        source, work = work_on(given, how, run, bool(rows), repairs)
+        source, work = work_on(given, how, constraints, run, bool(rows), repairs.before)
         job = Job("repair", source, run, Writing((given.fmt.name,), header=header))
         code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run.quiet)] if how.relax else [])])
     return max(code, repairs.exit_code)

@@ -86,16 +86,7 @@ def read_records(
     with scores.read(layout, lengths) as source:
         if conllu_path is not None:
             blocks = sentences([conllu_path])
-        if blocks is None:
-            records = _alone(source, layout, first)
-        else:
-            records = joined(
-                blocks,
-                _scores_side(source, scores),
-                lambda block, raw, number: _record(raw, block, number, layout),
-                leftover=IGNORE,
-                first=first,
-            )
+        records = _alone(source, layout, first) if blocks is None else _with_words(blocks, source, scores, layout, first)
         if labels:
             ordered = blocks is not None or scores.meta.ordered
             records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
@@ -104,6 +95,17 @@ def read_records(
             if not isinstance(record, DeptreeError):
                 record.notice = assumptions.line(record.scores)
             yield record
+
+
+def _with_words(
+    blocks: Side[Block], source: Source, scores: ScoreSource, layout: Layout, first: int
+) -> Iterator[Record | DeptreeError]:
+    """The sentences of CoNLL-U, each with its scores."""
+
+    def combine(block: Block, raw: RawScores, number: int) -> Record:
+        return _record(raw, block, number, layout)
+
+    return joined(blocks, _scores_side(source, scores), combine, leftover=IGNORE, first=first)
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:

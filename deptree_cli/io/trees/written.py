@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -33,14 +33,16 @@ class Written:
         file: what messages call the file.
         number: its running number in all files, from 1.
         suspect: whether something is wrong with its tree, None where nobody has looked.
-        notice: nothing; see `deptree_cli.cli.source.Item`.
+        notice: what the user must hear of its file.
+        has_other_tags: whether the column UPOS of that has something else than parts of speech.
     """
 
     chunk: Chunk
     file: str
     number: int
     suspect: bool | None = None
-    notice: str = field(default="", init=False)
+    notice: str = ""
+    has_other_tags: bool = False
 
     @property
     def sent_id(self) -> str:
