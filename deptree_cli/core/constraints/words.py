@@ -258,6 +258,27 @@ class LabelledTree:
         into[first : last + 1] = False
         return int(into.argmax())
 
+    def line(self, node: int) -> list[int]:
+        """A node, its head, and so on up to ROOT, which is the last; of a cycle each word once."""
+        found = dict.fromkeys([node])
+        while node and (node := self.heads[node - 1]) not in found:
+            found[node] = None
+        return [*found] if 0 in found else [*found, 0]
+
+    def leaving(self, word: int) -> list[int]:
+        """The words between a word and its head whose heads stand neither there nor at its ends; none below ROOT."""
+        first, last = sorted((word, self.heads[word - 1]))
+        within = self._reach[0][first + 1 : last]
+        return (np.flatnonzero((within < first) | (within > last)) + first + 1).tolist() if first else []
+
+    def passing_over(self, word: int) -> list[int]:
+        """The words whose arcs to other words pass over a word, from between this and its head to beyond it."""
+        heads, head = self._reach[0], self.heads[word - 1]
+        nodes = np.arange(len(heads))
+        first, last = np.minimum(heads, nodes), np.maximum(heads, nodes)
+        near = first > head if head < word else last < head
+        return np.flatnonzero((heads > 0) & (first < word) & (word < last) & near).tolist()
+
     @cached_property
     def _reach(self) -> tuple[Int, Int, Int]:
         """Of each node its head, its first dependent and its last one, (n+1,) each; itself where it has none."""
