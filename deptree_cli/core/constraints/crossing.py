@@ -168,7 +168,9 @@ def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
     return nodes & (places < word), nodes & (places > word)
 
 
-def _of_crossed(numbers: frozenset[int], conflict: Callable[[LabelledTree, int, int], Conflict | None]) -> Finder | None:
+def _of_crossed(
+    numbers: frozenset[int], conflict: Callable[[LabelledTree, int, int], Conflict | None]
+) -> Finder | None:
     """What asks for the conflict of each word with one of some labels whose arc another word's arc crosses."""
 
     def find(tree: LabelledTree) -> Iterator[Conflict]:
