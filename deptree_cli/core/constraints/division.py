@@ -26,7 +26,7 @@ from deptree_cli.core.spaces import TreeSpace, space
 BUDGET = 1000
 
 # Of so many conflicts the worst is looked for: of more it is hardly a worse one, and each takes time.
-COMPARED = 16
+COMPARED = 8
 
 
 @dataclass(frozen=True, eq=False)
