@@ -6,8 +6,8 @@ import click
 
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.sections import reading_option
+from deptree_cli.cli.space_options import SPACE_OPTIONS
 from deptree_cli.cli.tempering_options import tempering_options
-from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.presets import PRESETS
 
@@ -29,11 +29,7 @@ MATRIX_OPTIONS = [
         type=click.Choice(CHOICES["scale"]),
         help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
     ),
-    reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
-    ),
-    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
-    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
+    *SPACE_OPTIONS,
     reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 

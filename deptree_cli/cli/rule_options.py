@@ -83,7 +83,7 @@ def with_rules_told(
     of_tree_rules: str,
 ) -> Iterator[Record | DeptreeError]:
     """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
-    sentence, labels that only the rules name, and what becomes of rules that only a tree decides.
+    sentence, labels that only the rules name or that they forbid, and what becomes of rules that only a tree decides.
 
     Args:
         of_tree_rules: what to tell of these, or nothing.
@@ -97,11 +97,12 @@ def with_rules_told(
 
 
 def _without_effect(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
-    """What there is to say of rules without an effect."""
-    from deptree_cli.io.rules.reading import unknown_labels
+    """What there is to say of rules without an effect, and of labels that they forbid."""
+    from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels
 
     unknown = "" if labels is None else unknown_labels(constraints.rules, labels, "that are not in --labels")
-    return "\n".join(filter(None, [_idle(record, constraints, labels), unknown]))
+    forbidden, _ = forbidden_labels(constraints.rules, labels or ())
+    return "\n".join(filter(None, [_idle(record, constraints, labels), unknown, forbidden]))
 
 
 def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:

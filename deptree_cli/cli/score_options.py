@@ -16,6 +16,7 @@ from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs
 from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.space_options import signature_of
 from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
@@ -166,8 +167,7 @@ class ScoreOptions:
             "orient": read.get("orient"),
             "rootat": read.get("root"),
             "scale": read.get("scale"),
-            "root": "single" if space.single_root else "multi",
-            "trees": space.kind or None,
+            **signature_of(space),
             **self.tempering.signature_fields(self.how.labels is not None),
             "nan": "forbids" if self.how.nan_forbids else None,
             "heads": "fixed" if self.how.fix_heads else None,

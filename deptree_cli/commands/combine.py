@@ -29,6 +29,7 @@ from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import apply, command, option, reading_option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.space_options import signature_of
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
@@ -165,8 +166,7 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
     return {
         "files": ",".join(each.path for each in members),
         "from": ",".join(presets),
-        "root": "single" if space.single_root else "multi",
-        "trees": space.kind or None,
+        **signature_of(space),
         "nan": "forbids" if how["nan_forbids"] else None,
     }
 

@@ -135,6 +135,11 @@ class Labels:
         return np.where(arcs[..., None] > 0, self.probs * arcs[..., None], 0.0)
 
 
+def is_special(name: str) -> bool:
+    """Whether a label is one that parsers use inside and no tree has."""
+    return _SPECIAL.fullmatch(name) is not None
+
+
 def is_root(name: str) -> bool:
     """Whether a label is that of arcs from ROOT, however it is spelt."""
     return name.lower() == ROOT
@@ -196,14 +201,14 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
         at = roots[0]
         return (*names[:at], ROOT, *names[at + 1 :]), log_scores
     added = np.full((*log_scores.shape[:2], 1), -np.inf)
-    usual = [i for i, name in enumerate(names) if not _SPECIAL.fullmatch(name)]
+    usual = [i for i, name in enumerate(names) if not is_special(name)]
     added[0, :, 0] = np.add(*log_sum(log_scores[0][:, usual]))
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
 def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float, Float]:
     """The sums over the labels that an arc may have, (n+1, n+1), what they round off, and log P(label | arc)."""
-    usual = np.array([not _SPECIAL.fullmatch(name) for name in names])
+    usual = np.array([not is_special(name) for name in names])
     root = np.array(names) == ROOT
     masked = np.where(usual & ~root, log_scores, -np.inf)
     masked[0] = np.where(root, log_scores[0], -np.inf)

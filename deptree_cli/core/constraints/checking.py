@@ -50,7 +50,7 @@ def broken(
     First what makes them no tree of the space, then the rules in their order, each by the order of words. Stretches of
     `words.spans` that do not hang together are named too, by the rule `spans`. A rule that names labels says nothing of
     words without one, and a rule that names parts of speech nothing of words of which none is known. What the missing
-    head of a word would decide is left out, and functions of trees are asked about trees only.
+    head of a word would decide, or the arc of a cycle that must go, is left out, and functions are asked about trees only.
 
     >>> from deptree_cli.core.constraints.words import Words
     >>> from deptree_cli.io.rules.reading import read_rules
@@ -74,16 +74,14 @@ def broken(
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     known = replace(words, labels=tuple(numbers))
     found = list(_wrong_heads(heads))
-    loose = {each.word for each in found}
+    loose = {word for each in found for word in each.words}
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
     tree = LabelledTree(given, [numbers[label] for label in labels])
     found += _no_tree(tree, space, loose)
-    is_tree = not found
+    asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
+    changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
     found += _by_arcs(rules, known, tree, loose)
-    for rule in (*rules.tree_rules, Together()):
-        if is_tree or not isinstance(rule, Function):
-            found += _by_trees(rule, known, tree, loose)
-    return found
+    return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
@@ -93,11 +91,12 @@ def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
-    """The words whose heads are none, no word, or they themselves."""
+    """The words whose heads are none, which are one place, no word, or they themselves."""
+    if missing := tuple(word for word, head in enumerate(heads, 1) if head < 0):
+        yield Violation(INVALID_HEAD, missing[0], missing)
     for word, head in enumerate(heads, 1):
-        if head == word or not 0 <= head <= len(heads):
-            rule = SELF_LOOP if head == word else INVALID_HEAD if head < 0 else UNKNOWN_HEAD
-            yield Violation(rule, word, (word,))
+        if head == word or head > len(heads):
+            yield Violation(SELF_LOOP if head == word else UNKNOWN_HEAD, word, (word,))
 
 
 def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
@@ -132,23 +131,27 @@ def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) 
                 yield Violation(mask.name, word, (word,))
 
 
-def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
-    """The conflicts of a rule that only a tree decides."""
+def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
+    """The conflicts of a rule that only a tree decides.
+
+    changing: sets of words, in each of which some word must get another head.
+    """
     find = rule.bound(words)
     for conflict in find(tree) if find else ():
-        if not loose or _is_decided(conflict, words, tree, loose):
+        by_heads = _decided_by_heads(conflict, words, tree) if changing else frozenset()
+        if not any(each <= by_heads for each in changing):
             yield Violation(rule.name, conflict.words[0], conflict.words)
 
 
-def _is_decided(conflict: Conflict, words: Words, tree: LabelledTree, loose: Set[int]) -> bool:
-    """Whether a conflict stays whatever the heads of some words are, and the labels of those that have none."""
+def _decided_by_heads(conflict: Conflict, words: Words, tree: LabelledTree) -> Set[int]:
+    """The words with whose heads a conflict may go: not those that take part by their labels alone."""
+    found = set()
     for word, arcs in conflict.choices:
-        if word in loose:
-            label = tree.labels[word - 1]
-            any_label = arcs.shape[1] == 1 or not words.labels[label]
-            if not arcs[:, slice(None) if any_label else label].all():
-                return False
-    return True
+        label = tree.labels[word - 1]
+        own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
+        if not arcs[:, own].all():
+            found.add(word)
+    return found
 
 
 def _check_sizes(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:

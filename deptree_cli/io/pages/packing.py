@@ -18,6 +18,7 @@ from deptree_cli.core.doubt import doubts_of_heads, expected_errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_mass
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.records import ScoredSentence
@@ -117,7 +118,7 @@ def packed(
         numbers,
         _labels(distribution, marginals),
         _facts(distribution, marginals, tree, best),
-        _broken(sentence.id, block, tree, constraints),
+        _broken(sentence.id, block, tree, constraints, distribution.space),
         np.empty((0, n), dtype=np.int32) if samples is None else samples[:MOST_SAMPLES],
         frozenset(block.deprels),
     )
@@ -168,9 +169,11 @@ def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
     return np.array(rows, dtype=np.uint16).reshape(-1, 4)
 
 
-def _broken(sent_id: str, block: Block, tree: Heads, constraints: Constraints | None) -> list[tuple[str, int]]:
+def _broken(
+    sent_id: str, block: Block, tree: Heads, constraints: Constraints | None, space: TreeSpace
+) -> list[tuple[str, int]]:
     if constraints is None:
         return []
     labels = ["" if label == "_" else label for label in block.deprels]
-    found = constraints.of(sent_id, block, block.n, None).broken(tree.tolist(), labels)
+    found = constraints.of(sent_id, block, block.n, None).broken(tree.tolist(), labels, space)
     return [(each.rule, each.word) for each in found]

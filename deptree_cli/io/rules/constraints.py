@@ -16,10 +16,12 @@ from deptree_cli.core.constraints.relaxing import Demands
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.rules.constraint_files import read_word_constraints
-from deptree_cli.io.rules.reading import read_rules, words_of
+from deptree_cli.io.rules.reading import forbidden_labels, read_rules, words_of
 from deptree_cli.io.rules.word_constraints import WordConstraints, constraints_in_misc, spans_in_misc
 
 NO_RULES = Ruleset("", ())
@@ -91,15 +93,15 @@ class SentenceConstraints:
         spans = Together().bound(self.words)
         return [*self.rules.finders(self.words), *([spans] if spans else [])]
 
-    def broken(self, heads: Sequence[int], labels: Sequence[str]) -> list[Violation]:
-        """Every place where a tree does not obey; see `deptree_cli.core.constraints.checking.broken`.
+    def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT) -> list[Violation]:
+        """Every place where heads are no tree or do not obey; see `deptree_cli.core.constraints.checking.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
 
         Raises:
-            DeptreeError: heads or labels are not those of the words, or something is asked of a word that is not there.
+            DeptreeError: there are more or fewer heads or labels than words, or something is asked of no word of them.
         """
-        found = broken(self.rules, self.words, heads, labels)
+        found = broken(self.rules, self.words, heads, labels, space)
         for each in self.given:
             found += each.broken(heads, labels)
         return found
@@ -125,7 +127,14 @@ class SentenceConstraints:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
         demands = Demands(base, self.demands, can_relax=relax is not None)
-        return under(demands, self.forbidden, self.finders, bool(relax), budget)
+        try:
+            return under(demands, self.forbidden, self.finders, bool(relax), budget)
+        except DeptreeError:
+            said, is_all = forbidden_labels(self.rules, self.words.labels)
+            if not is_all:
+                raise
+            remedy = "Leave these rules out: --rules show prints ours as a file to change"
+            raise DeptreeError(said, remedy, sent_id=base.id) from None
 
 
 def read_constraints(rules: str | None, constraints: str | None, spans: str | None) -> Constraints | None:

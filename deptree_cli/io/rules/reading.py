@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 
 from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
 from deptree_cli.core.constraints.words import Words
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.labels import Labels
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.io.conllu.blocks import Block
 
@@ -83,9 +83,29 @@ def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
     known = sorted({*known, *(label for name in NAMES for label in read_rules(name).labels)})
     found = rules.unknown_labels(known)
     near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
-    named = ", ".join(f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near)
-    more = f" and {len(found) - MOST_NAMED} others" if len(found) > MOST_NAMED else ""
-    return f"{rules.name} names labels {where}: {named}{more}" if found else ""
+    named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
+    return f"{rules.name} names labels {where}: {_listed(named, len(found))}" if found else ""
+
+
+def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> tuple[str, bool]:
+    """What there is to say of labels of scores that rules forbid wherever they stand, and whether only `root` is left.
+
+    The text is empty where they forbid none.
+    """
+    usual = [label for label in labels if not (is_special(label) or label == ROOT)]
+    by_rule = rules.labels_forbidden(usual)
+    found = [label for label in usual if any(label in each for each in by_rule.values())]
+    if not found:
+        return "", False
+    is_all = len(found) == len(usual)
+    which = "every label of the scores but root" if is_all else f"{counted(len(found), 'label')} of the scores"
+    named = _listed([repr(each) for each in found[:MOST_NAMED]], len(found))
+    return f"{rules.name} forbids {which} ({', '.join(by_rule)}): {named}", is_all
+
+
+def _listed(named: Sequence[str], size: int) -> str:
+    """The first of some labels, and how many others there are."""
+    return ", ".join(named) + (f" and {size - MOST_NAMED} others" if size > MOST_NAMED else "")
 
 
 def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:

@@ -92,22 +92,21 @@ class WordConstraints:
         return found
 
     def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:
-        """The words of a tree whose head or label is not as asked, by keys; none for the label that a word lacks.
+        """The words of a tree whose head or label is not as asked, by keys; none for a head or label that is missing.
 
         Args:
-            heads: of words 1 to n.
+            heads: of words 1 to n, negative where there is none.
             labels: their names, empty where there is none.
 
         Raises:
             DeptreeError: there is no such word.
         """
         for word, key, values in self._entries(len(heads)):
-            if key in (HEAD_IN, NOT_HEAD):
-                is_among = heads[word - 1] in self._heads(word, key, values, len(heads))
-            elif labels[word - 1]:
-                is_among = labels[word - 1] in values
-            else:
+            is_of_heads = key in (HEAD_IN, NOT_HEAD)
+            if heads[word - 1] < 0 if is_of_heads else not labels[word - 1]:
                 continue
+            among = self._heads(word, key, values, len(heads)) if is_of_heads else values
+            is_among = (heads if is_of_heads else labels)[word - 1] in among
             if is_among != (key in (HEAD_IN, DEPREL_IN)):
                 yield Violation(key, word, (word,))
 

@@ -67,10 +67,8 @@ class GivenTree(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """What its sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
-        if not self.sent_id:
-            return []
-        return [self.sent_id, *(mark.sub("", self.sent_id) for mark in _MARKS if mark.search(self.sent_id))]
+        """What its sentence may be called, likeliest first."""
+        return names_of(self.sent_id)
 
     def check_acyclic(self) -> None:
         """Raise unless every word has ROOT above it."""
@@ -86,9 +84,16 @@ class GivenTree(NamedTuple):
                 raise DeptreeError(problem, "Correct it or remove it", place=self.place, sent_id=self.sent_id)
 
 
+def names_of(sent_id: str) -> list[str]:
+    """What a tree's sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
+    if not sent_id:
+        return []
+    return [sent_id, *(mark.sub("", sent_id) for mark in _MARKS if mark.search(sent_id))]
+
+
 def sentence_of(tree: GivenTree | DeptreeError) -> str:
     """The name of the sentence that a tree is of, without the mark of a sample; empty if nobody knows it."""
-    names = GivenTree(tree.sent_id, (), 1, "").names
+    names = names_of(tree.sent_id)
     return names[-1] if names else ""
 
 

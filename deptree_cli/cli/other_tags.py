@@ -1,0 +1,56 @@
+"""Files whose column UPOS has something else than parts of speech: one line for each, not one for every word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+
+from deptree_cli.cli.sentences import ReadSentence, SentenceStream
+from deptree_cli.cli.unknown_tags import named
+from deptree_cli.core.errors import DeptreeError
+
+# So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
+ENOUGH, FEWEST = 1000, 20
+
+_MISSING = "_"
+
+
+class OtherTags:
+    """Looks at the first tags of files as these are read.
+
+    Args:
+        upos: the parts of speech; empty: any.
+    """
+
+    def __init__(self, upos: Sequence[str]) -> None:
+        self._upos = frozenset(upos)
+
+    def watched(self, sentences: SentenceStream, place: str) -> SentenceStream:
+        """The sentences of a file, noted if most of its tags are no parts of speech."""
+        held: list[ReadSentence | DeptreeError] = []
+        tags = Counter[str]()
+        while self._upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
+            held.append(sentence)
+            tags.update(_tags_of(sentence))
+        others = Counter({tag: count for tag, count in tags.items() if tag not in self._upos})
+        if others.total() < FEWEST or 2 * others.total() <= tags.total():
+            yield from chain(held, sentences)
+            return
+        notice = (
+            f"{place}: UPOS has other tags than UD ({named(others)}): they are counted, but neither listed nor used"
+        )
+        for sentence in chain(held, sentences):
+            if isinstance(sentence, ReadSentence):
+                sentence = replace(sentence, notice=notice, has_other_tags=True)
+            yield sentence
+
+
+def _tags_of(sentence: ReadSentence | DeptreeError) -> list[str]:
+    """The tags of words that have one."""
+    with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+        if isinstance(sentence, ReadSentence):
+            return [tag for tag in sentence.block.column("upos") if tag != _MISSING]
+    return []
