@@ -11,6 +11,7 @@ never opened.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -26,7 +27,7 @@ from deptree_cli.core.spaces import TreeSpace, space
 BUDGET = 1000
 
 # Of so many conflicts the worst is looked for: of more it is hardly a worse one, and each takes time.
-COMPARED = 16
+COMPARED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +99,14 @@ class Division:
         space: the trees.
         finders: what finds conflicts.
         budget: how many maximum trees may be looked for.
+        scale: parts that lose so much are opened about a third as often.
     """
 
     scores: Float
     space: TreeSpace
     finders: Sequence[Finder]
     budget: int = BUDGET
+    scale: float = 1.0
     opened: int = field(init=False, default=0)
     is_infeasible: bool = field(init=False, default=False)
 
@@ -159,7 +162,7 @@ class Division:
         answers = [self._found(each, bound - each.score) for each in left]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = space(self.space.single_root, projective=True)
-            division = Division(self.scores, inner, self.finders, self.budget)
+            division = Division(self.scores, inner, self.finders, self.budget, self.scale)
             fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
             found = next(fresh, None)
             self.opened += division.opened
@@ -218,10 +221,8 @@ class Division:
         return scores.argmax(axis=1).astype(np.int32)
 
     def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
-        """The conflict that costs most whichever of its choices goes, of equal ones that with the fewest choices.
-
-        Parts then end sooner. None where the tree obeys.
-        """
+        """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
+        without its choice. None where the tree obeys."""
         conflicts = list(islice((conflict for find in self.finders for conflict in find(tree)), COMPARED))
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
@@ -234,11 +235,10 @@ class Division:
                 left = self._left(word, part.labels[word] & ~gone if word in part.labels else ~gone, arcs[:, word])
             return max(0.0, float(arcs[tree.heads[word - 1], word] - left.max()))
 
-        def worth(conflict: Conflict) -> tuple[float, int, float]:
-            losses = [loss(choice) for choice in conflict.choices]
-            return min(losses), -len(losses), sum(losses)
+        def parts(conflict: Conflict) -> float:
+            return sum(math.exp(-loss(choice) / self.scale) for choice in conflict.choices)
 
-        return max(conflicts, key=worth)
+        return min(conflicts, key=parts)
 
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""

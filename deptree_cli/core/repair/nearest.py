@@ -106,7 +106,7 @@ def nearest(
     with memory_for(size if size > _MUCH else 0, f"a sentence of {counted(given.n, 'word')}", "Split it"):
         wanted = objective(scores, given, names, costs, worth)
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = Division(masked, space, asked.finders, budget)
+        division = Division(masked, space, asked.finders, budget, wanted.scale)
         found = division.best()
     if found is not None:
         return _repaired(found, wanted, names)
@@ -137,7 +137,7 @@ def _relaxed(demands: Demands, wanted: Objective, names: Sequence[str], budget: 
     broken, fewest = demands.broken(budget)
     kept = [each for each in demands.all if each not in broken]
     masked = np.where(demands.forbidden(kept), -np.inf, wanted.scores)
-    found = Division(masked, demands.base.space, finders_of(kept), budget).best()
+    found = Division(masked, demands.base.space, finders_of(kept), budget, wanted.scale).best()
     if found is None:
         raise demands.error(budget)
     return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

@@ -34,6 +34,11 @@ class Objective(NamedTuple):
     scores: Float
     unit: float | None = None
 
+    @property
+    def scale(self) -> float:
+        """By what losses of words are measured where a conflict is chosen: half a cost, or a nat."""
+        return 1.0 if self.unit is None else self.unit / 2
+
     def gap(self, score: float, gap: float) -> float:
         """How much less than a tree of this score another may cost that is better by a gap at most; or the nats."""
         if self.unit is None:
