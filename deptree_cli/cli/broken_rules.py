@@ -76,11 +76,11 @@ class BrokenRules(Fold[Counts]):
             rows = [[row[name] for name in ("rule", "places", "sentences")] for row in self.rows()]
             yield Table("", (self._title, "places", "sentences"), rows)
 
-    def notices(self) -> Iterator[str]:
-        """What keeps rules from being applied."""
+    def notices(self, labels: bool = True) -> Iterator[str]:
+        """What keeps rules from being applied; `labels`: also that words have none."""
         from deptree_cli.io.rules.reading import unknown_labels  # when the work is done
 
-        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel, "DEPREL")):
+        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel * labels, "DEPREL")):
             if words:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
         if unknown := unknown_labels(self._rules, self._labels, "that no word has"):

@@ -191,7 +191,7 @@ class Repairs(Fold[Done]):
         return self.before.tables()
 
     def lines(self) -> Iterator[str]:
-        yield from self.before.notices()
+        yield from self.before.notices(labels=False)  # they are filled
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"

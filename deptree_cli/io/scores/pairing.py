@@ -86,7 +86,9 @@ def read_records(
     with scores.read(layout, lengths) as source:
         if conllu_path is not None:
             blocks = sentences([conllu_path])
-        records = _alone(source, layout, first) if blocks is None else _with_words(blocks, source, scores, layout, first)
+        records = (
+            _alone(source, layout, first) if blocks is None else _with_words(blocks, source, scores, layout, first)
+        )
         if labels:
             ordered = blocks is not None or scores.meta.ordered
             records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
