@@ -123,6 +123,33 @@ def test_rules_that_cannot_hold_are_an_error(deptree, put) -> None:
     assert "(en-4): no tree obeys leaf root. Give it up, or pass --relax." in ran.err
 
 
+def test_labels_that_are_not_those_of_the_rules(deptree, put) -> None:
+    """If a tree cannot do without them, a line says which and what to do; if it can, a line says which it has not."""
+    names = json.loads((DATA / "labels.json").read_text(encoding="utf-8"))
+    put("upper.json", json.dumps([name if name == "root" else name.upper() for name in names]))
+    put("old.json", json.dumps(["dobj" if name == "obj" else name for name in names]))
+    args = [*LABELLED, "--rules", "ud", *JSON]
+    at = args.index("--labels") + 1
+    ran = deptree("decode", *args[:at], "upper.json", *args[at + 1 :])
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.said[-1].endswith(
+        " (en-1): ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
+        " 'ADVMOD', 'AUX', 'CASE', 'DET', 'MARK', 'NMOD', 'NSUBJ', 'OBJ' and 3 others. Leave these rules out: --rules"
+        " show prints ours as a file to change."
+    )
+    ran = deptree("decode", *args[:at], "old.json", *args[at + 1 :])
+    assert "deptree: ud-2026-11 forbids 1 label of the scores (unknown-udeprel): 'dobj'" in ran.said
+    assert ran.code == 0
+    assert not any("dobj" in row["deprels"] for row in ran.rows)
+
+
+def test_nothing_but_a_tree_is_what_there_is_anyhow(done) -> None:
+    plain, tree = (done("decode", *LABELLED, *rules, *JSON).rows for rules in ((), ("--rules", "tree")))
+    for one, other in zip(plain, tree, strict=True):
+        assert other["certified"]
+        assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_any_number_of_jobs_writes_the_same(real, jobs: int) -> None:
     args = ("decode", *LABELLED, *WORDS, "--rules", "ud", "-k", 2)

@@ -6,15 +6,16 @@ import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.constraints.checking import broken
+from deptree_cli.core.constraints.checking import NO_HEAD, broken
+from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.rules.reading import read_rules, words_of
@@ -27,6 +28,9 @@ AS_ONE = {
     "punct-causes-nonproj": "punct-nonproj",
 }
 NAMES = {AS_ONE.get(rule.name, rule.name) for rule in read_rules("ud").rules}
+
+# What makes heads no tree.
+TREES = frozenset({"invalid-head", "unknown-head", "head-self-loop", "multiple-roots", "non-tree"})
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,14 @@ ONLY_THEIRS: dict[str, Callable[[Sentence], bool]] = {
 }
 
 
-def of_the_validator(text: str) -> set[tuple[str, str]]:
-    """The errors up to level 3, (sentence, our rule), for which there are rules of ours."""
+def of_the_validator(text: str, names: Set[str] = frozenset(NAMES)) -> set[tuple[str, str]]:
+    """The errors up to level 3, (sentence, our rule), of some names."""
     udtools = pytest.importorskip("udtools", reason="udtools is not installed")
     validator = udtools.Validator(lang="ud", level=3, output=None)
     state = validator.validate_file_handle(io.StringIO(text))
     error = udtools.incident.IncidentType.ERROR
     errors = [each for each in state.error_tracker if each.get_type() is error]
-    return {(each.sentid, name) for each in errors if (name := AS_ONE.get(each.testid, each.testid)) in NAMES}
+    return {(each.sentid, name) for each in errors if (name := AS_ONE.get(each.testid, each.testid)) in names}
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:
@@ -177,6 +181,34 @@ def test_random_trees_break_what_they_break_for_the_validator(treebank: Path, ch
     missed = NAMES - {name for _, name in of_the_validator(text)}
     assert missed <= (set() if trees else {"punct-nonproj", "too-many-objects"})  # rare among gold trees
     assert sum(counts.values()) < 0.02 * both
+
+
+@pytest.mark.slow("process")
+def test_heads_that_are_no_tree_are_none_for_the_validator(treebank: Path) -> None:
+    """A head or two of each sentence replaced by anything. The validator stops at the first of several reasons."""
+    rng = np.random.default_rng(20261126)
+    blocks = [with_heads(each.block, rng) for each in sentences_of(gold_of(treebank))]
+    theirs: dict[str, set[str]] = {}
+    for name, test in of_the_validator("".join(block.raw.decode() for block in blocks), TREES):
+        theirs.setdefault(name, set()).add(test)
+    found = 0
+    for block in blocks:
+        heads = [NO_HEAD if head is None else head for head in block.heads]
+        rows = broken(Ruleset("none", ()), words_of(block, block.n, None), heads, block.deprels)
+        own, others = {each.rule for each in rows}, theirs.get(block.sent_id, set())
+        others -= {"unknown-head"} - own  # said also of what is no number
+        assert others == own or (others < own and others)
+        found += bool(own)
+    assert found > 0.2 * len(blocks)
+
+
+def with_heads(block: Block, rng: np.random.Generator) -> Block:
+    """A sentence with one or two heads replaced: by another word, the word itself, ROOT, no word, no number."""
+    heads = [str(head) for head in block.heads]
+    for word in rng.integers(1, block.n + 1, size=rng.integers(1, 3)).tolist():
+        others = [str(rng.integers(block.n + 1))] * 4 + [str(word), "0", str(block.n + 1), "_", "-1"]
+        heads[word - 1] = others[rng.integers(len(others))]
+    return replace(block, any_heads=True).with_column("head", heads).with_column("deps", ["_"] * block.n)
 
 
 def _random(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
 from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.ruleset import KINDS
-from deptree_cli.core.constraints.words import Condition
+from deptree_cli.core.constraints.words import Condition, labels_named
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.rules.reading import read_rules, text_of
+from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
 
 EVERY_KIND = """
 name = "mine"
@@ -87,6 +88,39 @@ def test_the_labels_that_they_name(read) -> None:
     assert read('leaf = ["root"]').unknown_labels([]) == []
 
 
+def test_patterns_of_labels(read) -> None:
+    """A pattern is a label of its whole form, never root; it is none of the labels that a file names."""
+    rules = read("""
+mask = [{ name = "form", label = "!/[a-z]+/" }, { name = "other", label = ["/[a-z]+/", "!obj", "!root"] }]
+leaf = [["/.*punct/", "/"]]
+""")
+    labels = ("obj", "Obj", "dobj", "root", "", "obj:x", "xpunct", "root:x", "ROOT")
+    assert rules.labels_forbidden(labels) == {"form": ["Obj", "obj:x", "root:x", "ROOT"], "other": ["dobj", "xpunct"]}
+    assert set(rules.labels) == {"obj", "root", "/"}
+    (leaf,) = rules.tree_rules
+    assert labels_named(leaf.head.label, labels).tolist() == [label == "xpunct" for label in labels]
+
+
+def test_labels_of_universal_dependencies_are_told_from_others() -> None:
+    forbidden = partial(forbidden_labels, read_rules("ud"))
+    assert forbidden(["obj", "nsubj:pass", "root", "<pad>", "_"]) == ("", False)
+    said = "ud-2026-11 forbids 2 labels of the scores (invalid-deprel, unknown-udeprel): 'dobj', 'Obj'"
+    assert forbidden(["obj", "dobj", "root", "Obj"]) == (said, False)
+    many = [f"L{number}" for number in range(12)]
+    said = "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'L0', "
+    assert forbidden([*many, "root", "<pad>"])[0].startswith(said)
+    assert forbidden(many)[0].endswith("'L9' and 2 others")
+    assert forbidden(many)[1]
+    assert forbidden_labels(read_rules("tree"), many) == ("", False)
+
+
+def test_parts_of_speech_and_nothing_but_a_tree(read) -> None:
+    assert len(read_rules("ud").upos) == 17
+    assert read('upos = ["N", "V"]').upos == ("N", "V")
+    tree = read_rules("tree")
+    assert (tree.name, tree.rules, tree.upos) == ("tree", (), ())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fields", ["", "label = []", "name = 'x'", "allow = true", "unless = ['cop']"])
 def test_a_rule_about_everything_is_refused(read, kind: str, fields: str) -> None:
@@ -127,6 +161,9 @@ def test_a_file_without_rules_asks_for_nothing(read) -> None:
         ('leaf = [{ labels = "a" }]', "rule 1 of 'leaf': there is no field 'labels'. Did you mean label?"),
         ('leaf = [{ label = "a", zzz = 1 }]', "rule 1 of 'leaf': there is no field 'zzz'. Choose one of label, name."),
         ('leaf = ["a", "a"]', "two rules are called 'leaf a'. Give each a name of its own."),
+        ('leaf = ["/a(/"]', "rule 1 of 'leaf': 'label' has the pattern '/a(/': missing ), unterminated subpattern"),
+        ('below = [{ upos = "X", deny = ["!/[/"] }]', "rule 1 of 'below': 'label' has the pattern '!/[/': "),
+        ("upos = 3", "'upos' is 3. Give a text, or a list of texts."),
         ("mask = [{ upos = 3 }]", "rule 1 of 'mask': 'upos' is 3."),
         ('mask = [{ direction = "up" }]', "rule 1 of 'mask': 'direction' is 'up'. Choose one of left, right."),
         ("mask = [{ direction = true }]", "rule 1 of 'mask': 'direction' is True. Choose one of left, right."),
