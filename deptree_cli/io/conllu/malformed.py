@@ -41,7 +41,7 @@ def _other_columns(row: bytes, place: str, n: int, width: int, columns: tuple[st
     problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
     known = None if n else other_format(row.rstrip(b"\r\n").split(b"\t"))
     if known is None:
-        more = ", or name other columns in a first line # global.columns = ID FORM ..." if width > 1 else ""
+        more = ", or name other columns in a first line # global.columns = ID FORM ..." if width > 1 and not n else ""
         return DeptreeError(problem, repair + more, place=place)
     problem += f", as in {known.name}"
     if not known.columns:

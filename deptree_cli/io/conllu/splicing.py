@@ -105,8 +105,7 @@ def with_trees(
         entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree;
             may be packed, with that of other sentences.
 
-    Raises:
-        DeptreeError: the file has no column HEAD.
+    Raises DeptreeError if the file has no column HEAD.
     """
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
@@ -118,8 +117,7 @@ def with_trees(
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
     found = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
-    data, start = found.data, block.start
-    return found._replace(data=data[:start] + made_by + data[start:]) if made_by else found
+    return found._replace(data=found.data[: block.start] + made_by + found.data[block.start :]) if made_by else found
 
 
 def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
