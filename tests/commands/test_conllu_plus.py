@@ -29,6 +29,7 @@ LINES = [
     "eval words.conllup words.conllup --seed 1",
     "agree words.conllup words.conllup",
     "check words.conllup",
+    "repair words.conllup --projective",
     f"doubt {WORDS} --format conllu --top 3",
     f"doubt {WORDS} --json",
     f"partition {WORDS} --fix-heads",

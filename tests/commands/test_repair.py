@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plus import from_plus, to_plus
+
 FINE = """\
 # sent_id = fine
 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t2:nsubj\t_
@@ -172,6 +174,14 @@ def mended(done, put, text: str) -> str:
 
 def test_lines_end_as_those_of_the_sentence(done, put) -> None:
     assert mended(done, put, CYCLE.replace("\n", "\r\n")) == MENDED.replace("\n", "\r\n")
+
+
+def test_columns_of_conllu_plus_stay(done, put) -> None:
+    """Those of sentences that need nothing, too."""
+    put("in.conllup", to_plus(LIKE + CYCLE))
+    done("repair", "in.conllup", "-o", "out.conllup")
+    assert from_plus(Path("out.conllup").read_text()) == LIKE + MENDED
+    assert done("repair", "out.conllup", "-q").out == Path("out.conllup").read_bytes()
 
 
 def test_multiword_tokens_empty_nodes_and_other_deps_stay(done, put) -> None:
