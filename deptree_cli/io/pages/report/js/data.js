@@ -91,9 +91,19 @@ function readSentences(data) {
       doubt,
       bestErrors,
       broken: data.broken[index] || [],
+      repaired: rows.map((row) => beforeRepair(row[MISC])),
       text: textOf(data.conllu[index], rows),
     };
   });
+}
+
+/* What a word was before `deptree repair`, from OldHead and OldDeprel in MISC; nothing if it was what it is. */
+function beforeRepair(misc) {
+  const entries = misc.split("|"),
+    value = (key) => (entries.find((entry) => entry.startsWith(key)) || "").slice(key.length);
+  const head = value("OldHead="),
+    label = value("OldDeprel=");
+  return [head && `head ${shownForm(head)}`, label && shownForm(label)].filter(Boolean).join(", ");
 }
 
 /* The comment `# text = ...`, else the forms. */
