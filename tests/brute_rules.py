@@ -186,11 +186,42 @@ def _no_crossing(tree: Tree, table: Table, words: Sentence) -> bool:
     )
 
 
+def _ancestors(tree: Tree, word: int) -> list[int]:
+    """The nodes above a word, up to ROOT."""
+    found = []
+    while word:
+        word = tree.heads[word - 1]
+        found.append(word)
+    return found
+
+
+def _gap(tree: Tree, head: int, word: int) -> set[int]:
+    """The words between the ends of an arc that do not descend from its head."""
+    between = range(min(head, word) + 1, max(head, word))
+    return {each for each in between if head not in _ancestors(tree, each)}
+
+
+def _projective(tree: Tree, table: Table, words: Sentence) -> bool:
+    return not any(_gap(tree, head, word) for head, word, label in tree.arcs() if is_named(label, _listed(table, "label")))
+
+
+def _out_of_gaps(tree: Tree, table: Table, words: Sentence) -> bool:
+    return not any(
+        word in _gap(tree, head, other) and not min(head, other) <= own <= max(head, other)
+        for own, word, label in tree.arcs()
+        if is_named(label, _listed(table, "label"))
+        for head, other, _ in tree.arcs()
+        if head
+    )
+
+
 MEANINGS: dict[str, Callable[[Tree, Table, Sentence], bool]] = {
     "mask": _mask,
     "at-most-one": _at_most_one,
     "leaf": _leaf,
     "below": _below,
     "no-gaps": _no_gaps,
+    "projective": _projective,
+    "out-of-gaps": _out_of_gaps,
     "no-crossing": _no_crossing,
 }

@@ -25,6 +25,7 @@ Random = np.random.Generator
 LABELS = ("nsubj", "nsubj:outer", "obj", "punct", "det")
 TAGS = ("NOUN", "VERB", "DET")
 FEATS = ("Poss=Yes", "Typo=Yes")
+KINDS = "mask", "at-most-one", "leaf", "below", "no-gaps", "projective", "out-of-gaps", "no-crossing"
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _numbers(rng: Random, shape: tuple[int, ...]) -> Float:
 
 
 def _rule(rng: Random, names: Sequence[str], place: int) -> tuple[str, dict[str, Any]]:
-    kind = str(rng.choice(["mask", "at-most-one", "leaf", "below", "no-gaps", "no-crossing"]))
+    kind = str(rng.choice(KINDS))
     table: dict[str, Any] = {"name": f"rule {place}"}
     if kind == "mask":
         fields = _some(rng, _mask_fields(rng, names))

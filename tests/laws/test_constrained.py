@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.constrained import Constrained, constrained
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, Together
+from deptree_cli.core.constraints.crossing import NoCrossing
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, NoGaps, Together
 from deptree_cli.core.constraints.masks import LEFT, Mask
 from deptree_cli.core.constraints.ruleset import Rule, Ruleset
 from deptree_cli.core.constraints.shares import shares

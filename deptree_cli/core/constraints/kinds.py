@@ -150,44 +150,6 @@ class NoGaps:
 
 
 @dataclass(frozen=True)
-class NoCrossing:
-    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
-
-    name: str
-    label: tuple[str, ...]
-
-    def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
-        group = labels_named(self.label, words.labels)
-        arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
-        numbers = numbers_named(self.label, words.labels)
-
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
-            if numbers.isdisjoint(tree.label_set):
-                return
-            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                other = tree.crossing(word) if label in numbers else None
-                if other is not None:
-                    yield Conflict((word, other), partial(both, word, other, head), partial(all_across, word, head))
-
-        def both(word: int, other: int, head: int) -> list[Choice]:
-            inside, outside = sides(word, head)
-            return [arcs.of(word, head, group), Choice(other, (outside if inside[other] else inside)[:, None])]
-
-        def sides(word: int, head: int) -> tuple[Bool, Bool]:
-            """The nodes between two, and those beyond them, (n+1,) each."""
-            first, last = min(word, head), max(word, head)
-            return (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
-
-        def all_across(word: int, head: int) -> list[Choice]:
-            inside, outside = (side[:, None] for side in sides(word, head))
-            found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
-            return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
-
-        return find if numbers else None
-
-
-@dataclass(frozen=True)
 class Together:
     """Of the words of a span exactly one has its head outside of it."""
 

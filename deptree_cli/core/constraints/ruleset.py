@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
+from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Projective
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
 from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
 from deptree_cli.core.constraints.words import NOT, Condition, ForLabels, Words, labels_named, pattern_in
 from deptree_cli.core.dtypes import Bool, Integers
@@ -235,10 +236,6 @@ def _mask(name: str, fields: Fields) -> Mask:
     return found
 
 
-def _at_most_one(name: str, fields: Fields) -> AtMostOne:
-    return AtMostOne(name, _required(fields, "label"))
-
-
 def _leaf(name: str, fields: Fields) -> Below:
     return Below(name, Condition(_required(fields, "label")))
 
@@ -257,8 +254,9 @@ def _no_gaps(name: str, fields: Fields) -> NoGaps:
     return NoGaps(name, _required(fields, "label"), _texts(fields, "between"))
 
 
-def _no_crossing(name: str, fields: Fields) -> NoCrossing:
-    return NoCrossing(name, _required(fields, "label"))
+def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
+    """What makes a rule that is a list of labels."""
+    return lambda name, fields: kind(name, _required(fields, "label"))
 
 
 WHICH = ("label", "upos", "feats")
@@ -275,9 +273,11 @@ OF_OTHERS = ("allow", "deny")
 # Each kind of rules with its fields beside a name.
 KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
     "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
-    "at-most-one": (_at_most_one, ("label",)),
+    "at-most-one": (_by_label(AtMostOne), ("label",)),
     "leaf": (_leaf, ("label",)),
     "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
     "no-gaps": (_no_gaps, ("label", "between")),
-    "no-crossing": (_no_crossing, ("label",)),
+    "projective": (_by_label(Projective), ("label",)),
+    "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
+    "no-crossing": (_by_label(NoCrossing), ("label",)),
 }

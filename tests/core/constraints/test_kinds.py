@@ -15,7 +15,7 @@ from deptree_cli.core.spaces import MULTI_ROOT
 from tests.brute_rules import Tree, hangs_together, obeys
 from tests.random_rules import Case, random_case
 
-KINDS = "at-most-one", "leaf", "below", "no-gaps", "no-crossing"
+KINDS = "at-most-one", "leaf", "below", "no-gaps", "projective", "out-of-gaps", "no-crossing"
 
 
 def is_made(choice: Choice, tree: Tree, names: Sequence[str]) -> bool:

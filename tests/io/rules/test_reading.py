@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
+from deptree_cli.core.constraints.crossing import NoCrossing
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
 from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.ruleset import KINDS
 from deptree_cli.core.constraints.words import Condition, labels_named

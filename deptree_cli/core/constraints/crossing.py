@@ -1,0 +1,183 @@
+"""The kinds of rules about crossing arcs: two about gaps, and a stricter one about any crossing.
+
+An arc has a gap where a word between its ends does not descend from its head. Then another arc crosses it, but not every
+crossing makes a gap of every arc: of two that cross, the one has none if its head is above the other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
+
+import numpy as np
+
+from deptree_cli.core.constraints.apart import Apart, least_apart
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
+from deptree_cli.core.constraints.words import LabelledTree, Words, labels_named, numbers_named
+from deptree_cli.core.dtypes import Bool
+
+
+@dataclass(frozen=True)
+class NoCrossing:
+    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
+
+        def conflict(tree: LabelledTree, word: int, other: int) -> Conflict:
+            head = tree.heads[word - 1]
+            return Conflict((word, other), partial(both, word, other, head), partial(all_across, word, head))
+
+        def both(word: int, other: int, head: int) -> list[Choice]:
+            inside, outside = sides(word, head)
+            return [arcs.of(word, head, group), Choice(other, (outside if inside[other] else inside)[:, None])]
+
+        def sides(word: int, head: int) -> tuple[Bool, Bool]:
+            """The nodes between two, and those beyond them, (n+1,) each."""
+            first, last = min(word, head), max(word, head)
+            return (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
+
+        def all_across(word: int, head: int) -> list[Choice]:
+            inside, outside = (side[:, None] for side in sides(word, head))
+            found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
+            return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
+
+        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+
+@dataclass(frozen=True)
+class Projective:
+    """The arc to a word with a label of a list has no gap: all words between it and its head descend from the head.
+
+    So does every word where the head is ROOT.
+    """
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
+
+        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+            head = tree.heads[word - 1]
+            above = (each for each in tree.line(head)[1:] if min(word, head) < each < max(word, head))
+            gap = [*tree.leaving(word), *islice(above, 1)]  # one is in it if any is; what is above may say so shorter
+            found = least_apart(tree, ((each, head) for each in gap))
+            if found is None:
+                return None
+            alike = [each for each, label in enumerate(tree.labels, 1) if label in numbers and each != word]
+            made = partial(choices, found, word)
+            return Conflict((word, *found.words), made, partial(across, found, alike))
+
+        def choices(found: Apart, word: int) -> list[Choice]:
+            return [*found.choices(words.n), *across(found, [word])]
+
+        def across(found: Apart, some: Iterable[int]) -> list[Choice]:
+            """Words with these labels, below those on the other side of a word that does not descend from them."""
+            left, right = (side[:, None] & group for side in _sides(found.word, found.others(words.n)))
+            return [Choice(each, right if each < found.word else left) for each in some if each != found.word]
+
+        return _of_crossed(numbers, conflict)
+
+
+@dataclass(frozen=True)
+class OutOfGaps:
+    """A word with a label of a list is in the gap of no arc, unless its head is there too: it makes no gap.
+
+    That is, where it stands under an arc between two words, but its head beyond them, it descends from the arc's head.
+    """
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+
+        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+            over = {tree.heads[each - 1]: each for each in tree.passing_over(word)}
+            found = least_apart(tree, ((word, head) for head in over))
+            if found is None:
+                return None
+            other = over[found.other]
+            under = _Under(found, other, tree.heads[word - 1], words.n, group)
+            return Conflict(tuple(dict.fromkeys((word, other, *found.words))), under.choices, under.also)
+
+        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+
+@dataclass(frozen=True)
+class _Under:
+    """A word that is in the gap of an arc without its head.
+
+    Attributes:
+        apart: why it does not descend from the arc's head.
+        dependent: the arc's other end.
+        head: the word's own head.
+        n: how many words there are.
+        group: the labels of the word that matter, (L,).
+    """
+
+    apart: Apart
+    dependent: int
+    head: int
+    n: int
+    group: Bool
+
+    def choices(self) -> list[Choice]:
+        """The word's arc, those that keep it from descending from the arc's head, and the arc."""
+        word = self.apart.word
+        ways = (each for each in self.apart.choices(self.n) if each.word != word)
+        return [Choice(word, self._own[:, None] & self.group), *ways, *self._passing([self.dependent])]
+
+    def also(self) -> list[Choice]:
+        """The other arcs that pass over it like this one."""
+        return self._passing(each for each in range(1, self.n + 1) if each != self.dependent)
+
+    @cached_property
+    def _own(self) -> Bool:
+        """The word's heads beyond the arc, on the side of its head, (n+1,): it is in the gap all the same."""
+        first, last = sorted((self.dependent, self.apart.other))
+        own = self.apart.heads(self.n)
+        if self.head < self.apart.word:
+            own[first:] = False
+        else:
+            own[: last + 1] = False
+        return own
+
+    def _passing(self, some: Iterable[int]) -> list[Choice]:
+        """Words below those on the other side of the word from which it does not descend, all within its heads."""
+        word, own, heads = self.apart.word, np.flatnonzero(self._own), self.apart.others(self.n)
+        first, last = (int(own[-1]) + 1, self.n) if self.head < word else (1, int(own[0]) - 1)
+        heads[:first] = heads[last + 1 :] = False
+        left, right = (side[:, None] for side in _sides(word, heads))
+        return [Choice(each, right if each < word else left) for each in some if first <= each <= last and each != word]
+
+
+def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
+    """Those of some nodes to the left of a word, and those to its right, (n+1,) each."""
+    places = np.arange(len(nodes))
+    return nodes & (places < word), nodes & (places > word)
+
+
+def _of_crossed(numbers: frozenset[int], conflict: Callable[[LabelledTree, int, int], Conflict | None]) -> Finder | None:
+    """What asks for the conflict of each word with one of some labels whose arc another word's arc crosses."""
+
+    def find(tree: LabelledTree) -> Iterator[Conflict]:
+        if numbers.isdisjoint(tree.label_set):
+            return
+        for word, label in enumerate(tree.labels, 1):
+            other = tree.crossing(word) if label in numbers else None
+            found = None if other is None else conflict(tree, word, other)
+            if found is not None:
+                yield found
+
+    return find if numbers else None

@@ -1,0 +1,167 @@
+"""Rules about gaps: on every tree of up to five words what dominance says, and what the validator says."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.constraints.checking import broken
+from deptree_cli.core.constraints.conflicts import Choice, TreeRule
+from deptree_cli.core.constraints.crossing import OutOfGaps, Projective
+from deptree_cli.core.constraints.division import Division
+from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
+from deptree_cli.io.conllu.blocks import read_blocks
+from deptree_cli.io.rules.reading import read_rules, words_of
+from tests.brute_rules import Sentence, Tree, obeys
+
+RULES: dict[str, TreeRule] = {
+    "projective": Projective("punct-is-nonproj", ("punct",)),
+    "out-of-gaps": OutOfGaps("punct-causes-nonproj", ("punct",)),
+}
+LABELS = "dep", "punct"
+PUNCT = LABELS.index("punct")
+NAMES = tuple(rule.name for rule in RULES.values())
+
+each_kind = pytest.mark.parametrize("kind", RULES)
+
+
+def words_of_size(n: int) -> Words:
+    return Words(LABELS, [None] * n, [frozenset()] * n)
+
+
+@cache
+def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
+    """Which words of which trees, (T, n), break a rule by dominance if they are punctuation."""
+    known = Sentence([None] * n, [frozenset()] * n)
+    found = []
+    for heads in all_trees(n, space).tolist():
+        marked = [[LABELS[own == word] for own in range(n)] for word in range(n)]
+        found.append([not obeys(Tree(tuple(heads), tuple(labels)), kind, {"label": "punct"}, known) for labels in marked])
+    return np.array(found)
+
+
+@pytest.mark.slow("size")
+@each_kind
+def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
+    """All trees of up to five words, with one root or several, with all labels; each word at most once."""
+    for n in range(1, 6):
+        find = RULES[kind].bound(words_of_size(n))
+        for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
+            for labels in product(range(2), repeat=n):
+                found = [conflict.words[0] for conflict in find(LabelledTree(heads, labels))]
+                assert found == [word for word, (is_bad, label) in enumerate(zip(bad, labels), 1) if is_bad and label]
+
+
+@pytest.mark.slow("size")
+@each_kind
+def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind: str) -> None:
+    """Choices are those of the tree; no tree that obeys makes all; none that makes all but the last makes more."""
+    n, count = 5, 0
+    trees, bad = all_trees(n, MULTI_ROOT), breaking(n, kind)
+    labels = np.array([each for each in product(range(2), repeat=n) if sum(each) >= n - 2])
+    obedient = ~(bad[:, None] & (labels == PUNCT)).any(axis=2)  # (T, labels)
+
+    def made(choice: Choice) -> np.ndarray:
+        """Which labelled trees make a choice, (T, labels)."""
+        own = labels[:, choice.word - 1] if choice.arcs.shape[1] > 1 else np.zeros(len(labels), dtype=int)
+        return choice.arcs[trees[:, choice.word - 1][:, None], own]
+
+    for place, heads in enumerate(trees.tolist()):
+        for conflict in RULES[kind].bound(words_of_size(n))(LabelledTree(heads, [PUNCT] * n)):
+            *first, last = conflict.choices
+            assert len({choice.word for choice in conflict.choices}) == len(conflict.choices)
+            assert set(conflict.words) == {choice.word for choice in conflict.choices}
+            assert all(made(choice)[place, -1] for choice in conflict.choices)
+            left = np.all([obedient, *map(made, first)], axis=0)
+            for choice in (last, *conflict.also()):
+                assert not (left & made(choice)).any(), (heads, conflict.words, choice.word)
+            count += 1
+    assert count > 500
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("space", [SINGLE_ROOT, MULTI_ROOT], ids=lambda space: space.name)
+def test_the_best_trees_of_five_words_are_those_of_enumeration(space: TreeSpace) -> None:
+    """Random scores; the best three arrays of heads under both rules, each with its best labels, all certain."""
+    rng, changed = np.random.default_rng(44), 0
+    for seed in range(150):
+        n = 5 - seed % 3 // 2
+        trees = all_trees(n, space)
+        bad = breaking(n, "projective", space) | breaking(n, "out-of-gaps", space)
+        scores = rng.normal(size=(n + 1, n + 1, 2)) * rng.choice([1.0, 5.0]) + [0.0, rng.choice([0.0, 4.0])]
+        scores[~(np.arange(n + 1) * ~np.eye(n + 1, dtype=bool) > 0)] = -np.inf
+        own = scores[trees, np.arange(1, n + 1)]
+        worth = np.where(bad, own[..., 0], own.max(axis=2)).sum(axis=1)
+        changed += own.max(axis=2).sum(axis=1).max() > worth.max()
+        finders = [rule.bound(words_of_size(n)) for rule in RULES.values()]
+        found = list(islice(Division(scores, space, finders).trees(), 3))
+        best = np.argsort(-worth)[:3]
+        assert [each.heads.tolist() for each in found] == trees[best].tolist(), seed
+        np.testing.assert_allclose([each.score for each in found], worth[best])
+        assert all(each.certified for each in found)
+    assert changed > 50
+
+
+def validated(trees: Sequence[Sequence[int]]) -> Iterator[dict[str, list[int]]]:
+    """Which words of trees break the validator's two tests if they are punctuation, by its own functions."""
+    utils = pytest.importorskip("udtools.utils", reason="udtools is not installed")
+    document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
+    rows = (enumerate(heads, 1) for heads in trees)
+    text = "\n".join("".join(f"{word}\tw" + "\t_" * 4 + f"\t{head}\tpunct\t_\t_\n" for word, head in row) for row in rows)
+    tests = dict(zip(NAMES, (utils.get_gap, utils.get_caused_nonprojectivities), strict=True))
+    parsed = document.Document()
+    parsed.from_conllu_string(text + "\n")
+    for bundle in parsed.bundles:
+        nodes = bundle.get_tree().descendants
+        yield {name: [node.ord for node in nodes if test(node)] for name, test in tests.items()}
+
+
+@pytest.mark.slow("size")
+def test_they_name_the_words_that_the_validator_names() -> None:
+    """All trees of up to five words, with one root or several, and longer ones at random."""
+    rng = np.random.default_rng(7)
+    trees = [heads for n in range(1, 6) for heads in all_trees(n, MULTI_ROOT).tolist()]
+    trees += [random_heads(rng, int(rng.integers(6, 13))) for _ in range(400)]
+    count = 0
+    for heads, expected in zip(trees, validated(trees), strict=True):
+        rules, words = Ruleset("x", tuple(RULES.values())), words_of_size(len(heads))
+        found = broken(rules, words, heads, ["punct"] * len(heads), MULTI_ROOT)
+        assert {name: [each.word for each in found if each.rule == name] for name in NAMES} == expected, heads
+        count += len(found)
+    assert count > 1000
+
+
+def random_heads(rng: np.random.Generator, n: int) -> list[int]:
+    """A tree with one root: each word below one that came before it in a random order."""
+    order, heads = (rng.permutation(n) + 1).tolist(), [0] * n
+    for place, word in enumerate(order):
+        heads[word - 1] = order[rng.integers(place)] if place else 0
+    return heads
+
+
+# A relative clause that is moved behind its verb: its arc crosses that of the full stop, which is below the root.
+MOVED = "We met a man yesterday who sings .".split()
+HEADS, DEPRELS = [2, 0, 4, 2, 2, 7, 4, 2], ["nsubj", "root", "det", "obj", "advmod", "nsubj", "acl:relcl", "punct"]
+TAGS = ["PRON", "VERB", "DET", "NOUN", "ADV", "PRON", "VERB", "PUNCT"]
+
+
+def of_moved() -> Words:
+    return Words(tuple(dict.fromkeys(DEPRELS)), TAGS, [frozenset()] * len(TAGS))
+
+
+def test_a_full_stop_below_a_crossed_root_is_right() -> None:
+    """An arc over the root crosses the arc of every full stop, and is none of its business."""
+    crossing = [3, 0, 2, 3, 2]  # word 4 is below word 3; word 1 too, over the root
+    labels = ["obl", "root", "obj", "det", "punct"]
+    words = Words((), ["NOUN", "VERB", "NOUN", "DET", "PUNCT"], [frozenset()] * 5)
+    assert LabelledTree(crossing, [0] * 5).crossing(1) is not None
+    del labels, words
