@@ -6,6 +6,7 @@ The public API, by name:
 - `batch`: the same for many sentences at once, `TreeDistributions`.
 - `SecondOrder`: the same for projective trees with scores of grandparents and siblings; fewer methods.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
+- `repaired`: the nearest valid tree to heads and labels that are none.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair; `read_pairs`: those of a score file.
 - `Program`, `expectations`: a dynamic program of your own, and the expectations of its features by randomized pruning.
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.bitext.reading import read_pairs
+    from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
     from deptree_cli.io.scores.records import ScoredSentence
 
@@ -66,6 +68,7 @@ __all__ = [
     "expectations",
     "read",
     "read_pairs",
+    "repaired",
 ]
 
 _HOMES = {
@@ -87,6 +90,7 @@ _HOMES = {
     "expectations": "core.pruning.methods",
     "read": "io.scores.reading",
     "read_pairs": "io.bitext.reading",
+    "repaired": "io.rules.repairing",
 }
 
 

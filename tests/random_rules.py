@@ -85,10 +85,10 @@ class Case:
         )
 
 
-def random_case(space: TreeSpace, seed: int) -> Case:
-    """A sentence of one to four words."""
+def random_case(space: TreeSpace, seed: int, size: int | None = None) -> Case:
+    """A sentence of one to four words, or of so many."""
     rng = np.random.default_rng(seed)
-    n = int(rng.choice([1, 2, 3, 4], p=[0.05, 0.15, 0.4, 0.4]))
+    n = size or int(rng.choice([1, 2, 3, 4], p=[0.05, 0.15, 0.4, 0.4]))
     words = _sentence(rng, n)
     distribution, names, weights = _scored(rng, n, space)
     tables = [_rule(rng, names, place) for place in range(int(rng.integers(0, 5)))]

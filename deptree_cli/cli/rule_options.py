@@ -122,11 +122,11 @@ def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | No
 
 
 def _show(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Print our rules as a file and end, where that is asked for."""
+    """Print the rules of Universal Dependencies as a file and end, where that is asked for."""
     if value == SHOW:
-        from deptree_cli.io.rules.reading import NAMES, text_of
+        from deptree_cli.io.rules.reading import UD, text_of
 
-        click.echo("\n".join(map(text_of, NAMES)), nl=False)
+        click.echo(text_of(UD), nl=False)
         context.exit()
     return value
 
@@ -138,12 +138,13 @@ def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]
         reading_option(
             "--rules",
             type=NAME_OR_INPUT,
-            metavar="ud|FILE",
+            metavar="ud|tree|FILE",
             callback=_show,
             is_eager=True,
             default=default,
             often=bool(default),
-            help="Only trees that obey these rules: Universal Dependencies, or a .toml file; show prints ours." + usual,
+            help="Only trees that obey these rules: Universal Dependencies, nothing but a tree, or a .toml file; show"
+            " prints those of ud." + usual,
         ),
         reading_option(
             "--constraints",

@@ -86,6 +86,16 @@ class Mask:
         """Whether it asks for nothing but the dependent's part of speech."""
         return self == Mask(self.name, Condition(self.dependent.label, self.dependent.upos), allow=self.allow)
 
+    @property
+    def is_of_labels(self) -> bool:
+        """Whether it asks for nothing but the label: some labels are forbidden to every word below every head."""
+        return self == Mask(self.name, Condition(self.dependent.label))
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether the head of a word does not matter."""
+        return self == Mask(self.name, self.dependent, allow=self.allow)
+
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
         if not self.dependent.labels(words.labels).any():

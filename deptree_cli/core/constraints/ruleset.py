@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoCrossing, NoGaps
 from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
-from deptree_cli.core.constraints.words import NOT, Condition, ForLabels, Words, labels_named
+from deptree_cli.core.constraints.words import NOT, Condition, ForLabels, Words, labels_named, pattern_in
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
@@ -32,11 +34,13 @@ class Ruleset:
         name: what signatures call them.
         rules: in the order in which they are looked at.
         labels: those that a file of rules names, each once.
+        upos: the only parts of speech that words may have; empty: any. No tree mends others.
     """
 
     name: str
     rules: tuple[Rule, ...]
     labels: tuple[str, ...] = ()
+    upos: tuple[str, ...] = ()
 
     @property
     def masks(self) -> list[Mask]:
@@ -93,6 +97,12 @@ class Ruleset:
         others = tuple(known)
         return [each for each in self.labels if not is_root(each) and not labels_named((each,), others).any()]
 
+    def labels_forbidden(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """Which of some labels no word may have, whatever its head, by the rules that forbid them."""
+        known = tuple(labels)
+        named = {mask.name: mask.dependent.labels(known) for mask in self.masks if mask.is_of_labels}
+        return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
+
     def without(self, names: Sequence[str]) -> Ruleset:
         """The rules but for those of these names."""
         return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
@@ -107,7 +117,7 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
     rules: list[Rule] = []
     labels: dict[str, None] = {}
     for kind, entries in table.items():
-        if kind in ("name", "version"):
+        if kind in OF_ALL:
             continue
         if kind not in KINDS:
             raise DeptreeError(f"there is no kind of rules {kind!r}", did_you_mean(kind, KINDS, one_of(list(KINDS))))
@@ -119,7 +129,7 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
     twice = next((each for each in names if names.count(each) > 1), None)
     if twice is not None:
         raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
-    return Ruleset(name, tuple(rules), tuple(labels))
+    return Ruleset(name, tuple(rules), tuple(labels), _texts(table, "upos"))
 
 
 def _rule(kind: str, entry: Any, place: int) -> Rule:
@@ -137,9 +147,10 @@ def _rule(kind: str, entry: Any, place: int) -> Rule:
 
 
 def _labels_in(entry: Any) -> Iterator[str]:
-    """The labels that a rule, or a part of one that was understood, names."""
+    """The labels that a rule, or a part of one that was understood, names; patterns name none."""
     if isinstance(entry, str):
-        yield entry.removeprefix(NOT)
+        if pattern_in(label := entry.removeprefix(NOT)) is None:
+            yield label
     elif isinstance(entry, (list, dict)):
         for each in entry if isinstance(entry, list) else map(entry.get, ("label", "between", "unless", *OF_OTHERS)):
             yield from _labels_in(each)
@@ -157,7 +168,17 @@ def _texts(fields: Fields, key: str) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
         raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
+    if key not in OF_WORDS:
+        _check_patterns(key, texts)
     return tuple(texts)
+
+
+def _check_patterns(key: str, labels: Sequence[str]) -> None:
+    for each in labels:
+        try:
+            re.compile(pattern_in(each.removeprefix(NOT)) or "")
+        except re.error as error:
+            raise DeptreeError(f"{key!r} has the pattern {each!r}: {error}", "Correct it") from None
 
 
 def _required(fields: Fields, key: str) -> tuple[str, ...]:
@@ -241,6 +262,12 @@ def _no_crossing(name: str, fields: Fields) -> NoCrossing:
 
 
 WHICH = ("label", "upos", "feats")
+
+# What is no list of labels.
+OF_WORDS = ("upos", "feats", "head-upos", "head-feats")
+
+# What a file says of all its rules: what they are called, and which parts of speech there are.
+OF_ALL = ("name", "version", "upos")
 
 # Which dependents a word of a kind may have, and may not.
 OF_OTHERS = ("allow", "deny")

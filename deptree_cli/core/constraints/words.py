@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,12 +11,15 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int, read_only
-from deptree_cli.core.labels import is_root
+from deptree_cli.core.labels import ROOT
 
 Value = TypeVar("Value")
 
 # In a list of labels, in front of one that is meant not to be among them.
 NOT = "!"
+
+# Around an entry of such a list that is a pattern of labels.
+PATTERN = "/"
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,14 @@ class Words:
         upos: of each of n words, the part of speech that it acts as; None where it is not known.
         feats: of each word, its morphological features, ``Key=Value``.
         spans: stretches of words that hang together, first and last word, from 1 on.
+        tags: of each word, what its column UPOS has, None where that is empty; nothing where nobody asks.
     """
 
     labels: tuple[str, ...]
     upos: Sequence[str | None]
     feats: Sequence[frozenset[str]]
     spans: Sequence[tuple[int, int]] = ()
+    tags: Sequence[str | None] = ()
 
     @property
     def n(self) -> int:
@@ -48,18 +54,20 @@ class Words:
 @lru_cache(4096)  # sentences of a file have the same labels
 def labels_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> Bool:
     """Which labels (L,), read-only, a list names: with their subtypes where it says none; all but ``!these`` if it has
-    only such.
+    only such. ``/[a-z]+/`` is a pattern of whole labels.
 
     ``root`` is named by itself only: it stands on arcs from ROOT whatever is asked. A label without a name never is.
     """
+    return read_only(np.array([_is_meant(label, wanted) for label in labels], dtype=np.bool_))
+
+
+@lru_cache(1 << 16)  # sentences of a treebank have other labels each, and the same few
+def _is_meant(label: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a list names a label."""
     denied = [each.removeprefix(NOT) for each in wanted if each.startswith(NOT)]
     given = [each for each in wanted if not each.startswith(NOT)]
-
-    def is_meant(label: str) -> bool:
-        named = any(_is(label, each) for each in given) if given else bool(label) and not is_root(label)
-        return named and not any(_is(label, each) for each in denied)
-
-    return read_only(np.array([is_meant(label) for label in labels]))
+    named = any(_is(label, each) for each in given) if given else label not in ("", ROOT)
+    return named and not any(_is(label, each) for each in denied)
 
 
 @lru_cache(4096)
@@ -81,8 +89,16 @@ class ForLabels(Generic[Value]):
         return self._kept[1]
 
 
+def pattern_in(wanted: str) -> str | None:
+    """The pattern that an entry of a list of labels is; None where it is a label."""
+    inner = wanted[len(PATTERN) : -len(PATTERN)]
+    return inner if inner and wanted.startswith(PATTERN) and wanted.endswith(PATTERN) else None
+
+
 def _is(label: str, wanted: str) -> bool:
-    """Whether a label is the wanted one, or a subtype of one that is wanted without."""
+    """Whether a label is the wanted one, a subtype of one that is wanted without, or matches a pattern."""
+    if (pattern := pattern_in(wanted)) is not None:
+        return label != ROOT and re.fullmatch(pattern, label) is not None
     return label == wanted or (":" not in wanted and label.partition(":")[0] == wanted)
 
 
@@ -165,6 +181,28 @@ class LabelledTree:
             if head:
                 found.setdefault(self.labels[head - 1], []).append(word)
         return found
+
+    @property
+    def cycles(self) -> list[tuple[int, ...]]:
+        """The words of each cycle, in order: a tree has none."""
+        found: list[tuple[int, ...]] = []
+        seen = [0] * (len(self.heads) + 1)  # the word from which a node was first reached; ROOT is above all
+        for word in range(1, len(seen)):
+            node = word
+            while node and not seen[node]:
+                seen[node] = word
+                node = self.heads[node - 1]
+            if node and seen[node] == word:
+                found.append(self._cycle_of(node))
+        return found
+
+    def _cycle_of(self, word: int) -> tuple[int, ...]:
+        """The words of the cycle that a word is on."""
+        cycle, node = [word], self.heads[word - 1]
+        while node != word:
+            cycle.append(node)
+            node = self.heads[node - 1]
+        return tuple(sorted(cycle))
 
     @cached_property
     def label_set(self) -> frozenset[int]:

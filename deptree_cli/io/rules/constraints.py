@@ -73,6 +73,10 @@ class SentenceConstraints:
     words: Words
     given: tuple[WordConstraints, ...] = field(default=())
 
+    def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
+        """The same of trees that may have these labels."""
+        return replace(self, words=replace(self.words, labels=names))
+
     @cached_property
     def forbidden(self) -> Bool:
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""

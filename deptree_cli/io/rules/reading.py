@@ -15,8 +15,8 @@ from deptree_cli.core.labels import Labels
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.io.conllu.blocks import Block
 
-# Ours.
-NAMES = ("ud",)
+# Ours: those of Universal Dependencies, and nothing but a tree.
+NAMES = UD, TREE = "ud", "tree"
 
 # So many labels are named of those that nobody else knows.
 MOST_NAMED = 10
@@ -94,11 +94,11 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
     if block is None:
         return Words(names, [None] * n, [frozenset()] * n)
     feats = [frozenset() if each == "_" else frozenset(each.split("|")) for each in block.column("feats")]
-    upos = [_acts_as(tag, own) for tag, own in zip(block.column("upos"), feats, strict=True)]
-    return Words(names, upos, feats)
+    tags = [None if tag == "_" else tag for tag in block.column("upos")]
+    return Words(names, [_acts_as(tag, own) for tag, own in zip(tags, feats, strict=True)], feats, tags=tags)
 
 
-def _acts_as(tag: str, feats: frozenset[str]) -> str | None:
+def _acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
     """The part of speech that a word acts as, None where there is none."""
     outer = next((each.removeprefix(_EXT_POS) for each in feats if each.startswith(_EXT_POS)), tag)
     return None if outer == "_" else outer

@@ -1,0 +1,139 @@
+"""The nearest tree that obeys, by the division that finds the best one, and with its certificate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.conflicts import Finder
+from deptree_cli.core.constraints.demands import Demand, finders_of
+from deptree_cli.core.constraints.division import BUDGET, Division, Found
+from deptree_cli.core.constraints.relaxing import Demands, GivenUp
+from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.memory import memory_for
+from deptree_cli.core.repair.given import ONE_EACH, Costs, Given
+from deptree_cli.core.repair.objective import Objective, objective
+from deptree_cli.core.spaces import TreeSpace
+
+# How many arrays of a sentence's scores there are at once.
+_ARRAYS = 6
+
+
+class Asked(Protocol):
+    """What the trees of a sentence must obey."""
+
+    @property
+    def words(self) -> Words:
+        """What is known of its words, and the labels that they may have."""
+
+    @property
+    def forbidden(self) -> Bool:
+        """Which arcs with which labels they may not have, (n+1, n+1, L)."""
+
+    @property
+    def finders(self) -> Sequence[Finder]:
+        """What finds the conflicts of rules that only a tree decides."""
+
+    def demands(self) -> list[Demand]:
+        """The same, one thing at a time, each under a name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """A tree that obeys.
+
+    Attributes:
+        heads: (n,).
+        labels: n names.
+        gap: how much less a tree that obeys might cost, or how many nats better it might be where changes are traded
+            for these; 0 is certain.
+        opened: how many maximum trees it took.
+        given_up: what was given up of the rules; None: nothing.
+    """
+
+    heads: Heads
+    labels: tuple[str, ...]
+    gap: float
+    opened: int
+    given_up: GivenUp | None = None
+
+    @property
+    def certified(self) -> bool:
+        """Whether no tree that obeys is nearer."""
+        return self.gap == 0.0
+
+
+def nearest(
+    given: Given,
+    asked: Asked,
+    scores: Float,
+    space: TreeSpace,
+    costs: Costs = ONE_EACH,
+    worth: float = math.inf,
+    *,
+    budget: int = BUDGET,
+    relax: bool = False,
+    sent_id: str = "",
+) -> Repaired:
+    """Return the tree that obeys and changes least of what was given; of several the one with the highest score.
+
+    Args:
+        given: heads and labels.
+        asked: what trees must obey.
+        scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is impossible.
+        space: which trees.
+        costs: what changes cost.
+        worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
+        budget: how many maximum trees it may take.
+        relax: whether the fewest demands are given up if no tree obeys, or none is found.
+        sent_id: for messages.
+
+    Raises:
+        DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
+    """
+    names = asked.words.labels
+    with memory_for(_ARRAYS * scores.nbytes, f"a sentence of {counted(given.n, 'word')}", "Split it"):
+        wanted = objective(scores, given, names, costs, worth)
+        masked = np.where(asked.forbidden, -np.inf, wanted.scores)
+        division = Division(masked, space, asked.finders, budget)
+        found = division.best()
+    if found is not None:
+        return _repaired(found, wanted, names)
+    demands = Demands(_base(wanted, names, space, sent_id), asked.demands)
+    if relax:
+        return _relaxed(demands, wanted, names, budget)
+    if division.is_infeasible:
+        raise demands.error(budget)
+    problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
+    raise DeptreeError(problem, "Raise `budget`, or give up a rule, or pass `relax=True`", sent_id=sent_id)
+
+
+def _base(wanted: Objective, names: tuple[str, ...], space: TreeSpace, sent_id: str) -> ArcFactored:
+    """The same as a distribution, in costs: what is given up of rules is looked for in these."""
+    scores = wanted.scores / (wanted.unit or 1.0)
+    if names == ("",):
+        return ArcFactored(scores[..., 0], space=space, id=sent_id)
+    return ArcFactored(scores, space=space, labels=names, id=sent_id)
+
+
+def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: GivenUp | None = None) -> Repaired:
+    labels = tuple(names[number] for number in found.labels.tolist())
+    return Repaired(found.heads, labels, wanted.gap(found.score, found.gap), found.opened, given_up)
+
+
+def _relaxed(demands: Demands, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
+    """The nearest tree without the fewest demands that no tree obeys."""
+    broken, fewest = demands.broken(budget)
+    kept = [each for each in demands.all if each not in broken]
+    masked = np.where(demands.forbidden(kept), -np.inf, wanted.scores)
+    found = Division(masked, demands.base.space, finders_of(kept), budget).best()
+    if found is None:
+        raise demands.error(budget)
+    return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

@@ -1,0 +1,48 @@
+"""What decides between trees that change as few words: a parser's scores, or the habits of a treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.constrained import scores_with_labels
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.repair.given import Given
+from deptree_cli.core.repair.habits import Habits
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What decides.
+
+    Attributes:
+        habits: decide alone without scores, and of labels where scores know none.
+        known: labels that trees may have beside those that were counted or given.
+    """
+
+    habits: Habits
+    known: Iterable[str] = ()
+
+    def of(
+        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None = None
+    ) -> tuple[tuple[str, ...], Float]:
+        """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
+
+        Args:
+            given: the tree to be repaired.
+            upos: of the words.
+            scored: the sentence's distribution, if there are scores.
+        """
+        if scored is not None and scored.labels is not None:
+            labels = scored.labels.names
+            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
+            scores = scores_with_labels(scored)
+            return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
+        names = self.habits.names(given, self.known)
+        if scored is None:
+            return names, self.habits.scores(upos, names, given)
+        of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0
+        return names, scores_with_labels(scored) + of_labels

@@ -1,0 +1,87 @@
+"""Repair in Python: heads and labels in, the nearest tree that obeys out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any, Unpack
+
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.repair.given import FREE, Costs, Given
+from deptree_cli.core.repair.habits import Habits
+from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.ties import Ties
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.io.rules.constraints import SentenceConstraints
+from deptree_cli.io.rules.reading import read_rules
+
+
+def repaired(
+    heads: Sequence[int | None],
+    labels: Sequence[str | None] | None = None,
+    upos: Sequence[str | None] | None = None,
+    feats: Sequence[Collection[str]] | None = None,
+    *,
+    rules: str = "ud",
+    scores: ArcFactored | None = None,
+    like: Habits | None = None,
+    costs: tuple[int, int] = (1, 1),
+    worth: float = math.inf,
+    space: TreeSpace | str | None = None,
+    budget: int = BUDGET,
+    relax: bool = False,
+    **short: Unpack[Short],
+) -> Repaired:
+    """Return the tree that obeys rules and changes the fewest words; of several, the most probable.
+
+    >>> repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads
+    array([2, 3, 0], dtype=int32)
+
+    Args:
+        heads: of words 1 to n, 0 for ROOT; None for a word that may have any. They need not be a tree.
+        labels: of each word, None (or without the list) where it has none.
+        upos, feats: parts of speech, and features ``Key=Value``, which rules ask for.
+        rules: `ud`, `tree` (one tree and nothing else), or a file of rules.
+        scores: a distribution that says which trees are probable; without it `like` does.
+        like: how words attach in a treebank; without it near heads are the more probable.
+        costs: of a word with another head, and of one with the same head and another label.
+        worth: how many nats of the scores a cost of 1 is worth; infinite: changes come first, whatever scores say.
+        space, single_root, projective: which trees, as of `TreeDistribution`; by default those of the scores.
+        budget: how many maximum trees the search may compute.
+        relax: give up the fewest rules where no tree obeys.
+
+    Raises:
+        DeptreeError: lists are not of one length, or no tree obeys.
+    """
+    given = Given([FREE if head is None else int(head) for head in heads], _named(labels, len(heads)))
+    words = _words(given, upos, feats)
+    trees = tree_space(space, **short) if scores is None or space is not None or short else scores.space
+    if scores is not None and scores.n != given.n:
+        problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
+        raise DeptreeError(problem, "Check that both are of the same sentence")
+    ruleset = read_rules(rules)
+    names, wanted = Ties(like or Habits(), ruleset.labels).of(given, words.upos, scores)
+    asked = SentenceConstraints(ruleset, words).with_labels(names)
+    return nearest(given, asked, wanted, trees, Costs(*costs), worth, budget=budget, relax=relax)
+
+
+def _named(labels: Sequence[str | None] | None, n: int) -> list[str]:
+    """The labels, empty where there is none."""
+    return _of_length("labels", labels, n, "")
+
+
+def _words(given: Given, upos: Sequence[str | None] | None, feats: Sequence[Collection[str]] | None) -> Words:
+    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
+    return Words((), _of_length("upos", upos, given.n, None), of_words)
+
+
+def _of_length(what: str, values: Sequence[Any] | None, n: int, missing: Any) -> list[Any]:
+    """A value for each of n words."""
+    if values is None:
+        return [missing] * n
+    if len(values) != n:
+        raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
+    return [missing if each is None else each for each in values]

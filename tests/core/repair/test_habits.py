@@ -1,0 +1,87 @@
+"""What trees that were counted make probable."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.repair.given import FREE, Costs, Given
+from deptree_cli.core.repair.habits import ADDED, KINDS, STAYS, Habits, distances, meanings
+
+TAGS = ["DET", "NOUN", "VERB"]
+
+
+def counted() -> Habits:
+    """Two trees: the cat sleeps, twice."""
+    found = Habits()
+    for _ in range(2):
+        found.add(TAGS, [2, 3, 0], ["det", "nsubj", "root"])
+    return found
+
+
+def test_an_arc_is_as_probable_as_it_was_counted() -> None:
+    """Of DET: its head was a NOUN next to it on the right, 2 times of 2."""
+    scores = counted().arcs(TAGS)
+    assert scores[2, 1] == pytest.approx(np.log((2 + ADDED) / (2 + KINDS * ADDED)))
+    assert scores[3, 1] == pytest.approx(np.log(ADDED / 2 / (2 + KINDS * ADDED)))
+    assert scores[0, 3] == pytest.approx(np.log((2 + ADDED) / (2 + KINDS * ADDED)))
+
+
+def test_a_label_is_as_probable_as_it_was_counted_and_more_if_it_was_given() -> None:
+    names = ("det", "nsubj", "obj", "root")
+    free = Given([FREE] * 3, [""] * 3)
+    scores = counted().label_scores(TAGS, names, free)
+    assert np.exp(scores[2, 1]).sum() == pytest.approx(1)
+    assert scores[3, 2].argmax() == 1
+    given = counted().label_scores(TAGS, names, Given([FREE] * 3, ["", "dobj", ""]))
+    np.testing.assert_allclose(given[:, 2, 2] - scores[:, 2, 2], STAYS - 1)
+    np.testing.assert_array_equal(given[:, 1], scores[:, 1])
+
+
+def test_near_heads_are_likelier_where_nothing_was_counted() -> None:
+    scores = Habits().arcs(["NOUN"] * 5)
+    assert scores[2, 1] > scores[3, 1] > scores[5, 1]
+
+
+def test_counts_add_up_and_travel() -> None:
+    """Counts of parts are those of the whole, in any order, also after pickling; an unknown tag has no habits."""
+    whole, part = counted(), Habits()
+    part.add(TAGS, [2, 3, 0], ["det", "nsubj", "root"])
+    sum_of_parts = Habits()
+    for each in (part, pickle.loads(pickle.dumps(part))):
+        sum_of_parts += each
+    np.testing.assert_array_equal(sum_of_parts.arcs([*TAGS, "X", None]), whole.arcs([*TAGS, "X", None]))
+    assert sum_of_parts.labels == ("det", "nsubj", "root")
+    assert whole
+    assert not Habits()
+
+
+def test_labels_are_those_counted_given_and_known() -> None:
+    given = Given([0], ["dobj"])
+    assert counted().names(given, ["obj"]) == ("det", "dobj", "nsubj", "obj", "root")
+    assert Habits().names(Given([0], [""]), ["obj"]) == ("",)
+
+
+def test_old_labels_mean_new_ones() -> None:
+    assert meanings("dobj") == ["dobj", "obj"]
+    assert meanings("Obl:Tmod") == ["Obl:Tmod", "obl:tmod", "obl"]
+    assert meanings("") == []
+
+
+def test_classes_of_distance() -> None:
+    """1, 2-3, 4-7, 8-15 and beyond, on each side; and ROOT."""
+    heads = np.array([0, 2, 3, 5, 9, 17, 40])
+    assert distances(heads, np.ones_like(heads)).tolist() == [10, 0, 1, 2, 3, 4, 4]
+    assert distances(np.array([8, 7, 5]), np.array([9, 9, 9])).tolist() == [5, 6, 7]
+
+
+def test_what_changes_cost() -> None:
+    """A word with another head, with another label only, and one whose head is free, or no node."""
+    given = Given([2, FREE, 9], ["a", "b", ""])
+    costs = given.costs(Costs(3, 1), ("a", "b"))
+    assert costs[:, 1].tolist() == [[3, 3], [3, 3], [0, 1], [3, 3]]
+    assert costs[:, 2].tolist() == [[1, 0]] * 4
+    assert costs[:, 3].tolist() == [[3, 3]] * 4
+    assert given.changed([2, 1, 1], ["b", "b", "c"]) == ([3], [1])
