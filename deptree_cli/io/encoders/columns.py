@@ -18,11 +18,14 @@ class FileColumns:
 
     Args:
         path: the file, None for standard output.
+
+    Attributes:
+        names: its columns, in small letters.
     """
 
     def __init__(self, path: str | None) -> None:
         self._path, self._suffix = path or "", suffix_of(path)
-        self._columns = COLUMNS
+        self.names = COLUMNS
 
     def first(self, sentence: bytes) -> bytes:
         """The first sentence, in front of it the line that names columns, if the file is to have one.
@@ -31,9 +34,9 @@ class FileColumns:
             DeptreeError: the file's name promises the columns of CoNLL-U, and they are others.
         """
         header = header_of(sentence)
-        self._columns = named_by(header, self._path)
-        if self._columns != COLUMNS and self._suffix == _TEN:
-            problem = f"{_TEN} is the suffix of CoNLL-U, but the columns are {shown(self._columns)}"
+        self.names = named_by(header, self._path)
+        if self.names != COLUMNS and self._suffix == _TEN:
+            problem = f"{_TEN} is the suffix of CoNLL-U, but the columns are {shown(self.names)}"
             raise DeptreeError(problem, f"Name a file {_NAMED}", place=self._path)
         if not header and self._suffix == _NAMED:
             text = sentence.removeprefix(BOM)
@@ -48,7 +51,7 @@ class FileColumns:
             DeptreeError: it has other columns than the first.
         """
         header = header_of(sentence)
-        if named_by(header, self._path) != self._columns:
-            problem = f"sentences with columns {shown(self._columns)} and {shown(named_by(header, ''))} in one file"
+        if named_by(header, self._path) != self.names:
+            problem = f"sentences with columns {shown(self.names)} and {shown(named_by(header, ''))} in one file"
             raise DeptreeError(problem, "Give files of the same columns together", place=self._path)
         return sentence[len(header) :]
