@@ -115,6 +115,19 @@ def test_the_space_decides_what_is_broken(done, put) -> None:
     assert "# repaired = 1 head, 0 labels" in done("repair", "y.conllu", "--projective").out.decode()
 
 
+def test_tags_that_are_no_parts_of_speech(done, put) -> None:
+    """No tree mends them; of a file that has other tags throughout, rules do not use them."""
+    ran = done("repair", put("x.conllu", LIKE.replace("NOUN", "Noun", 1)))
+    assert ran.out.decode() == LIKE.replace("NOUN", "Noun", 1)
+    assert "deptree: 1 word with a UPOS that is no part of speech, which no tree mends" in ran.said
+    other = (DATA / "treebank.conllu").read_text().replace("\tNOUN\t", "\tNN\t").replace("\tVERB\t", "\tVB\t")
+    other = other.replace("\tDET\t", "\tDT\t").replace("\tADP\t", "\tIN\t").replace("\tPUNCT\t", "\t.\t")
+    ran = done("repair", put("x.conllu", other))
+    assert ran.out.decode() == other
+    assert sum("UPOS has other tags than UD" in line for line in ran.said) == 1
+    assert ran.said[-1] == "deptree: nothing to repair in 194 sentences"
+
+
 def test_where_nothing_obeys(deptree, put) -> None:
     """An error that names the constraints; or one of them is given up, and that is no success."""
     put("x.conllu", LIKE + CYCLE)
