@@ -149,6 +149,27 @@ def test_where_nothing_obeys(deptree, put) -> None:
     assert (again.code, again.out) == (1, ran.out)
 
 
+def test_what_is_given_up_where_nothing_changes(deptree, put) -> None:
+    """A comment alone, and none of earlier ones goes: the tree is what it was."""
+    put("x.conllu", FINE.replace("# sent_id = fine\n", "# sent_id = fine\n# entropy = 1\n"))
+    args = "--constraints", put("c.tsv", "fine\t1\tHeadIn\t0\nfine\t2\tHeadIn\t0\n"), "--relax", "-q"
+    ran = deptree("repair", "x.conllu", *args)
+    relaxed = "# relaxed = HeadIn of word 1\n# relaxed_fewest = yes\n"
+    assert (ran.code, ran.out.decode()) == (1, FINE.replace("fine\n", f"fine\n# entropy = 1\n{relaxed}"))
+    assert deptree("repair", put("again.conllu", ran.out), *args).out == ran.out
+
+
+def test_what_is_no_number_and_what_is_missing(done, put) -> None:
+    """A head of letters is a head that somebody gave; a label that is missing beside others is filled."""
+    put("like.conllu", LIKE)
+    ran = done("repair", put("x.conllu", FINE.replace("2\tnsubj\t2:nsubj", "two\tnsubj\t_")), "--like", "like.conllu")
+    assert "\n# repaired = 1 head, 0 labels\n" in ran.out.decode()
+    assert "\t2\tnsubj\t_\tOldHead=two\n" in ran.out.decode()
+    ran = done("repair", put("x.conllu", FINE.replace("nsubj\t2:nsubj", "_\t_")), "--like", "like.conllu")
+    assert "\n# repaired = 0 heads, 0 labels, 1 filled\n" in ran.out.decode()
+    assert "\t2\tnsubj\t_\t_\n" in ran.out.decode()
+
+
 def test_malformed_sentences_end_the_run_or_are_left_out(deptree, put) -> None:
     put("x.conllu", LIKE + "1\tonly\n\n" + CYCLE)
     ran = deptree("repair", "x.conllu", "-o", "out.conllu")
@@ -187,6 +208,9 @@ def test_what_a_change_must_be_worth(done, put) -> None:
     """From infinity on nothing is changed that obeys; for nothing, the most probable tree is taken, as by decode."""
     gold, scores = DATA / "gold.conllu", (*SCORES, *LABELS)
     assert done("repair", gold, *scores, "-q").out == gold.read_bytes()
+    treebank = DATA / "treebank.conllu"  # from whose habits some of its own trees depart
+    assert done("repair", treebank, "-q").out == treebank.read_bytes()
+    assert "OldHead=" in done("repair", treebank, "--worth", 0, "-q").out.decode()
     free = done("repair", gold, *scores, "--worth", 0, "-q").out.decode()
     args = (scores[1], *scores[2:], "--conllu", gold, "--rules", "ud", "-q")
     best = done("decode", *args).out.decode()
