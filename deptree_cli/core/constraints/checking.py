@@ -52,8 +52,8 @@ def broken(
 
     First what makes them no tree of the space, then the rules in their order, each by the order of words. Stretches of
     `words.spans` that do not hang together are named too, by the rule `spans`. A rule that names labels says nothing of
-    words without one, and a rule that names parts of speech nothing of words of which none is known. What the missing
-    head of a word would decide is left out, and functions of trees are asked about trees only.
+    words without one, and a rule that names parts of speech nothing of words of which none is known. What missing heads
+    would decide, or those of a cycle, of which one must go, is left out; functions of trees are asked about trees only.
 
     >>> from deptree_cli.core.constraints.words import Words
     >>> from deptree_cli.io.rules.reading import read_rules
@@ -82,8 +82,9 @@ def broken(
     tree = LabelledTree(given, numbers)
     found += _no_tree(tree, space, loose)
     asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
+    changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
     found += _by_arcs(rules, known, tree, loose)
-    return found + [each for rule in asked for each in _by_trees(rule, known, tree, loose)]
+    return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
@@ -133,23 +134,27 @@ def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) 
                 yield Violation(mask.name, word, (word,))
 
 
-def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
-    """The conflicts of a rule that only a tree decides."""
+def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
+    """The conflicts of a rule that only a tree decides.
+
+    changing: sets of words, in each of which some word must get another head.
+    """
     find = rule.bound(words)
     for conflict in find(tree) if find else ():
-        if not loose or _is_decided(conflict, words, tree, loose):
+        by_heads = _decided_by_heads(conflict, words, tree) if changing else frozenset()
+        if not any(each <= by_heads for each in changing):
             yield Violation(rule.name, conflict.words[0], conflict.words)
 
 
-def _is_decided(conflict: Conflict, words: Words, tree: LabelledTree, loose: Set[int]) -> bool:
-    """Whether a conflict stays whatever the heads of some words are, and the labels of those that have none."""
+def _decided_by_heads(conflict: Conflict, words: Words, tree: LabelledTree) -> Set[int]:
+    """The words with whose heads a conflict may go: not those that take part by their labels alone."""
+    found = set()
     for word, arcs in conflict.choices:
-        if word in loose:
-            label = tree.labels[word - 1]
-            any_label = arcs.shape[1] == 1 or not words.labels[label]
-            if not arcs[:, slice(None) if any_label else label].all():
-                return False
-    return True
+        label = tree.labels[word - 1]
+        own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
+        if not arcs[:, own].all():
+            found.add(word)
+    return found
 
 
 def _check_sizes(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:

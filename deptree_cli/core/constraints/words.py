@@ -206,7 +206,7 @@ class LabelledTree:
                 found.setdefault(self.labels[head - 1], []).append(word)
         return found
 
-    @property
+    @cached_property
     def cycles(self) -> list[tuple[int, ...]]:
         """The words of each cycle, in order: a tree has none."""
         found: list[tuple[int, ...]] = []

@@ -1,0 +1,99 @@
+"""``deptree check`` of heads that are no tree, and of columns that hold something else."""
+
+from __future__ import annotations
+
+from tests.commands.conftest import DATA
+
+# Every way in which heads are no tree, beside a rule of another kind.
+BROKEN = """\
+# sent_id = roots
+1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_
+2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tlaps\t_\tNOUN\t_\t_\t2\tdobj\t_\t_
+
+# sent_id = cycle
+1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tsleep\t_\tVERB\t_\t_\t1\tObj\t_\t_
+3\there\t_\tADV\t_\t_\t2\tadvmod\t_\t_
+4\tway\t_\tnoun\t_\t_\t2\tdet\t_\t_
+
+# sent_id = heads
+1\tDogs\t_\tNOUN\t_\t_\t9\tnsubj\t_\tHeadIn=2
+2\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tall\t_\tDET\t_\t_\t3\tdet\t_\t_
+4\tday\t_\tNOUN\t_\t_\t_\tobl\t_\tHeadIn=2
+5\tlong\t_\tADJ\t_\t_\tx\tadvmod\t_\tNotHead=2
+
+"""
+
+# A determiner that is a noun.
+TAGGED = """\
+# sent_id = tagged
+1\tway\tway\tNOUN\t_\t_\t2\tdet\t_\t_
+2\tout\tout\tADV\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_what_is_no_tree(deptree, put) -> None:
+    """It is named as the validator names it, and every other rule that can still be decided goes on."""
+    put("broken.conllu", BROKEN)
+    ran = deptree("check", "broken.conllu", "--constraints", "misc")
+    assert ran.code == 1
+    assert [(row["sent_id"], row["rule"], row["words"]) for row in ran.rows] == [
+        ("roots", "multiple-roots", [1, 2]),
+        ("roots", "unknown-udeprel", [3]),
+        ("cycle", "non-tree", [1, 2]),
+        ("cycle", "invalid-deprel", [2]),
+        ("cycle", "rel-upos-det", [4]),
+        ("cycle", "unknown-upos", [4]),
+        ("heads", "invalid-head", [4, 5]),
+        ("heads", "unknown-head", [1]),
+        ("heads", "head-self-loop", [3]),
+        ("heads", "HeadIn", [1]),
+    ]
+    assert [row["head"] for row in ran.rows if row["sent_id"] == "heads"] == [None, 9, 3, 9]
+    assert ran.said[-1] == "deptree: rules are broken in 3 of 3 sentences, at 10 places"
+    assert deptree("check", "broken.conllu", "--constraints", "misc", "-j", 2).out == ran.out
+
+
+def test_nothing_but_a_tree(deptree, put) -> None:
+    """By `tree` no label and no tag is wrong; how many roots there may be, and whether arcs may cross, is asked for."""
+    put("broken.conllu", BROKEN)
+    names = ["multiple-roots", "non-tree", "invalid-head", "unknown-head", "head-self-loop"]
+    assert [row["rule"] for row in deptree("check", "broken.conllu", "--rules", "tree").rows] == names
+    ran = deptree("check", "broken.conllu", "--rules", "tree", "--multi-root", "--header")
+    assert ran.rows[0] == {"signature": "deptree|check|root:multi|rules:tree|v:0.1.0"}
+    assert [row["rule"] for row in ran.rows[1:]] == names[1:]
+    row = "{}\ta\t_\tX\t_\t_\t{}\tdep\t_\t_\n"
+    put("crossing.conllu", "".join(row.format(*each) for each in enumerate([4, 3, 0, 3], 1)))
+    assert deptree("check", "crossing.conllu", "--rules", "tree").rows == []
+    rows = deptree("check", "crossing.conllu", "--rules", "tree", "--projective").rows
+    assert [(row["rule"], row["words"]) for row in rows] == [("projective", [1, 3]), ("projective", [3, 1])]
+
+
+def test_no_heads_at_all(deptree) -> None:
+    """Sentences that nobody has annotated yet: a row each, and the others are looked at."""
+    ran = deptree("check", DATA / "raw.conllu", DATA / "gold.conllu")
+    assert ran.code == 1
+    assert {row["rule"] for row in ran.rows} == {"invalid-head"}
+    assert len(ran.rows) == 12
+    assert ran.rows[0]["words"] == list(range(1, 1 + len(ran.rows[0]["words"])))
+
+
+def test_tags_that_are_none(deptree, put) -> None:
+    """A file with another tag set is told in a line; rules that ask for tags are not applied, and all words count."""
+    two = "# sent_id = a\n1\tDogs\t_\tnns\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tvb\t_\t_\t0\troot\t_\t_\n"
+    put("other.conllu", (two + "3\tall\t_\tdt\t_\t_\t1\tdet\t_\t_\n4\t,\t_\tNOUN\t_\t_\t2\tdobj\t_\t_\n\n") * 7)
+    ran = deptree("check", "other.conllu", put("tagged.conllu", TAGGED))
+    assert ran.code == 1
+    assert [row["rule"] for row in ran.rows] == [*["unknown-udeprel"] * 7, "rel-upos-det"]
+    (line,) = [line for line in ran.said if "UPOS has other tags" in line]
+    assert line == (
+        "deptree: other.conllu: UPOS has other tags than UD (nns 7, vb 7, dt 7): they are counted, but neither listed"
+        " nor used"
+    )
+    assert ["unknown-upos", "21", "7"] in [line.split() for line in ran.said]
+    assert deptree("check", "other.conllu", "-q").err == ""
+    few = deptree("check", put("few.conllu", two + "\n"))
+    assert [row["rule"] for row in few.rows] == ["unknown-upos"] * 2
