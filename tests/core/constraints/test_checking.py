@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -24,7 +24,9 @@ WORDS = Words((), ["NOUN", "VERB", None, "PUNCT"], [frozenset({"Case=Nom"}), *[f
 TREES = {"invalid-head", "unknown-head", "head-self-loop", "multiple-roots", "non-tree"}
 
 
-def places(table: dict[str, object], heads: Sequence[int] = HEADS, labels: Sequence[str] = LABELS) -> list[Violation]:
+def places(
+    table: Mapping[str, object], heads: Sequence[int] = HEADS, labels: Sequence[str] = LABELS
+) -> list[Violation]:
     return broken(ruleset_of("mine", table), WORDS, heads, labels)
 
 
