@@ -167,10 +167,8 @@ class Block:
         """The words' labels, ``_`` where there is none."""
         if "deprel" not in self.columns:
             return [UNKNOWN] * self.n
-        return [
-            decoded(self.raw[start:end], self.place)
-            for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
-        ]
+        spans = self._words[:, [DEPREL_START, DEPREL_END]].tolist()
+        return [decoded(self.raw[start:end], self.place) for start, end in spans]
 
     @property
     def labels(self) -> list[str | None]:
@@ -238,13 +236,14 @@ class Block:
     def with_column(self, name: str, values: Sequence[str]) -> Block:
         """The block with other values, n of them, in a column of the words, which is not the first.
 
-        Raises:
-            DeptreeError: there is no such column.
+        Raises DeptreeError if there is no such column, and they are not all ``_``.
         """
         if name not in self.columns:
+            if {*values} <= {UNKNOWN}:
+                return self
             raise no_column(name, self.columns, "what is known of words", self.place)
-        lines = with_values(self._rows, self.columns.index(name), values)
-        return self._with(self._rows_start, lines, self._rows_end)
+        rows = with_values(self._rows, self.columns.index(name), values)
+        return self._with(self._rows_start, rows, self._rows_end)
 
     def fresh(self) -> Block:
         """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
