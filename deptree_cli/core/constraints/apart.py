@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -58,20 +59,23 @@ def least_apart(tree: LabelledTree, pairs: Iterable[tuple[int, int]]) -> Apart |
 
     None where the first is the second, or descends from it, in each.
     """
-    found = (_apart(tree, word, other) for word, other in pairs)
-    return min((each for each in found if each), key=lambda each: len(each.words), default=None)
-
-
-def _apart(tree: LabelledTree, word: int, other: int) -> Apart | None:
-    """Why a word does not descend from another; None where it does, or is the other."""
-    line, beside = tree.line(word), tree.line(other)
-    if other in line:
+    found = [(_reasons(tree, *pair), pair) for pair in pairs if pair[1] not in tree.line(pair[0])]
+    if not found:
         return None
+    (_, top), (word, other) = min(found, key=lambda each: each[0][0])
+    line, beside = tree.line(word), tree.line(other)
+    upper = islice(beside, beside[top] if top else 0)
+    return Apart(word, other, tuple(islice(line, line[top])), tuple(upper), top)
+
+
+def _reasons(tree: LabelledTree, word: int, other: int) -> tuple[int, int]:
+    """How many arcs keep a word from descending from another, and the node where their ways meet.
+
+    Where the arcs up to ROOT are no more, they are enough, whatever the way of the other.
+    """
+    line, beside = tree.line(word), tree.line(other)
     top = next(node for node in line if node in beside)
-    lower, upper = line[: line.index(top)], beside[: beside.index(top)]
-    if len(line) - 1 <= len(lower) + len(upper):  # up to ROOT, and never mind the other
-        lower, upper, top = line[:-1], [], 0
-    return Apart(word, other, tuple(lower), tuple(upper), top)
+    return min((line[0], 0), (line[top] + beside[top], top))
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:

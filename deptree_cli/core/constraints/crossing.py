@@ -68,7 +68,7 @@ class Projective:
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
             head = tree.heads[word - 1]
-            above = (each for each in tree.line(head)[1:] if min(word, head) < each < max(word, head))
+            above = (each for each in tree.line(head) if min(word, head) < each < max(word, head))
             gap = [*tree.leaving(word), *islice(above, 1)]  # one is in it if any is; what is above may say so shorter
             found = least_apart(tree, ((each, head) for each in gap))
             if found is None:

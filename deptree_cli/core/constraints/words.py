@@ -244,6 +244,15 @@ class LabelledTree:
 
         O(length of the arc), but O(n) where only arcs from beyond cross.
         """
+        if word not in self._crossings:
+            self._crossings[word] = self._crossing(word)
+        return self._crossings[word]
+
+    @cached_property
+    def _crossings(self) -> dict[int, int | None]:
+        return {}
+
+    def _crossing(self, word: int) -> int | None:
         first, last = sorted((word, self.heads[word - 1]))
         if last - first < 2:
             return None
@@ -258,12 +267,19 @@ class LabelledTree:
         into[first : last + 1] = False
         return int(into.argmax())
 
-    def line(self, node: int) -> list[int]:
-        """A node, its head, and so on up to ROOT, which is the last; of a cycle each word once."""
-        found = dict.fromkeys([node])
-        while node and (node := self.heads[node - 1]) not in found:
-            found[node] = None
-        return [*found] if 0 in found else [*found, 0]
+    def line(self, node: int) -> Mapping[int, int]:
+        """A node, its head, and so on up to ROOT, each with the number of arcs below it; of a cycle each word once."""
+        if node not in self._lines:
+            found, above = {node: 0}, node
+            while above and (above := self.heads[above - 1]) not in found:
+                found[above] = len(found)
+            found.setdefault(0, len(found))
+            self._lines[node] = found
+        return self._lines[node]
+
+    @cached_property
+    def _lines(self) -> dict[int, Mapping[int, int]]:
+        return {}
 
     def leaving(self, word: int) -> list[int]:
         """The words between a word and its head whose heads stand neither there nor at its ends; none below ROOT."""
