@@ -29,18 +29,21 @@ class Counts:
         rules: how often each is broken.
         no_upos, no_deprel: how many of its words have none.
         labels: those that some word has.
+        other_upos: how many have one that is no part of speech, if there are no places for these.
     """
 
     rules: Counter[str]
     no_upos: int
     no_deprel: int
     labels: frozenset[str]
+    other_upos: int = 0
 
     @classmethod
-    def of(cls, tree: GivenTree, broken: Sequence[Violation]) -> Counts:
+    def of(cls, tree: GivenTree, broken: Sequence[Violation], other_upos: int = 0) -> Counts:
         """That of a sentence that breaks rules at some places."""
         rules = Counter(each.rule for each in broken)
-        return cls(rules, list(tree.words.tags).count(None), tree.labels.count(""), frozenset(tree.labels))
+        missing = list(tree.words.tags).count(None), tree.labels.count("")
+        return cls(rules, *missing, frozenset(tree.labels), other_upos)
 
 
 class BrokenRules(Fold[Counts]):
@@ -54,7 +57,7 @@ class BrokenRules(Fold[Counts]):
     def __init__(self, rules: Ruleset, title: str = "rule") -> None:
         self._rules, self._title, self._labels = rules, title, set[str]()
         self._places, self._sentences = Counter[str](), Counter[str]()
-        self._checked = self._breaking = self._no_upos = self._no_deprel = 0
+        self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
 
     def add(self, counts: Counts) -> None:
         self._places += counts.rules
@@ -63,6 +66,7 @@ class BrokenRules(Fold[Counts]):
         self._breaking += bool(counts.rules)
         self._no_upos += counts.no_upos
         self._no_deprel += counts.no_deprel
+        self._other_upos += counts.other_upos
         self._labels |= counts.labels
 
     def rows(self) -> list[Row]:
@@ -76,13 +80,15 @@ class BrokenRules(Fold[Counts]):
             rows = [[row[name] for name in ("rule", "places", "sentences")] for row in self.rows()]
             yield Table("", (self._title, "places", "sentences"), rows)
 
-    def notices(self) -> Iterator[str]:
-        """What keeps rules from being applied."""
+    def notices(self, labels: bool = True) -> Iterator[str]:
+        """What keeps rules from being applied; `labels`: also that words have none."""
         from deptree_cli.io.rules.reading import unknown_labels  # when the work is done
 
-        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel, "DEPREL")):
+        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel * labels, "DEPREL")):
             if words:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
+        if self._other_upos:
+            yield f"{counted(self._other_upos, 'word')} with a UPOS that is no part of speech, which no tree mends"
         if unknown := unknown_labels(self._rules, self._labels, "that no word has"):
             yield unknown
 

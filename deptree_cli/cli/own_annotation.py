@@ -10,15 +10,20 @@ from deptree_cli.io.conllu.splicing import Spliced
 
 
 class OwnAnnotation(Fold[Spliced]):
-    """Counts the labels that were copied beside predicted heads, and the sentences and empty nodes that lost by it."""
+    """Counts the labels that were copied beside predicted heads, and the sentences and empty nodes that lost by it.
+
+    What was left out because a file of CoNLL-U Plus has no column for it is named.
+    """
 
     def __init__(self) -> None:
         self._labels = self._sentences = self._empty_nodes = 0
+        self._left_out: dict[str, None] = {}
 
     def add(self, counts: Spliced) -> None:
         self._labels += counts.own_labels
         self._sentences += counts.is_reduced
         self._empty_nodes += counts.empty_nodes
+        self._left_out.update(dict.fromkeys(counts.left_out))
 
     def lines(self) -> Iterator[str]:
         if self._labels:
@@ -27,3 +32,5 @@ class OwnAnnotation(Fold[Spliced]):
         if self._sentences:
             nodes = f" and {counted_thousands(self._empty_nodes, 'empty node')}" if self._empty_nodes else ""
             yield f"DEPS{nodes} of {counted_thousands(self._sentences, 'sentence')} removed: they describe another tree"
+        if self._left_out:
+            yield f"not written, because # global.columns names no column for it: {', '.join(self._left_out)}"

@@ -86,15 +86,14 @@ _OPTIONS = [
         default="1:1",
         metavar="HEAD:LABEL",
         callback=_costs,
-        help="What a word costs that gets another head, and one that only gets another label.  [default: 1:1]",
+        help="Costs of another head, and of another label below the same head.  [default: 1:1]",
     ),
     option(
         "--worth",
         type=FloatRange(0),
         default=inf,
         metavar="NATS",
-        help="Change whatever gains more than NATS for each unit of its cost; 0 looks for the most probable tree."
-        "  [default: only what must be]",
+        help="Change also what gains more than NATS for each unit of cost; 0: the most probable tree.  [default: inf]",
     ),
     option(
         "--budget",
@@ -114,9 +113,9 @@ _OPTIONS = [
         "--like",
         type=INPUT,
         often=True,
-        help="A treebank (CoNLL-U) from which to learn how words attach.  [default: the other sentences of TREES]",
+        help="A treebank from which to learn how words attach.  [default: TREES]",
     ),
-    *beside_options("A parser's scores: of equally near trees the most probable one is taken."),
+    *beside_options("Arc scores: which of equally near trees is taken."),
     LABEL_SCORES,
 ]
 

@@ -191,12 +191,13 @@ class Repairs(Fold[Done]):
         return self.before.tables()
 
     def lines(self) -> Iterator[str]:
-        yield from self.before.notices()
+        yield from self.before.notices(labels=False)  # they are filled
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"
         if self._unsure:
-            yield f"{counted_thousands(self._unsure, 'sentence')} not certified: fewer changes may do (raise --budget)"
+            unsure = counted_thousands(self._unsure, "sentence")
+            yield f"{unsure} not certified: a nearer tree may obey (raise --budget)"
         sentences = counted_thousands(self._sentences, "sentence")
         repaired = f"{self._repaired:,} of {sentences} repaired: {self._sums}"
         yield repaired if self._repaired else f"nothing to repair in {sentences}"

@@ -10,6 +10,7 @@ from math import inf
 from deptree_cli.cli.broken_rules import Counts
 from deptree_cli.cli.given_trees import Asked, GivenTree
 from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
+from deptree_cli.core.constraints.checking import wrong_tags
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Costs, Given
@@ -42,7 +43,9 @@ class GivenSentence:
     @property
     def counts(self) -> Counts:
         """What it counts for before it is repaired."""
-        return Counts.of(self.tree, self.tree.broken)
+        asked = self.tree.asked
+        other_tags = 0 if self.written.has_other_tags else len(wrong_tags(asked.rules, asked.words))
+        return Counts.of(self.tree, self.tree.broken, other_tags)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import no_sentences
+from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES

@@ -34,7 +34,7 @@ from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import no_sentences
+from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.output import suffix_of

@@ -23,7 +23,7 @@ from deptree_cli.cli.writing import Writing
     "--changes",
     type=OUTPUT,
     often=True,
-    help="Write a row for each changed word, with the rules that it had broken (.tsv or .jsonl).",
+    help="Write a row for each changed word (.tsv or .jsonl).",
 )
 @writing_option("--header", is_flag=True, help="Write the run signature as first comment, or first line.")
 @run_options
@@ -32,10 +32,11 @@ def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, head
 
     TREES is CoNLL-U or JSON Lines with heads, of any kind: cycles, several roots, heads that are no words; a missing
     one (_, null) is free. Sentences that need nothing are copied byte for byte. MISC of a changed word says what it was
-    (OldHead, OldDeprel), comments how much was changed, and if it is certain that less would not do.
+    (OldHead, OldDeprel), comments how much was changed, and if it is certain that less would not do. Mistakes that
+    break no rule: doubt.
 
-    Ties go to the trees that the sentences without mistakes make likely, or --like, or --scores. To find mistakes that
-    break no rule, use doubt.
+    Of trees as near the most probable one is taken: as words attach in the sentences that need nothing, or in --like,
+    or by --scores.
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """

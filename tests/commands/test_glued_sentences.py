@@ -13,7 +13,7 @@ import pytest
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.conllu.chunks import BOM
+from deptree_cli.io.conllu.columns import BOM
 from tests.every_command import COMMANDS, command
 
 SENTENCE = """\

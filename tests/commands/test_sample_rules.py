@@ -210,10 +210,9 @@ def test_options_of_marginals_that_do_not_go_together(deptree, options, problem)
 KEEPING = {"decode", "sample", "marginals", "report"}
 
 # Commands that read scores, and rules beside them.
+LED_BY_SCORES = {("scores", "argument"), ("rules", "option")}
 READING_RULES = [
-    name
-    for name in COMMANDS
-    if {("scores", "argument"), ("rules", "option")} <= {(each.name, each.param_type_name) for each in command(name).params}
+    name for name in COMMANDS if {(each.name, each.param_type_name) for each in command(name).params} >= LED_BY_SCORES
 ]
 
 # What a command needs beside scores and rules.

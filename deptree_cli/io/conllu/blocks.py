@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import BinaryIO
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.io.conllu.chunks import Chunk, split_chunks
+from deptree_cli.io.conllu.columns import BOM, UNKNOWN, named_by, no_column, places_of, written_of
 from deptree_cli.io.conllu.malformed import decoded, malformed
-from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, may_hold, with_entries
+from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
+from deptree_cli.io.conllu.rows import cells_of, lines_of, with_values
 from deptree_cli.kernels.text.columns import (
     DEPREL_END,
     DEPREL_START,
@@ -29,11 +31,8 @@ from deptree_cli.kernels.text.columns import (
     Template,
 )
 
-COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-
 # What `Block.heads` has for a HEAD that is no number, if any heads are read.
 NO_WORD = -1
-
 _HEADS = {NO_HEAD: None, NO_NUMBER: NO_WORD}
 
 # What stands where no label is known.
@@ -64,11 +63,6 @@ def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False)
             yield error
 
 
-def no_sentences() -> DeptreeError:
-    """Build the error of scores without sentences where CoNLL-U is to be written."""
-    return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
-
-
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:
     """A sentence of which nothing is known but its words."""
     rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
@@ -81,6 +75,7 @@ class Block:
     """One sentence.
 
     Attributes:
+        columns: those of its rows, in order and in small letters: the ten of CoNLL-U, or what CoNLL-U Plus names.
         chunk: its bytes, and the number of their first line.
         file: what messages call the file.
         any_heads: whether HEAD may be anything, for those who look at heads themselves: the number of no word, the
@@ -92,12 +87,13 @@ class Block:
         template: the bytes, and the places in them where `splicing.py` writes trees.
 
     Raises:
-        DeptreeError: not ten columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is no word, no words.
+        DeptreeError: other columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is no word, no words.
     """
 
     chunk: Chunk
     file: str
     any_heads: bool = False
+    columns: tuple[str, ...] = field(init=False)
     sent_id: str = field(init=False)
     n: int = field(init=False)
     empty_nodes: int = field(init=False)
@@ -105,19 +101,22 @@ class Block:
     template: Template = field(init=False)
 
     def __post_init__(self) -> None:
-        data = self.chunk.data
-        rows = np.empty((data.count(b"\n") + 1, WORD_FACTS), dtype=np.int64)
+        data, header = self.chunk.data, self.chunk.header
+        start = (len(BOM) if data.startswith(BOM) else 0) + len(header)
+        self.columns = named_by(header, self.file)
+        rows = np.empty((data.count(b"\n") + 2, max(WORD_FACTS, len(self.columns) + 1)), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = _scan()(array, len(BOM) if data.startswith(BOM) else 0, rows, self.any_heads)
+        wrong, *found = _scan()(array, start, rows, places_of(self.columns), self.any_heads)
         if wrong != FINE:
-            raise self._problem(wrong, *found)
+            raise self._problem(wrong, start, *found)
         self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
             raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
-        self._words = rows[: self.n]
+        self._words = rows[1 : self.n + 1]
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
-        self.template = Template(array, self._start, self._rows_start, self._rows_end, self._words, empty_nodes)
+        places = self._start, self._rows_start, self._rows_end
+        self.template = Template(array, *places, self._words, empty_nodes, written_of(self.columns))
         match = _SENT_ID.search(self._comments)
         self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
         self.sent_id = decoded(match[1], self.place) if match else ""
@@ -126,14 +125,15 @@ class Block:
         """Between processes the bytes travel; looking at them again is quicker than carrying what was seen."""
         return Block, (self.chunk, self.file, self.any_heads)
 
-    def _problem(self, wrong: int, line: int, start: int, end: int, n: int, columns: int) -> DeptreeError:
+    def _problem(self, wrong: int, scanned: int, line: int, start: int, end: int, n: int, width: int) -> DeptreeError:
         if b"\0" in self.raw:
             return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
-        return malformed(wrong, self.raw[start:end], f"{self.file}:{self.chunk.line + line}", n, columns)
+        line += self.chunk.line + self.raw.count(b"\n", 0, scanned)
+        return malformed(wrong, self.raw[start:end], f"{self.file}:{line}", n, width, self.columns)
 
     @property
     def raw(self) -> bytes:
-        """The block as read, with the empty lines around it."""
+        """The block as read, with the empty lines around it; in CoNLL-U Plus with the file's first line in front."""
         return self.chunk.data
 
     @cached_property
@@ -165,10 +165,10 @@ class Block:
     @property
     def deprels(self) -> list[str]:
         """The words' labels, ``_`` where there is none."""
-        return [
-            decoded(self.raw[start:end], self.place)
-            for start, end in self._words[:, [DEPREL_START, DEPREL_END]].tolist()
-        ]
+        if "deprel" not in self.columns:
+            return [UNKNOWN] * self.n
+        spans = self._words[:, [DEPREL_START, DEPREL_END]].tolist()
+        return [decoded(self.raw[start:end], self.place) for start, end in spans]
 
     @property
     def labels(self) -> list[str | None]:
@@ -177,13 +177,19 @@ class Block:
         return [None if name in ("_", "") or (name == UNLABELLED and not head) else name for head, name in words]
 
     def column(self, name: str) -> list[str]:
-        """A column of the words, by its name in `COLUMNS`."""
+        """A column of the words, by its name, such as ``upos``; ``_`` for each if the file does not have it."""
         return [value for number, value in self.rows(name) if number.isdigit()]
 
     def rows(self, name: str) -> Iterator[tuple[str, str]]:
         """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""
-        for number, *others in (line.split(b"\t") for line in self._rows if b"-" not in line.partition(b"\t")[0]):
-            yield number.decode(), decoded(others[COLUMNS.index(name) - 1].rstrip(b"\r\n"), self.place)
+        for number, value in self.cells("id", name):
+            if b"-" not in number:
+                yield number.decode(), decoded(value, self.place)
+
+    def cells(self, *names: str) -> Iterator[tuple[bytes, ...]]:
+        """What all rows have in some columns, those of multiword tokens and empty nodes too."""
+        places = [self.columns.index(name) if name in self.columns else None for name in names]
+        return cells_of(self.raw[self._rows_start : self._rows_end], places)
 
     def comment(self, key: str) -> str | None:
         """The value of the first comment ``# key = value``, None where there is none."""
@@ -197,7 +203,7 @@ class Block:
 
     @property
     def _rows(self) -> list[bytes]:
-        return _lines(self.raw[self._rows_start : self._rows_end])
+        return lines_of(self.raw[self._rows_start : self._rows_end])
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
         """The block as it is, plus comments, and `noting` some words; notes of earlier commands go."""
@@ -222,42 +228,48 @@ class Block:
         if not word_to_misc:
             return self
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
-        lines = with_entries(self._rows, additions.get, instead)
+        if "misc" not in self.columns:
+            raise no_column("misc", self.columns, ", ".join(keys_in(additions.values())), self.place)
+        lines = with_entries(self._rows, additions.get, instead, self.columns)
         return self._with(self._rows_start, lines, self._rows_end)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:
-        """The block with other values, n of them, in a column of the words, which is neither the first nor the last."""
-        index, texts = COLUMNS.index(name), iter(values)
-        lines = [
-            b"\t".join([*row[:index], next(texts).encode(), *row[index + 1 :]] if row[0].isdigit() else row)
-            for row in (line.split(b"\t") for line in self._rows)
-        ]
-        return self._with(self._rows_start, lines, self._rows_end)
+        """The block with other values, n of them, in a column of the words, which is not the first.
+
+        Raises DeptreeError if there is no such column, and they are not all ``_``.
+        """
+        if name not in self.columns:
+            if {*values} <= {UNKNOWN}:
+                return self
+            raise no_column(name, self.columns, "what is known of words", self.place)
+        rows = with_values(self._rows, self.columns.index(name), values)
+        return self._with(self._rows_start, rows, self._rows_end)
 
     def fresh(self) -> Block:
         """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
         block = self
         if may_hold(self._comments):
             block = self._leaving(lambda comment: not is_note(key_of(comment)))
-        if any(key + b"=" in self.raw for key in MISC):
-            lines = with_entries(block._rows, lambda word: b"" if word.isdigit() else None, MISC)
-            block = block._with(block._rows_start, lines, block._rows_end)
+        if "misc" in self.columns and any(key + b"=" in self.raw for key in MISC):
+            rows = with_entries(block._rows, lambda id_: b"" if id_.isdigit() else None, MISC, self.columns)
+            block = block._with(block._rows_start, rows, block._rows_end)
         return block
 
     def _leaving(self, stays: Callable[[bytes], bool]) -> Block:
         """The block with those of its comments that stay, and without signatures of ours."""
-        comments = _lines(self._comments)
+        comments = lines_of(self._comments)
         kept = [each for each in comments if stays(each) and not is_signature(each)]
         return self if len(kept) == len(comments) else self._with(self._start, kept, self._rows_start)
 
     @property
     def generators(self) -> bytes:
         """The comments that say what made the file."""
-        return b"".join(comment for comment in _lines(self._comments) if key_of(comment) == GENERATOR)
+        return b"".join(comment for comment in lines_of(self._comments) if key_of(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
-        return replace(self, chunk=Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line))
+        chunk = Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line, self.chunk.header)
+        return Block(chunk, self.file, self.any_heads)
 
     @property
     def start(self) -> int:
@@ -277,12 +289,6 @@ class Block:
     def newline(self) -> str:
         """How the block's lines end."""
         return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self._start)].endswith(b"\r") else "\n"
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """Lines with their newlines; a lone carriage return ends none."""
-    lines = [line + b"\n" for line in data.split(b"\n")]
-    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
 
 
 @cache

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.columns import BOM, has_header, header_of
 from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
-
-BOM = b"\xef\xbb\xbf"
 
 _READ = 1 << 18
 
@@ -20,20 +19,56 @@ LONGEST_SENTENCE = 1 << 26
 
 
 class Chunk(NamedTuple):
-    """The bytes of one sentence with the empty lines around it, and the number of its first line in the file."""
+    """The bytes of one sentence with the empty lines around it.
+
+    Attributes:
+        data: the bytes. In CoNLL-U Plus those of every sentence begin with the file's first line, behind a byte order
+            mark: so each says which columns it has, wherever it goes; what writes them leaves the first one alone.
+        line: the number of their first line in the file; of such a first line that of the line before.
+        header: the first line of CoNLL-U Plus, ``# global.columns = ...``.
+    """
 
     data: bytes
     line: int
+    header: bytes = b""
 
 
 def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
-    """Cut a file into sentences, as they come in. Together the chunks are the file, unless it is nothing but space.
+    """Cut a file into sentences, as they come in.
 
-    Every byte is looked at once, in however small pieces it comes.
+    Together the chunks of CoNLL-U are the file, unless it is nothing but space.
 
     Raises:
-        DeptreeError: a sentence is longer than any that is meant.
+        DeptreeError: a sentence is longer than any that is meant, or the line that names columns is not the first.
     """
+    header = front = b""
+    for chunk in _cut(stream, place):
+        if own := header_of(chunk.data):
+            header = own
+            if not chunk.data.partition(own)[2].strip():  # empty lines behind it: it belongs to the sentence there
+                front += chunk.data
+                continue
+        elif chunk.line == 1:
+            _check(chunk, place)
+        if front:
+            chunk = Chunk(front + chunk.data, chunk.line - front.count(b"\n"))
+        elif header and not own:
+            chunk = Chunk(header + chunk.data.removeprefix(BOM), chunk.line - 1)
+        front = b""
+        yield chunk._replace(header=header) if header else chunk
+
+
+def _check(chunk: Chunk, place: str) -> None:
+    """A line that names columns must be the first: else we would have read others."""
+    for number, line in enumerate(chunk.data.split(b"\n"), 1):
+        if line.startswith(b"#") and has_header(line):
+            raise DeptreeError("# global.columns is not the first line", "Put it there", place=f"{place}:{number}")
+        if line.strip() and not line.startswith(b"#"):
+            return
+
+
+def _cut(stream: BinaryIO, place: str) -> Iterator[Chunk]:
+    """Every byte is looked at once, in however small pieces it comes."""
     buffer = bytearray(stream.read(len(BOM)))
     scanned = len(BOM) if buffer == BOM else 0
     state = np.zeros(4, dtype=np.int64)

@@ -29,7 +29,7 @@ def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequenc
         for word, doubt in enumerate(doubts.tolist(), 1)
     }
     data = block.with_notes(marks, comments, instead=frozenset({KEY.encode()}))
-    return data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()
+    return block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()
 
 
 def kinds_of_words(block: Block) -> Counter[tuple[str, str, str]]:

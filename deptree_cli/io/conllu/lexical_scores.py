@@ -12,13 +12,15 @@ import numpy as np
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.columns import COLUMNS
 
 METRICS = ("MLAS", "BLEX")
 
 # Several roots are counted as they are, as in the other scores.
 _HOW = {"multiple_roots_okay": True}
 
-_DEPS = 8
+# Those of CoNLL-U; nothing is read of an unknown one, which is `_`.
+_COLUMNS = [name if name != "deps" else "" for name in COLUMNS]
 
 
 @cache
@@ -51,9 +53,6 @@ def _loaded(block: Block) -> Any:
     """A sentence as udtools reads it: words and multiword tokens, without enhanced dependencies."""
     from udtools.udeval import load_conllu
 
-    template = block.template
-    lines = block.raw[template.rows_start : template.rows_end].decode("utf-8", "surrogateescape").split("\n")
-    rows = [line.rstrip("\r").split("\t") for line in lines if line.strip()]
-    kept = ([*row[:_DEPS], "_", *row[_DEPS + 1 :]] for row in rows if "." not in row[0])
-    text = "".join("\t".join(row) + "\n" for row in kept)
+    rows = (b"\t".join(row) for row in block.cells(*_COLUMNS) if b"." not in row[0])
+    text = b"\n".join(rows).decode("utf-8", "surrogateescape") + "\n"
     return load_conllu(StringIO(text + "\n"), block.place, _HOW)

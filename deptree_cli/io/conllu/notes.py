@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import lru_cache
+
+from deptree_cli.io.conllu.columns import COLUMNS
 
 # Comments `# key = ...`; and where the file says what made it.
 COMMENTS = frozenset(
@@ -46,17 +48,24 @@ def may_hold(comments: bytes, keys: Set[bytes] = COMMENTS) -> bool:
 
 
 def with_entries(
-    rows: Iterable[bytes], addition_to: Callable[[bytes], bytes | None], keys: Set[bytes] = frozenset()
+    rows: Iterable[bytes],
+    addition_to: Callable[[bytes], bytes | None],
+    keys: Set[bytes] = frozenset(),
+    columns: Sequence[str] = COLUMNS,
 ) -> list[bytes]:
     """Rows with entries `A=1|B=2` behind those of their MISC, where older ones of their keys, and of `keys`, go.
 
     Args:
         addition_to: of a word's ID, the entries to add; None for a row that stays as it is.
+        columns: of the rows.
     """
-    written = []
+    written, behind = [], len(columns) - 1 - columns.index("misc")
     for row in rows:
-        start = row.rfind(b"\t") + 1
-        end = start + len(row[start:].rstrip(b"\r\n"))
+        end = len(row)
+        for _ in range(behind):
+            end = row.rfind(b"\t", 0, end)
+        start = row.rfind(b"\t", 0, end) + 1
+        end = start + len(row[start:end].rstrip(b"\r\n"))
         addition = addition_to(row[: row.find(b"\t")])
         if addition and row[start:end] == b"_":  # nothing there that could go
             written.append(row[:start] + addition + row[end:])
@@ -73,3 +82,8 @@ def with_entries(
 @lru_cache(16)
 def _keys_in(entries: bytes) -> frozenset[bytes]:
     return frozenset(entry.partition(b"=")[0] for entry in entries.split(b"|"))
+
+
+def keys_in(entries: Iterable[bytes]) -> list[str]:
+    """The keys of entries `A=1|B=2` of words, in the order in which they come first."""
+    return list(dict.fromkeys(key.decode() for each in entries if each for key in sorted(_keys_in(each))))

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
-from deptree_cli.io.conllu.notes import GENERATOR
+from deptree_cli.io.conllu.columns import no_column
+from deptree_cli.io.conllu.notes import GENERATOR, keys_in
+from deptree_cli.kernels.text.columns import BASIC
 
 # What becomes of DEPS beside another tree, numbered as in kernels/text/columns.py.
 DEPS = ("drop", "basic", "keep")
@@ -66,12 +68,14 @@ class Spliced(NamedTuple):
         own_labels: how many labels are those that the sentence had, beside heads of these trees.
         is_reduced: whether DEPS or empty nodes are missing beside one of the trees, because it is another one.
         empty_nodes: how many of the sentence's are missing.
+        left_out: what has no column in the file: ``HeadProb (MISC)``, ``labels (DEPREL)``.
     """
 
     data: bytes
     own_labels: int = 0
     is_reduced: bool = False
     empty_nodes: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 def with_trees(
@@ -100,6 +104,8 @@ def with_trees(
             `basic`: without empty nodes, and DEPS say the tree again; `keep` both as they are.
         entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree;
             may be packed, with that of other sentences.
+
+    Raises DeptreeError if the file has no column HEAD.
     """
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
@@ -111,8 +117,7 @@ def with_trees(
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
     found = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
-    data, start = found.data, block.start
-    return found._replace(data=data[:start] + made_by + data[start:]) if made_by else found
+    return found._replace(data=found.data[: block.start] + made_by + found.data[block.start :]) if made_by else found
 
 
 def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
@@ -121,6 +126,19 @@ def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[st
     notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * size
     notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
     return notes
+
+
+def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed) -> tuple[str, ...]:
+    """What has no column in the file; entries of MISC by their keys, which all words have."""
+    lacking = []
+    if deprels and "deprel" not in block.columns:
+        lacking.append("labels (DEPREL)")
+    if deps == BASIC and "deps" not in block.columns:
+        lacking.append("arcs (DEPS)")
+    if len(entries.cuts) > 1 and "misc" not in block.columns:
+        first, end = entries.cuts[:2].tolist()
+        lacking += [f"{key} (MISC)" for key in keys_in([entries.pool[first:end].tobytes()])]
+    return tuple(lacking)
 
 
 def _spliced(
@@ -132,6 +150,8 @@ def _spliced(
     deps: int,
 ) -> Spliced:
     """The block once for each tree; ids_and_notes: the id and the notes of each tree, in turn."""
+    if "head" not in block.columns:
+        raise no_column("head", block.columns, "trees", block.place)
     id_span = block.id_span or (block.start, block.start)
     labels, names = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
     gap = _GAPS[block.newline, block.ends_with_newline]
@@ -142,7 +162,8 @@ def _spliced(
     written, own_labels, reduced = _splice()(
         tuple(block.template), id_span, *pieces, heads, labels, names.packed, deps, gap, out
     )
-    return Spliced(out[:written].tobytes(), own_labels, reduced > 0, block.empty_nodes if reduced else 0)
+    left_out = _left_out(block, deprels, deps, entries) if block.chunk.header else ()
+    return Spliced(out[:written].tobytes(), own_labels, reduced > 0, block.empty_nodes if reduced else 0, left_out)
 
 
 class Names(NamedTuple):

@@ -33,8 +33,7 @@ def surface_tokens(block: Block) -> list[Token]:
     """
     tokens: list[Token] = []
     words = covered = 0
-    for line in block.raw[block.template.rows_start : block.template.rows_end].split(b"\n"):
-        number, form, *_ = *line.split(b"\t", 2), b""
+    for number, form in block.cells("id", "form"):
         if number.isdigit():
             words += 1
             first = last = words
@@ -52,10 +51,8 @@ def rows_as_written(block: Block) -> list[tuple[str, str]]:
     Raises:
         DeptreeError: a form is not UTF-8.
     """
-    rows = (
-        line.split(b"\t", 2) for line in block.raw[block.template.rows_start : block.template.rows_end].split(b"\n")
-    )
-    return [(row[0].decode(), _text(row[1], block)) for row in rows if len(row) > 1 and b"." not in row[0]]
+    rows = block.cells("id", "form")
+    return [(number.decode(), _text(form, block)) for number, form in rows if b"." not in number]
 
 
 def _range(number: bytes) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
+from deptree_cli.io.conllu.columns import BOM, no_column
 from deptree_cli.io.conllu.notes import MISC, is_note, is_signature
 
 if TYPE_CHECKING:
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
 
 
 def tokens_of(block: Block) -> TokenList:
-    """The tokens of a block."""
+    """The tokens of a block, with the columns that it has, by their names in small letters."""
     import conllu
+    from conllu.models import Metadata
 
-    return conllu.parse(block.raw.decode("utf-8-sig"))[0]
+    text = block.raw.removeprefix(BOM).removeprefix(block.chunk.header)
+    tokens = conllu.parse(text.decode(), fields=block.columns)[0]
+    if block.chunk.header:  # in front of each sentence: what is written of any of them says which columns it has
+        names = {"global.columns": block.chunk.header.partition(b"=")[2].strip().decode()}
+        tokens.metadata = Metadata({**names, **tokens.metadata})
+    return tokens
 
 
 def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | None = None) -> TokenList:
@@ -29,7 +36,7 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
     Notes of commands are dropped and, unless heads and labels are what they were, DEPS and empty nodes.
 
     Raises:
-        DeptreeError: there are not as many heads as words.
+        DeptreeError: there are not as many heads as words, or no column for them.
     """
     from conllu.models import Metadata, TokenList
 
@@ -38,18 +45,22 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
     if len(words) != len(heads):
         problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
         raise DeptreeError(problem, "Give one head per word")
-    before = [(token["head"], token["deprel"]) for token in words]
+    if "head" not in words[0]:
+        raise no_column("head", tuple(words[0]), "trees", "")
+    before = [(token["head"], token.get("deprel")) for token in words]
     for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
-        stays = token["head"] == head and token["deprel"] not in (None, "_", "root")
-        own = "root" if head == 0 else token["deprel"] if stays else UNLABELLED
-        token["deprel"] = (deprels[word] if deprels else None) or own
+        label = token.get("deprel")
+        stays = token["head"] == head and label not in (None, "_", "root")
+        own = "root" if head == 0 else label if stays else UNLABELLED
         token["head"] = head
-        if token["misc"]:
+        if "deprel" in token:
+            token["deprel"] = (deprels[word] if deprels else None) or own
+        if token.get("misc"):
             token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
-    if before != [(token["head"], token["deprel"]) for token in words]:
+    if before != [(token["head"], token.get("deprel")) for token in words]:
         kept = [token for token in kept if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
         for token in words:
-            token["deps"] = None
+            token.update({"deps": None} if "deps" in token else {})
     metadata = {
         key: value
         for key, value in tokens.metadata.items()

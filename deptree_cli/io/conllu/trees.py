@@ -16,7 +16,8 @@ from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
 from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.io.conllu.blocks import Block, no_sentences
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
 from deptree_cli.io.json_lines import dump

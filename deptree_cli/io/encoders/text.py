@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, printable
-from deptree_cli.io.conllu.chunks import BOM, separator
+from deptree_cli.io.conllu.chunks import separator
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
+from deptree_cli.io.encoders.columns import CONLLU_SUFFIXES, FileColumns
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pieces import Pieces, pieces_of
 
-# What may stand before the first sentence: a byte order mark, empty lines.
-_BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?([ \t]*\r?\n)*")
+# What may stand before the first sentence: a byte order mark, empty lines; the columns of CoNLL-U Plus.
+_BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?(#[ \t]*global\.columns[^\n]*\n)?([ \t]*\r?\n)*")
 
 
 def _to_conllu(result: Any, style: Any) -> Any:
@@ -27,17 +29,18 @@ def _to_conllu(result: Any, style: Any) -> Any:
 def _conllu(path: str | None, page: Page) -> Iterator[Write]:
     """CoNLL-U with the signature as the first comment, unless it is not wanted.
 
-    An empty line stands between sentences and a byte order mark at most at the start, whatever files they are from.
+    An empty line stands between sentences; a byte order mark, and the columns of CoNLL-U Plus, at most at the start,
+    whatever files they are from.
     """
     with Output(path) as out:
         signature = "" if page.header is False else page.signature
         before: bytes | None = None
+        columns = FileColumns(path)
 
         def write(written: bytes | Spliced) -> None:
             nonlocal signature, before
             chunk = written.data if isinstance(written, Spliced) else written
-            if before is not None:
-                chunk = before + chunk.removeprefix(BOM)
+            chunk = columns.first(chunk) if before is None else before + columns.another(chunk.removeprefix(BOM))
             out.write(_with_generator(chunk, signature) if signature else chunk)
             signature, before = "", separator(chunk)
 
@@ -134,7 +137,7 @@ def _to_text(result: Any, _: Any) -> Any:
     return f"{result['line']}\n".encode()
 
 
-CONLLU = Encoder("conllu", (".conllu",), _to_conllu, _conllu)
+CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
 PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n")

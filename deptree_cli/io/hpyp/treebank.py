@@ -10,7 +10,7 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.hpyp.annotated import UNKNOWN, Annotated
-from deptree_cli.io.conllu.blocks import COLUMNS, Block, read_blocks_or_errors
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.kernels.text.columns import HEAD
 
@@ -77,11 +77,9 @@ def _filled(column: tuple[str, ...]) -> tuple[str, ...]:
 
 def _columns(block: Block, *names: str) -> list[tuple[str, ...]]:
     """Columns of the words, their lines split once: `Block.column` splits them for each."""
-    lines = block.raw[block.template.rows_start : block.template.rows_end].split(b"\n")
-    rows = [row for line in lines if (row := line.split(b"\t"))[0].isdigit()]
-    indices = [COLUMNS.index(name) for name in names]
+    rows = [cells for number, *cells in block.cells("id", *names) if number.isdigit()]
     try:
-        return [tuple([row[index].decode() for row in rows]) for index in indices]
+        return [tuple([cell.decode() for cell in column]) for column in zip(*rows, strict=True)]
     except UnicodeDecodeError:
         problem = "a form, a tag or a label is not UTF-8"
         raise DeptreeError(problem, "Convert the file to UTF-8", place=block.place) from None

@@ -20,7 +20,9 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.io.conllu.chunks import separator
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
+from deptree_cli.io.encoders.columns import FileColumns
 from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
@@ -106,14 +108,22 @@ def _as_data(value: object) -> str:
     return text
 
 
-def _as_file(texts: list[str]) -> list[str]:
-    """The CoNLL-U of sentences of any files, each such that the next can follow it."""
+def _as_file(texts: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The CoNLL-U of sentences of any files, each such that the next can follow it, and their columns.
+
+    Raises:
+        DeptreeError: they do not have the same ones.
+    """
+    columns = FileColumns(None)
     ended = [text + separator(text.encode()).decode() for text in texts[:-1]] + texts[-1:]
-    return ended[:1] + [text.removeprefix("\ufeff") for text in ended[1:]]
+    first = [columns.first(text.encode()) for text in ended[:1]]
+    others = [columns.another(text.encode().removeprefix(BOM)) for text in ended[1:]]
+    return [each.decode() for each in first + others], columns.names
 
 
 def _data(report: Report) -> dict[str, object]:
     sentences = report.sentences
+    conllu, columns = _as_file([each.text for each in sentences])
     arrays = {
         "lengths": _packed([len(each.tree) for each in sentences], "<u2"),
         "computes": _packed([each.computes for each in sentences], "u1"),
@@ -139,7 +149,8 @@ def _data(report: Report) -> dict[str, object]:
         "labels": list(report.labels),
         "hasRules": report.has_rules,
         "ids": [each.sent_id for each in sentences],
-        "conllu": _as_file([each.text for each in sentences]),
+        "conllu": conllu,
+        "columns": columns,
         "broken": [[list(place) for place in each.broken] for each in sentences] if report.has_rules else [],
         "stale": {"comments": _names(COMMENTS), "prefix": COMMENT_PREFIX.decode(), "misc": _names(MISC)},
         "arrays": arrays,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.io.conllu.blocks import Block, no_sentences
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.scores.raw import SecondOrderParts
 
 

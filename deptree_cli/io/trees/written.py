@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.io.conllu.chunks import Chunk, split_chunks
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import object_of, sent_id_of
 from deptree_cli.io.trees.base import TreeFormat

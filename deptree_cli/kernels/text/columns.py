@@ -10,11 +10,18 @@ TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE = (ord(sign
 # whether the line before it was, and whether the sentence has begun.
 LINE_START, EMPTY, AFTER_EMPTY, BEGUN = range(4)
 
-# What `scan` finds of a word, a row of int64: where its columns begin and end, its head (`NO_HEAD` for an underscore,
-# `NO_NUMBER` for anything else that is no number, if any heads are asked for), whether DEPREL is kept together with
-# HEAD (one that says nothing is not), its line, and where MISC ends, before the newline.
-HEAD_START, DEPREL_START, DEPREL_END, DEPS_END, HEAD, KEEPS, LINE, MISC_END = range(8)
-WORD_FACTS = 8
+# What `scan` is told of a file's columns, in this order: how many there are, and the places of those that it looks for,
+# from 0, `NO_COLUMN` for one that the file does not have. ID is the first of all files.
+WIDTH, FORM_PLACE, HEAD_PLACE, DEPREL_PLACE, DEPS_PLACE, MISC_PLACE = range(6)
+NO_COLUMN = -1
+
+# What `scan` finds of a word, a row of int64: its head (`NO_HEAD` for an underscore, `NO_NUMBER` for anything else that
+# is no number, if any heads are asked for), whether DEPREL is kept together with HEAD (one that says nothing is not),
+# its line; and where its columns begin and end, the last one before the newline. Of a column that the file does not
+# have both are -1.
+HEAD, KEEPS, LINE = range(3)
+HEAD_START, HEAD_END, DEPREL_START, DEPREL_END, DEPS_START, DEPS_END, MISC_START, MISC_END = range(3, 11)
+WORD_FACTS = 11
 NO_HEAD = -1
 NO_NUMBER = -2
 
@@ -34,6 +41,7 @@ class Template(NamedTuple):
 
     data: uint8. comments, rows_start, rows_end: where the comments, the other lines and the empty lines behind them
     begin. words: int64 (n, `WORD_FACTS`). empty_nodes: int64 (m, at least 2), where their lines begin and end.
+    written: int64, `HEAD_START`, ... of those columns that there are, in the order of the file.
     """
 
     data: object
@@ -42,3 +50,4 @@ class Template(NamedTuple):
     rows_end: int
     words: object
     empty_nodes: object
+    written: object

@@ -8,7 +8,6 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.text import columns as c
 
 _LONGEST_HEAD = 9
-_TABS = 9
 
 
 @kernel
@@ -116,18 +115,19 @@ def says_something(data, start, end):
 
 
 @kernel
-def scan(data, start, rows, any_heads):
-    """Find the words of the sentence in data (uint8), from start on, that is, behind a byte order mark.
+def scan(data, start, rows, places, any_heads):
+    """Find the words of the sentence in data (uint8), from start on, that is, behind what is no part of it.
 
-    rows: int64 (lines, `WORD_FACTS`); words are written from the top, empty nodes (where their lines begin and end)
-    from the bottom. any_heads: whether HEAD may be anything.
+    rows: int64 (lines + 1, `WORD_FACTS` and at least one more than there are columns); the first is workspace, words
+    are written from the second on, empty nodes (where their lines begin and end) from the bottom. places: int64, which
+    columns there are: `WIDTH`, ... any_heads: whether HEAD may be anything.
 
     Returns:
         Six integers. If nothing is wrong: FINE; where the comments, the other lines and the empty lines behind them
         begin; the number of words and of empty nodes. If something is: what it is (`BAD_COLUMNS`, ...), the line
         (from 0), where the wrong text begins and ends, the number of words before it, and the number of columns.
     """
-    size = data.shape[0]
+    size, width, cuts = data.shape[0], places[c.WIDTH], rows[0]
     line, at = 0, start
     end = line_end(data, at)
     while at < size and is_empty(data, at, end):
@@ -140,70 +140,72 @@ def scan(data, start, rows, any_heads):
     first = at
     n = empty_nodes = 0
     while at < size and not is_empty(data, at, end):
-        wrong, from_, to, columns = scan_row(
-            data, at, end, n + 1, any_heads, rows[n], rows[rows.shape[0] - 1 - empty_nodes]
-        )
-        if wrong == c.EMPTY_NODE:
+        found = cut(data, at, end, width, cuts)
+        if found != width:
+            return c.BAD_COLUMNS, line, at, end, n, found
+        kind, from_, to = scan_row(data, cuts, n + 1, places, any_heads, rows[n + 1])
+        if kind == c.EMPTY_NODE:
             empty_nodes += 1
-        elif wrong == c.WORD:
-            rows[n, c.LINE] = line
+            rows[rows.shape[0] - empty_nodes, 0], rows[rows.shape[0] - empty_nodes, 1] = at, end
+        elif kind == c.WORD:
             n += 1
-        elif wrong != c.FINE:
-            return wrong, line, from_, to, n, columns
+            rows[n, c.LINE] = line
+        elif kind != c.FINE:
+            return kind, line, from_, to, n, width
         line, at = line + 1, end
         end = line_end(data, at)
-    for word in range(n):
-        if rows[word, c.HEAD] > n and not any_heads:
-            return c.BAD_HEAD, rows[word, c.LINE], rows[word, c.HEAD_START], rows[word, c.DEPREL_START] - 1, n, 10
+    for word in rows[1 : n + 1]:
+        if word[c.HEAD] > n and not any_heads:
+            return c.BAD_HEAD, word[c.LINE], word[c.HEAD_START], word[c.HEAD_END], n, width
     return c.FINE, comments, first, at, n, empty_nodes
 
 
 @kernel
-def scan_row(data, start, end, due, any_heads, word, empty_node):
-    """Find the columns of one line, the bytes start..end-1; fill the row `word` or `empty_node`.
+def cut(data, start, end, width, cuts):
+    """Find the columns of one line, the bytes start..end-1; return how many it has.
 
-    due: the id that the next word must have. any_heads: see `scan`.
-
-    Returns:
-        WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends; and the number
-        of columns.
+    width: how many are due. cuts: int64, filled with where each begins, and where another one would; a column ends one
+    byte before the next begins.
     """
-    tabs = 0
-    id_end = form_end = head_start = deprel_start = deps_start = deps_end = start
+    columns = 1
+    cuts[0] = start
     for at in range(start, end):
         if data[at] == c.TAB:
-            tabs += 1
-            if tabs == 1:
-                id_end = at
-            elif tabs == 2:
-                form_end = at
-            elif tabs == 6:
-                head_start = at + 1
-            elif tabs == 7:
-                deprel_start = at + 1
-            elif tabs == 8:
-                deps_start = at + 1
-            elif tabs == 9:
-                deps_end = at
-    if tabs != _TABS:
-        return c.BAD_COLUMNS, start, end, tabs + 1
-    if form_end == id_end + 1:
-        return c.BAD_FORM, start, id_end, 10
+            if columns < width:
+                cuts[columns] = at + 1
+            columns += 1
+    cuts[width] = text_end(data, cuts[width - 1], end) + 1
+    return columns
+
+
+@kernel
+def scan_row(data, cuts, due, places, any_heads, word):
+    """Look at one line, cut into its columns; fill the row `word` if it is one.
+
+    due: the id that the next word must have. places, any_heads: see `scan`.
+
+    Returns:
+        WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends.
+    """
+    start, id_end, form = cuts[0], cuts[1] - 1, places[c.FORM_PLACE]
+    if form >= 0 and cuts[form + 1] == cuts[form] + 1:
+        return c.BAD_FORM, start, id_end
     if data[start] == c.ZERO or number_at(data, start, id_end) != due:
         if is_between(data, start, id_end, c.DASH):
-            return c.BAD_RANGE if is_reversed(data, start, id_end) else c.FINE, start, id_end, 10
-        if is_between(data, start, id_end, c.DOT):
-            empty_node[0], empty_node[1] = start, end
-            return c.EMPTY_NODE, start, end, 10
-        return c.BAD_ID, start, id_end, 10
-    missing = deprel_start - head_start == 2 and data[head_start] == c.UNDERSCORE
-    head = c.NO_HEAD if missing else number_at(data, head_start, deprel_start - 1)
+            return c.BAD_RANGE if is_reversed(data, start, id_end) else c.FINE, start, id_end
+        return c.EMPTY_NODE if is_between(data, start, id_end, c.DOT) else c.BAD_ID, start, id_end
+    for column in range(4):
+        at, place = c.HEAD_START + 2 * column, places[c.HEAD_PLACE + column]
+        word[at] = cuts[place] if place >= 0 else -1
+        word[at + 1] = cuts[place + 1] - 1 if place >= 0 else -1
+    from_, to = word[c.HEAD_START], word[c.HEAD_END]
+    missing = from_ < 0 or (to - from_ == 1 and data[from_] == c.UNDERSCORE)
+    head = c.NO_HEAD if missing else number_at(data, from_, to)
     if head < 0 and not missing:
         if not any_heads:
-            return c.BAD_NUMBER, head_start, deprel_start - 1, 10
+            return c.BAD_NUMBER, from_, to
         head = c.NO_NUMBER
-    word[c.HEAD_START], word[c.DEPREL_START] = head_start, deprel_start
-    word[c.DEPREL_END], word[c.DEPS_END] = deps_start - 1, deps_end
-    word[c.HEAD], word[c.MISC_END] = head, text_end(data, deps_end + 1, end)
-    word[c.KEEPS] = head > 0 and says_something(data, deprel_start, deps_start - 1)
-    return c.WORD, start, end, 10
+    word[c.HEAD] = head
+    label = word[c.DEPREL_START]
+    word[c.KEEPS] = head > 0 and label >= 0 and says_something(data, label, word[c.DEPREL_END])
+    return c.WORD, start, id_end

@@ -1,4 +1,4 @@
-"""Many trees of one CoNLL-U sentence as bytes: its own, copied around HEAD, DEPREL and DEPS."""
+"""Many trees of one CoNLL-U sentence as bytes: its own, copied around HEAD, DEPREL, DEPS and MISC."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
     Returns:
         The number of bytes written, of labels that are the sentence's own, and of trees that dropped something.
     """
-    data, comments, rows_start, rows_end, words, empty_nodes = template
+    data, comments, rows_start, rows_end, words, empty_nodes, written = template
     notes_pool, notes_cuts = notes
     entries_pool, entries_cuts = entries
-    names_pool, names_cuts = names
     k, n = heads.shape
     at = copy(data, 0, comments, out, 0)
     own_labels = dropping = 0
@@ -48,16 +47,12 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
         start = rows_start
         empty = empty_nodes.shape[0] if how == c.KEEP else 0
         for word in range(n):
-            at, empty = copy_rows(data, start, words[word, c.HEAD_START], empty_nodes, empty, out, at)
-            name = name_of(words[word], heads[tree, word], of_words, word)
+            facts, head, entry = words[word], heads[tree, word], tree * n + word
+            name = name_of(facts, head, of_words, word)
             own_labels += name < 0
-            at = write_arc(data, words[word], heads[tree, word], name, names_pool, names_cuts, how, out, at)
-            start = words[word, c.DEPS_END]
-            entry = tree * n + word
-            if entry + 1 < entries_cuts.shape[0]:
-                at = copy_misc(data, start, words[word, c.MISC_END], out, at)
-                at = copy(entries_pool, entries_cuts[entry], entries_cuts[entry + 1], out, at)
-                start = words[word, c.MISC_END]
+            at, empty = copy_rows(data, start, facts[written[0]], empty_nodes, empty, out, at)
+            added = entries_cuts[entry : entry + 2]
+            at, start = write_columns(data, facts, written, head, name, names, how, entries_pool, added, out, at)
         at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
         if tree < k - 1:
             at = copy(gap, 0, gap.shape[0], out, at)
@@ -70,8 +65,8 @@ def goes_beyond_tree(data, words, empty_nodes):
     if empty_nodes.shape[0] > 0:
         return True
     for word in range(words.shape[0]):
-        start, end = words[word, c.DEPREL_END] + 1, words[word, c.DEPS_END]
-        if end - start != 1 or data[start] != c.UNDERSCORE:
+        start, end = words[word, c.DEPS_START], words[word, c.DEPS_END]
+        if start >= 0 and (end - start != 1 or data[start] != c.UNDERSCORE):
             return True
     return False
 
@@ -87,7 +82,7 @@ def is_own(data, words, heads, labels, names):
         if heads[word] != words[word, c.HEAD]:
             return False
         name = name_of(words[word], heads[word], labels, word)
-        if name >= 0:
+        if name >= 0 and words[word, c.DEPREL_START] >= 0:
             start, size = words[word, c.DEPREL_START], cuts[name + 1] - cuts[name]
             if words[word, c.DEPREL_END] - start != size:
                 return False
@@ -124,9 +119,9 @@ def copy(source, start, stop, out, at):
 
 @kernel
 def copy_misc(data, start, stop, out, at):
-    """Copy the bytes start..stop-1, a tab and MISC, for another entry to come; return the position behind them."""
-    if stop - start == 2 and data[start + 1] == c.UNDERSCORE:
-        return copy(data, start, start + 1, out, at)
+    """Copy the bytes start..stop-1, MISC, for another entry to come; return the position behind them."""
+    if stop - start == 1 and data[start] == c.UNDERSCORE:
+        return at
     at = copy(data, start, stop, out, at)
     out[at] = c.BAR
     return at + 1
@@ -146,25 +141,56 @@ def copy_rows(data, start, stop, empty_nodes, empty, out, at):
 
 
 @kernel
-def write_arc(data, word, head, name, names_pool, names_cuts, deps, out, at):
-    """Write HEAD, DEPREL and DEPS of a word at position `at` of out; return the position behind them.
+def write_columns(data, facts, written, head, name, names, deps, entries, added, out, at):
+    """Write a word at position `at` of out, from the first of the columns `written` to the last that changes.
 
-    word: its row of `Template.words`. name: see `name_of`.
+    facts: its row of `Template.words`. name: see `name_of`. entries: uint8, those at added[0]..added[1]-1 go behind
+    MISC; none if there are not two. Returns the position behind them, and where in the sentence what follows begins.
     """
-    start = at
+    start = facts[written[0]]
+    for column in written:
+        if stays(facts, column, head, name, deps, added):
+            continue
+        for i in range(start, facts[column]):
+            out[at] = data[i]
+            at += 1
+        start = facts[column + 1]
+        if column == c.HEAD_START:
+            at = write_number(head, out, at)
+        elif column == c.DEPREL_START:
+            at = write_label(data, facts, name, names, out, at)
+        elif column == c.MISC_START:
+            at = copy_misc(data, facts[column], start, out, at)
+            at = copy(entries, added[0], added[1], out, at)
+        elif deps == c.DROP:
+            out[at] = c.UNDERSCORE
+            at += 1
+        else:
+            at = write_number(head, out, at)
+            out[at] = COLON
+            at = write_label(data, facts, name, names, out, at + 1)
+    return at, start
+
+
+@kernel
+def stays(facts, column, head, name, deps, added):
+    """Return whether a column of a word is what it was; the arguments are those of `write_columns`."""
+    if column == c.HEAD_START:
+        return head == facts[c.HEAD]
+    if column == c.DEPREL_START:
+        return name < 0
+    if column == c.DEPS_START:
+        return deps == c.KEEP
+    return added.shape[0] < 2
+
+
+@kernel
+def write_label(data, facts, name, names, out, at):
+    """Write the label of a word at position `at` of out; return the position behind it. facts, name: see `name_of`."""
     if name < 0:
-        at = copy(data, word[c.HEAD_START], word[c.DEPREL_END], out, at)
-    else:
-        at = write_number(head, out, at)
-        out[at] = c.TAB
-        at = copy(names_pool, names_cuts[name], names_cuts[name + 1], out, at + 1)
-    if deps == c.KEEP:
-        return copy(data, word[c.DEPREL_END], word[c.DEPS_END], out, at)
-    out[at] = c.TAB
-    if deps == c.DROP:
-        out[at + 1] = c.UNDERSCORE
-        return at + 2
-    return write_dependency(out, start, at)
+        return copy(data, facts[c.DEPREL_START], facts[c.DEPREL_END], out, at)
+    pool, cuts = names
+    return copy(pool, cuts[name], cuts[name + 1], out, at)
 
 
 @kernel
@@ -177,18 +203,4 @@ def write_number(number, out, at):
         out[at] = c.ZERO + number // power % 10
         at += 1
         power //= 10
-    return at
-
-
-@kernel
-def write_dependency(out, start, end):
-    """Write the arc at start..end-1 of out again behind the tab at end, in the style of DEPS (2:nsubj).
-
-    Returns the position behind it.
-    """
-    at = copy(out, start, end, out, end + 1)
-    for i in range(end + 1, at):
-        if out[i] == c.TAB:
-            out[i] = COLON
-            break
     return at

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks, read_blocks_or_errors
-from deptree_cli.io.conllu.chunks import BOM, split_chunks
+from deptree_cli.io.conllu.chunks import split_chunks
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 
 DATA = Path(__file__).parents[3] / "sample_data"

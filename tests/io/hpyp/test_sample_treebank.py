@@ -10,7 +10,8 @@ import pytest
 
 from deptree_cli.core.hpyp.annotated import Annotated
 from deptree_cli.core.hpyp.vocabulary import Lexicon
-from deptree_cli.io.conllu.blocks import COLUMNS, Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.columns import COLUMNS
 from deptree_cli.io.hpyp.treebank import annotated
 from deptree_cli.kernels.hpyp.projectivise import projectivise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.columns import COLUMNS
 from deptree_cli.io.pages.marks import read_marks
 from tests.io.pages.scripts import needs_node, run
 
@@ -16,12 +17,12 @@ CONLLU = (
     "2\tb\t_\tX\t_\t_\t0\troot\t0:root\t_\r\n\r\n"
 )
 SENTENCE = {"index": 0, "id": "s", "n": 2, "forms": ["a", "b"], "tree": [2, 0], "annotated": [True, True]}
-SENTENCE["conllu"] = CONLLU
+SENTENCE |= {"conllu": CONLLU, "columns": COLUMNS}
 MARKS = """const marks = { in: () => value.marks }, out = [value.sentence]"""
 
 
-def exported(marks: list, function: str, *more: str) -> str:
-    value = {"marks": marks, "sentence": SENTENCE, "stale": STALE}
+def exported(marks: list, function: str, *more: str, **fields: object) -> str:
+    value = {"marks": marks, "sentence": SENTENCE | fields, "stale": STALE}
     expression = f"(() => {{ {MARKS}; return {function}({', '.join(['out', 'marks', *more])}); }})()"
     return run(["data.js", "marks.js"], expression, value)
 
@@ -52,6 +53,17 @@ def test_a_chosen_head_drops_what_was_true_of_the_old_tree():
     assert found == (
         "# sent_id = s\r\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\r\n"
         "1\ta\t_\tX\t_\t_\t0\troot\t_\tA=B=C|Doubt=wrong\r\n2\tb\t_\tX\t_\t_\t1\tobj\t_\t_\r\n\r\n"
+    )
+
+
+@needs_node
+def test_marks_go_into_the_columns_of_the_file():
+    """Columns that marks change nothing in are copied, and none is added."""
+    plus = "# global.columns = ID MISC X:Y HEAD DEPREL\n1\tDoubt=wrong\t=HYPERLINK()|*\t2\tdet\n2\t_\t_\t0\troot\n\n"
+    marks = [[1, {"verdict": "fine", "head": 0}], [2, {"head": 1, "label": "obj"}]]
+    columns = ["id", "misc", "x:y", "head", "deprel"]
+    assert exported(marks, "marksAsConllu", "value.stale", conllu=plus, columns=columns) == (
+        "# global.columns = ID MISC X:Y HEAD DEPREL\n1\tDoubt=fine\t=HYPERLINK()|*\t0\troot\n2\t_\t_\t1\tobj\n\n"
     )
 
 

@@ -157,3 +157,11 @@ def test_the_number_before_a_right_to_left_word_stays_before_it_whatever_follows
         "2 big",
         "3 גדול\u200e",
     ]
+
+
+@needs_node
+def test_a_repaired_word_says_what_it_was():
+    """By the entries of MISC that `deptree repair` writes; markup is text, and what is no such entry says nothing."""
+    value = ["_", "SpaceAfter=No|OldHead=5", "OldHead=99|OldDeprel=obl|A=b", "OldDeprel=<b>", "GoldHead=3|NotOldHead=4"]
+    told = run(["data.js"], "value.map(beforeRepair)", value)
+    assert told == ["", "head 5", "head 99, obl", "<b>", ""]

@@ -24,14 +24,19 @@ SENTENCE = b"""\
 """
 
 
+# The ten columns of CoNLL-U: how many there are, and where FORM, HEAD, DEPREL, DEPS and MISC are.
+TEN = np.array([10, 1, 6, 7, 8, 9], dtype=np.int64)
+
+
 def array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def scanned(data: bytes, any_heads: bool = False) -> tuple[list[int], np.ndarray]:
+def scanned(data: bytes, any_heads: bool = False, places: list[int] | None = None) -> tuple[list[int], np.ndarray]:
     """What `scan` returns, and the rows that it fills."""
-    rows = np.full((data.count(b"\n") + 1, c.WORD_FACTS), -9, dtype=np.int64)
-    return [int(found) for found in scan(array(data), 0, rows, any_heads)], rows
+    places = TEN if places is None else np.array(places, dtype=np.int64)
+    rows = np.full((data.count(b"\n") + 2, max(c.WORD_FACTS, places[c.WIDTH] + 1)), -9, dtype=np.int64)
+    return [int(found) for found in scan(array(data), 0, rows, places, any_heads)], rows[1:]
 
 
 def test_the_columns_of_words() -> None:
@@ -43,12 +48,29 @@ def test_the_columns_of_words() -> None:
     lines = SENTENCE.split(b"\n")
     for row in rows[:3].tolist():
         fields = lines[row[c.LINE]].split(b"\t")
-        assert SENTENCE[row[c.HEAD_START] : row[c.DEPREL_START] - 1] == fields[6]
-        assert SENTENCE[row[c.DEPREL_START] : row[c.DEPREL_END]] == fields[7]
-        assert SENTENCE[row[c.DEPREL_END] + 1 : row[c.DEPS_END]] == fields[8]
+        assert columns_of(SENTENCE, row) == fields[6:]
     assert rows[:3, c.HEAD].tolist() == [2, 0, c.NO_HEAD]
     assert rows[:3, c.KEEPS].tolist() == [1, 0, 0]
     assert SENTENCE[rows[-1, 0] : rows[-1, 1]].startswith(b"1.1\tzero")
+
+
+def columns_of(data: bytes, row: list[int]) -> list[bytes]:
+    """HEAD, DEPREL, DEPS and MISC of a word."""
+    return [data[row[start] : row[start + 1]] for start in (c.HEAD_START, c.DEPREL_START, c.DEPS_START, c.MISC_START)]
+
+
+def test_other_columns_are_found_at_their_places() -> None:
+    """The last one ends before the newline, however that is written; those that there are not are nowhere."""
+    data = b"1-2\t*\t_\tab\tq\r\n1\tA=B\t2\ta\tobj\r\n2\t_\t0\tb\tx\r\n"
+    found, rows = scanned(data, places=[5, 3, 2, 4, -1, 1])
+    assert (found[0], found[4]) == (c.FINE, 2)
+    assert columns_of(data, rows[0].tolist()) == [b"2", b"obj", b"", b"A=B"]
+    assert columns_of(data, rows[1].tolist()) == [b"0", b"x", b"", b"_"]
+    assert rows[:2, c.DEPS_START].tolist() == rows[:2, c.DEPS_END].tolist() == [-1, -1]
+    assert rows[:2, [c.HEAD, c.KEEPS]].tolist() == [[2, 1], [0, 0]]
+    found, rows = scanned(data, places=[5, -1, -1, -1, 1, 2])
+    assert rows[:2, [c.HEAD, c.KEEPS, c.HEAD_START]].tolist() == [[c.NO_HEAD, 0, -1]] * 2
+    assert scanned(data, places=[6, 3, 2, 4, -1, 1])[0] == [c.BAD_COLUMNS, 0, 0, 14, 0, 5]
 
 
 def test_nothing_but_comments_or_nothing_at_all() -> None:
@@ -95,7 +117,7 @@ def test_any_heads_if_asked_for(written: bytes, head: int) -> None:
     line = b"2\ta\t_\t_\t_\t_\t%b\tobj\t_\t_\n" % written
     found, rows = scanned(GOOD + line, any_heads=True)
     assert (found[0], found[4], rows[1, c.HEAD]) == (c.FINE, 2, head)
-    assert (GOOD + line)[rows[1, c.HEAD_START] : rows[1, c.DEPREL_START] - 1] == written
+    assert columns_of(GOOD + line, rows[1].tolist())[0] == written
     bad = line.replace(b"\t_\n", b"\n")
     assert scanned(GOOD + bad, any_heads=True)[0][0] == c.BAD_COLUMNS
 

@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.kernels.text import columns as c
 from deptree_cli.kernels.text.scanning import scan
-from deptree_cli.kernels.text.splicing import splice, write_dependency, write_number
+from deptree_cli.kernels.text.splicing import splice, write_number
 
 SENTENCE = b"""\
 # sent_id = s1
@@ -34,9 +34,11 @@ def spliced(
     heads: list[list[int]], notes: list[bytes], deps: int, labels: list[list[int]] | None = None
 ) -> tuple[str, list[int]]:
     """The trees as bytes, and what is counted in them; notes are ids and notes in turn."""
-    rows = np.empty((SENTENCE.count(b"\n") + 1, c.WORD_FACTS), dtype=np.int64)
-    _, comments, rows_start, rows_end, n, empties = scan(array(SENTENCE), 0, rows, False)
-    template = c.Template(array(SENTENCE), comments, rows_start, rows_end, rows[:n], rows[: -empties - 1 : -1])
+    rows = np.empty((SENTENCE.count(b"\n") + 2, c.WORD_FACTS), dtype=np.int64)
+    places = np.array([10, 1, 6, 7, 8, 9], dtype=np.int64)
+    _, *cuts, n, empties = scan(array(SENTENCE), 0, rows, places, False)
+    written = np.array([c.HEAD_START, c.DEPREL_START, c.DEPS_START, c.MISC_START], dtype=np.int64)
+    template = c.Template(array(SENTENCE), *cuts, rows[1 : n + 1], rows[: -empties - 1 : -1], written)
     out = np.zeros(1000, dtype=np.uint8)
     numbers = np.array(labels, dtype=np.int32) if labels else np.empty((0, 0), dtype=np.int32)
     trees = np.array(heads, dtype=np.int32)
@@ -111,11 +113,3 @@ def test_numbers(number: int) -> None:
     out = np.zeros(12, dtype=np.uint8)
     assert write_number(np.int32(number), out, 1) == 1 + len(str(number))
     assert out.tobytes().strip(b"\0") == str(number).encode()
-
-
-def test_an_arc_in_the_style_of_deps() -> None:
-    """Only the first tab becomes a colon."""
-    out = np.zeros(20, dtype=np.uint8)
-    out[:9] = array(b"2\tobl:x\t_")
-    assert write_dependency(out, 0, 7) == 15
-    assert out[8:15].tobytes() == b"2:obl:x"

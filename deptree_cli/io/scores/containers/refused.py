@@ -62,7 +62,7 @@ HDF5 = Refusal(
 
 CONLLU = Refusal(
     "conllu",
-    (".conllu", ".conll"),
+    (".conllu", ".conllup", ".cupt", ".conll"),
     (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
     "these are sentences (CoNLL-U), not scores",
     "Name the file of scores first and the sentences with --conllu; for trees without scores see deptree eval, agree, "

@@ -4,8 +4,9 @@
 function described(view, word) {
   const { sentence } = view,
     head = view.tree[word - 1],
-    p = view.probs[word * (sentence.n + 1) + head];
-  return `${headName(sentence, word)}, head ${headName(sentence, head)}, probability ${probability(p)}`;
+    p = view.probs[word * (sentence.n + 1) + head],
+    repaired = sentence.repaired[word - 1] && ", repaired";
+  return `${headName(sentence, word)}, head ${headName(sentence, head)}, probability ${probability(p)}${repaired}`;
 }
 
 /* The label of an arc: the annotated one, else the likeliest by scores, else none. */

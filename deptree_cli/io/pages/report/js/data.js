@@ -1,12 +1,7 @@
 /* What Python packed, read: sentences with their words, and the numbers of each when they are asked for. */
 
-const ID = 0,
-  FORM = 1,
-  UPOS = 3,
-  HEAD = 6,
-  DEPREL = 7,
-  DEPS = 8,
-  MISC = 9;
+/* The columns of CoNLL-U; those of CoNLL-U Plus come with the sentences. */
+const TEN = ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
 
 function bytesOf(base64) {
   const text = atob(base64),
@@ -60,9 +55,12 @@ function readSentences(data) {
     labels = parts(unpacked(Uint16Array, arrays.labels));
   const sampleCounts = unpacked(Uint32Array, arrays.sampleCounts),
     samples = parts(unpacked(Uint16Array, arrays.samples));
+  const columns = data.columns,
+    values = (rows, name) => rows.map((row) => row[columns.indexOf(name)] ?? "_");
   return data.ids.map((id, index) => {
     const n = lengths[index],
-      rows = wordRows(data.conllu[index]);
+      rows = wordRows(data.conllu[index]),
+      forms = values(rows, "form");
     const mask = bits(Math.ceil(((n + 1) * n) / 8)),
       set = countBits(mask);
     const [entropy, logProb, projective, doubt, bestErrors] = facts(5);
@@ -71,11 +69,12 @@ function readSentences(data) {
       id,
       n,
       conllu: data.conllu[index],
+      columns,
       computes: computes[index] === 1,
-      forms: rows.map((row) => shownForm(row[FORM])),
-      upos: rows.map((row) => row[UPOS]),
-      deprels: rows.map((row) => row[DEPREL]),
-      annotated: rows.map((row) => row[HEAD] !== "_"),
+      forms: forms.map(shownForm),
+      upos: values(rows, "upos"),
+      deprels: values(rows, "deprel"),
+      annotated: values(rows, "head").map((head) => head !== "_"),
       tree: trees(n),
       best: best(n),
       gold: gold ? gold(n) : null,
@@ -91,15 +90,25 @@ function readSentences(data) {
       doubt,
       bestErrors,
       broken: data.broken[index] || [],
-      text: textOf(data.conllu[index], rows),
+      repaired: values(rows, "misc").map(beforeRepair),
+      text: textOf(data.conllu[index], forms),
     };
   });
 }
 
+/* What a word was before `deptree repair`, from OldHead and OldDeprel in MISC; nothing if it was what it is. */
+function beforeRepair(misc) {
+  const entries = misc.split("|"),
+    value = (key) => (entries.find((entry) => entry.startsWith(key)) || "").slice(key.length);
+  const head = value("OldHead="),
+    label = value("OldDeprel=");
+  return [head && `head ${shownForm(head)}`, label && shownForm(label)].filter(Boolean).join(", ");
+}
+
 /* The comment `# text = ...`, else the forms. */
-function textOf(conllu, rows) {
+function textOf(conllu, forms) {
   const match = /^#\s*text\s*=\s*(.*\S)/m.exec(conllu);
-  return shownForm(match ? match[1] : rows.map((row) => row[FORM]).join(" "));
+  return shownForm(match ? match[1] : forms.join(" "));
 }
 
 function countBits(bytes) {

@@ -87,19 +87,21 @@ function marksAsConllu(sentences, marks, stale) {
 }
 
 function withMarks(sentence, marks, stale) {
-  const changed = [...marks.values()].some((mark) => mark.head !== undefined);
+  const changed = [...marks.values()].some((mark) => mark.head !== undefined),
+    names = sentence.columns;
   const lines = sentence.conllu
     .split("\n")
     .filter((line) => !changed || !(/^\d+\.\d+\t/.test(line) || isStale(line, stale)));
   return lines
     .map((line) => {
       const end = line.endsWith("\r") ? "\r" : "",
-        columns = line.slice(0, line.length - end.length).split("\t");
-      if (columns.length !== 10 || !/^\d+$/.test(columns[ID])) return line;
-      const mark = marks.get(Number(columns[ID]));
-      if (changed) withoutOldTree(columns, stale);
-      if (mark) withMark(columns, mark, sentence.tree[columns[ID] - 1]);
-      return columns.join("\t") + end;
+        cells = line.slice(0, line.length - end.length).split("\t");
+      if (cells.length !== names.length || !/^\d+$/.test(cells[0])) return line;
+      const row = Object.fromEntries(names.map((name, place) => [name, cells[place]])),
+        mark = marks.get(Number(row.id));
+      if (changed) withoutOldTree(row, stale);
+      if (mark) withMark(row, mark, sentence.tree[row.id - 1]);
+      return names.map((name) => row[name]).join("\t") + end;
     })
     .join("\n");
 }
@@ -111,23 +113,23 @@ function isStale(line, stale) {
 }
 
 /* Enhanced dependencies, and probabilities of heads, do not outlive another tree. */
-function withoutOldTree(columns, stale) {
-  columns[DEPS] = "_";
-  columns[MISC] =
-    columns[MISC].split("|")
+function withoutOldTree(row, stale) {
+  row.deps = "_";
+  row.misc =
+    row.misc
+      .split("|")
       .filter((entry) => !stale.misc.includes(entry.split("=")[0]))
       .join("|") || "_";
 }
 
-function withMark(columns, mark, old) {
+function withMark(row, mark, old) {
   if (mark.head !== undefined) {
-    columns[HEAD] = String(mark.head);
-    if (mark.label) columns[DEPREL] = mark.label;
-    else if (!mark.head || !old) columns[DEPREL] = mark.head ? "dep" : "root";
+    row.head = String(mark.head);
+    if (mark.label) row.deprel = mark.label;
+    else if (!mark.head || !old) row.deprel = mark.head ? "dep" : "root";
   }
-  const entries =
-    columns[MISC] === "_" ? [] : columns[MISC].split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
+  const entries = row.misc === "_" ? [] : row.misc.split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
   if (mark.verdict) entries.push(`Doubt=${mark.verdict}`);
   if (mark.note) entries.push(`DoubtNote=${oneLine(mark.note).replace(/\|/g, "/")}`);
-  columns[MISC] = entries.join("|") || "_";
+  row.misc = entries.join("|") || "_";
 }

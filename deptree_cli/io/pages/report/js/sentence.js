@@ -190,6 +190,7 @@ class SentenceView extends Player {
       if (each.dataset.word) {
         each.setAttribute("tabindex", word === this.word ? 0 : -1);
         each.setAttribute("aria-pressed", String(this.pinned && word === this.word));
+        each.classList.toggle("repaired", this.sentence.repaired[word - 1] !== "");
         each.classList.toggle("marked", ["wrong", "ambiguous"].includes(this.marks.of(this.sentence, word).verdict));
       }
     }

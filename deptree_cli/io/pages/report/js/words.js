@@ -51,6 +51,8 @@ function wordPanel(view, word, marks, fix, mark) {
         { class: "faint" },
         [sentence.upos[word - 1], sentence.deprels[word - 1]].filter((each) => each !== "_").join(" · "),
       ),
+      sentence.repaired[word - 1] &&
+        element("span", { class: "repair" }, ` repaired: was ${sentence.repaired[word - 1]}`),
     ),
     element(
       "ol",

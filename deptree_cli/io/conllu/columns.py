@@ -1,0 +1,94 @@
+"""The columns of a file: the ten of CoNLL-U, or those that the first line of CoNLL-U Plus names.
+
+``# global.columns = ID FORM UPOS HEAD DEPREL PARSEME:MWE``: any of the ten, and others. What we read, we look up by
+these names; all else is copied.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Int
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.kernels.text.columns import HEAD_START, NO_COLUMN
+
+# Those of CoNLL-U, as we call them.
+COLUMNS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+# In the place of a value of a column that a file does not have.
+UNKNOWN = "_"
+
+BOM = b"\xef\xbb\xbf"
+
+_HEADER = re.compile(rb"#[^\S\n]*global\.columns[^\S\n]*=[^\n]*\n?")
+_SOUGHT = ("form", "head", "deprel", "deps", "misc")
+_WRITTEN = _SOUGHT[1:]
+
+
+def header_of(data: bytes) -> bytes:
+    """The line ``# global.columns = ...`` with which bytes begin, behind a byte order mark; empty if there is none."""
+    found = _HEADER.match(data, len(BOM) if data.startswith(BOM) else 0)
+    return found[0] if found else b""
+
+
+def has_header(line: bytes) -> bool:
+    """Whether a line names columns."""
+    return _HEADER.match(line) is not None
+
+
+def header_for(names: tuple[str, ...], newline: str) -> bytes:
+    """The first line of a file of these columns."""
+    return f"# global.columns = {' '.join(names).upper()}{newline}".encode()
+
+
+@lru_cache(64)
+def named_by(header: bytes, place: str) -> tuple[str, ...]:
+    """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none.
+
+    Raises:
+        DeptreeError: one is named twice, or ID does not come first; with `place`.
+    """
+    if not header:
+        return COLUMNS
+    names = header.partition(b"=")[2].decode("utf-8", "replace").split()
+    columns = tuple(name.lower() for name in names)
+    if columns[:1] != ("id",) or len(columns) == 1:
+        problem = f"# global.columns names {shown(columns) or 'nothing'}: ID and another column must come first"
+        raise DeptreeError(problem, "Put ID in front", place=place)
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
+    return columns
+
+
+@lru_cache(64)
+def places_of(columns: tuple[str, ...]) -> Int:
+    """What `scan` is told of the columns."""
+    found = [columns.index(name) if name in columns else NO_COLUMN for name in _SOUGHT]
+    return np.array([len(columns), *found], dtype=np.int64)
+
+
+@lru_cache(64)
+def written_of(columns: tuple[str, ...]) -> Int:
+    """Where `Template.words` has those columns that are written, in the order of the file."""
+    present = sorted((columns.index(name), number) for number, name in enumerate(_WRITTEN) if name in columns)
+    return np.array([HEAD_START + 2 * number for _, number in present], dtype=np.int64)
+
+
+def shown(columns: tuple[str, ...]) -> str:
+    """The columns as a message names them."""
+    return " ".join(columns).upper()
+
+
+def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> DeptreeError:
+    """Build the error of something that is to be written where there is no column for it.
+
+    Args:
+        what: is to be written.
+    """
+    problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown(columns)}"
+    return DeptreeError(
+        problem, f"Add {name.upper()} to that line and _ to every row, or write JSON Lines", place=place
+    )

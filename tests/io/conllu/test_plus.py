@@ -1,0 +1,274 @@
+"""CoNLL-U Plus: columns by their names, each sentence with the line that names them, everything else byte for byte."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block, read_blocks, read_blocks_or_errors
+from deptree_cli.io.conllu.chunks import split_chunks
+from deptree_cli.io.conllu.columns import BOM
+from deptree_cli.io.conllu.splicing import Deprels, with_trees
+from deptree_cli.io.conllu.surface import rows_as_written, surface_tokens
+from deptree_cli.io.conllu.tokens import applied, tokens_of
+from deptree_cli.io.encoders.base import Page
+from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.parsers.sentences import read_sentences
+
+HEADER = b"# global.columns = ID MISC FORM X:Y HEAD DEPREL DEPS UPOS\n"
+FIRST = b"""\
+# sent_id = s1
+1-2\tA=1\tVyel\t*\t_\t_\t_\t_
+1\t_\tVy\t1:x|y\t2\tnsubj\t2:nsubj\tPRON
+1.1\t_\tzero\t*\t_\t_\t0:root\t_
+2\tHeadProb=0.5|B=2\tel\t*\t0\troot\t0:root\tVERB
+
+"""
+SECOND = b"# sent_id = s2\n1\t_\ta\t=1\t0\troot\t_\tX\n\n"
+SHORT = b"# global.columns = ID FORM UPOS HEAD DEPREL\n1\ta\tX\t2\tdep\n2\tb\tY\t0\troot\n"
+
+
+def blocks(data: bytes) -> list[Block]:
+    return list(read_blocks(io.BytesIO(data), "a.conllup"))
+
+
+def problem_of(data: bytes) -> str:
+    with pytest.raises(DeptreeError) as raised:
+        blocks(data)
+    return str(raised.value)
+
+
+@pytest.fixture
+def file_of(tmp_path):
+    """Write a file of these sentences; what it is."""
+
+    def written(pieces, name="out.conllup", signature=""):
+        with CONLLU.open(str(tmp_path / name), Page(signature, header=bool(signature))) as write:
+            for piece in pieces:
+                write(piece)
+        return (tmp_path / name).read_bytes()
+
+    return written
+
+
+def test_columns_are_found_by_their_names() -> None:
+    first, second = blocks(HEADER + FIRST + SECOND)
+    assert first.columns == ("id", "misc", "form", "x:y", "head", "deprel", "deps", "upos")
+    assert (first.sent_id, first.n, first.empty_nodes) == ("s1", 2, 1)
+    assert (first.heads, first.deprels, first.labels) == ([2, 0], ["nsubj", "root"], ["nsubj", "root"])
+    for name, values in {"form": ["Vy", "el"], "upos": ["PRON", "VERB"], "x:y": ["1:x|y", "*"]}.items():
+        assert first.column(name) == values
+    assert first.column("feats") == first.column("lemma") == ["_", "_"]
+    assert [token.form for token in surface_tokens(first)] == ["Vyel"]
+    assert rows_as_written(first) == [("1-2", "Vyel"), ("1", "Vy"), ("2", "el")]
+    assert (second.sent_id, second.columns, second.heads) == ("s2", first.columns, [0])
+
+
+def test_parsers_are_given_words_and_sentences_as_they_are(tmp_path) -> None:
+    (tmp_path / "x.conllup").write_bytes(HEADER + FIRST + SECOND)
+    with open_input(str(tmp_path / "x.conllup")) as file:
+        first, second = read_sentences(file, "conllu", None)
+    assert [(word.form, word.upos, word.lemma) for word in first.words] == [("Vy", "PRON", "_"), ("el", "VERB", "_")]
+    assert first.conllu + second.conllu == HEADER + FIRST + HEADER + SECOND
+
+
+def test_lines_are_counted_in_the_file() -> None:
+    first, second = blocks(HEADER + FIRST + SECOND)
+    assert (first.place, second.place) == ("a.conllup:2", "a.conllup:8")
+    assert problem_of(HEADER + FIRST + SECOND.replace(b"\t0\t", b"\t7\t")).startswith("a.conllup:9: HEAD is '7'")
+    assert problem_of(HEADER + FIRST.replace(b"\t2\t", b"\tx\t")).startswith("a.conllup:4: HEAD is 'x'")
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("mark", [b"", BOM])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n", b"\n\n\n"])
+@pytest.mark.parametrize("gap", [b"", b"\n", b"\n\n"])
+def test_files_are_written_back_as_they_were(file_of, newline, mark, end, gap) -> None:
+    """Also with an empty line behind the first, and through other processes."""
+    data = mark + (HEADER + gap + FIRST + SECOND.strip() + end).replace(b"\n", newline)
+    read = blocks(data)
+    assert [each.n for each in read] == [2, 1]
+    assert file_of([each.raw for each in read]) == data
+    assert file_of([pickle.loads(pickle.dumps(each)).with_misc({}) for each in read]) == data.replace(
+        b"HeadProb=0.5|B=2", b"B=2"
+    )
+    trees = [with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id]).data for each in read]
+    assert file_of(trees) == data
+
+
+def test_trees_are_written_into_the_columns() -> None:
+    (first,) = blocks(HEADER + FIRST)
+    trees = np.array([[0, 1], [2, 0]], dtype=np.int32)
+    labels = Deprels(("a", "b"), np.array([[0, 1], [1, -1]], dtype=np.int32))
+    found = with_trees(first, trees, ["x", "y"], {"k": ["1", "2"]}, deprels=labels, deps="basic", entries=["E=1"] * 4)
+    rows = b"""\
+1-2\tA=1\tVyel\t*\t_\t_\t_\t_
+1\tE=1\tVy\t1:x|y\t%b\tPRON
+2\tHeadProb=0.5|B=2|E=1\tel\t*\t%b\tVERB
+
+"""
+    assert found.data == (
+        HEADER
+        + b"# sent_id = x\n# k = 1\n"
+        + rows % (b"0\ta\t0:a", b"1\tb\t1:b")
+        + b"# sent_id = y\n# k = 2\n"
+        + rows % (b"2\tb\t2:b", b"0\troot\t0:root")
+    )
+    assert (found.left_out, found.empty_nodes, found.own_labels) == ((), 0, 0)
+    (only,) = blocks(SHORT)
+    assert with_trees(only, np.array([[0, 1]], dtype=np.int32), ["s"]).data == SHORT.replace(
+        b"\n1\t", b"\n# sent_id = s\n1\t"
+    ).replace(b"2\tdep", b"0\troot").replace(b"0\troot\n", b"1\tdep\n").replace(b"X\t1\tdep", b"X\t0\troot")
+
+
+def test_the_signature_stands_behind_the_line_that_names_columns(file_of) -> None:
+    pieces = [each.raw for each in blocks(BOM + HEADER + b"\n" + SECOND)]
+    assert file_of(pieces, signature="how") == BOM + HEADER + b"\n# generator = how\n" + SECOND
+    (again,) = blocks(file_of(pieces, signature="how"))
+    assert again.generators == b"# generator = how\n"
+    twice = with_trees(again, np.array([[0], [0]], dtype=np.int32), ["a", "b"]).data
+    assert twice.count(b"# generator") == twice.count(b"global.columns") == 1
+
+
+def test_columns_are_those_of_the_file(file_of, tmp_path) -> None:
+    """A later file may name the same ones again; others, or ten without a name, are an error."""
+    first, second = blocks(HEADER + FIRST + HEADER + SECOND)
+    assert file_of([first.raw, second.raw]) == HEADER + FIRST + SECOND
+    (ten,) = blocks(b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    (named,) = blocks(b"# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n" + ten.raw)
+    assert file_of([named.raw, ten.raw], "ten.conllu") == named.raw + ten.raw
+    assert file_of([ten.raw, named.raw], "ten.cupt") == ten.raw * 2
+    for pieces in ([first.raw, ten.raw], [ten.raw, first.raw]):
+        with pytest.raises(DeptreeError, match="Give files of the same columns together"):
+            file_of(pieces, "both.cupt")
+    assert not (tmp_path / "both.cupt").exists()
+
+
+def test_names_of_files_promise_columns(file_of) -> None:
+    """Ten in .conllu, named ones in .conllup."""
+    (plus,) = blocks(SHORT)
+    assert file_of([plus.raw], "x.cupt") == file_of([plus.raw], "x.conll") == SHORT
+    with pytest.raises(DeptreeError, match=r"\.conllu is the suffix of CoNLL-U, but the columns are ID FORM UPOS"):
+        file_of([plus.raw], "x.conllu")
+    row = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\r\n"
+    header = b"# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\r\n"
+    assert file_of([BOM + row], "x.conllup", "how") == BOM + header + b"# generator = how\r\n" + row
+
+
+def test_what_has_no_column() -> None:
+    (only,) = blocks(SHORT)
+    assert only.column("misc") == only.column("deps") == ["_", "_"]
+    tree, labels = np.array([[2, 0]], dtype=np.int32), Deprels(("x",), np.array([[0, 0]], dtype=np.int32))
+    found = with_trees(only, tree, ["s"], deps="basic", entries=["HeadProb=1|LabelProb=1"] * 2)
+    assert found.left_out == ("arcs (DEPS)", "HeadProb (MISC)", "LabelProb (MISC)")
+    for act, name in (
+        (lambda: only.with_misc({1: "A=1|B=2"}), "MISC for A, B"),
+        (lambda: only.with_column("xpos", "xy"), "XPOS"),
+    ):
+        with pytest.raises(
+            DeptreeError, match=f"a.conllup:2: there is no column {name}.* names ID FORM UPOS HEAD DEPREL"
+        ):
+            act()
+    assert only.with_misc({}) == only.with_column("xpos", "__").raw == SHORT
+    (bare,) = blocks(b"# global.columns = ID X:Y\n1\t*\n2\t*\n")
+    assert (bare.heads, bare.deprels, bare.column("form")) == ([None, None], ["_", "_"], ["_", "_"])
+    with pytest.raises(DeptreeError, match="there is no column HEAD for trees"):
+        with_trees(bare, tree, ["s"])
+    (unlabelled,) = blocks(b"# global.columns = ID FORM HEAD\n1\ta\t2\n2\tb\t0\n")
+    found = with_trees(unlabelled, tree, ["s"], deprels=labels)
+    assert found.data.endswith(b"# sent_id = s\n1\ta\t2\n2\tb\t0\n")
+    assert found.left_out == ("labels (DEPREL)",)
+
+
+def test_an_unlabelled_tree_of_its_own_keeps_deps() -> None:
+    (block,) = blocks(b"# global.columns = ID FORM HEAD DEPS\n1\ta\t2\t2:x\n2\tb\t0\t0:root\n")
+    assert not with_trees(block, np.array([[2, 0]], dtype=np.int32), ["s"]).is_reduced
+    assert with_trees(block, np.array([[0, 1]], dtype=np.int32), ["s"]).is_reduced
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (b"FORM ID", "names FORM ID: ID and another column must come first"),
+        (b"ID", "names ID: ID and"),
+        (b"", "names nothing"),
+        (b"ID FORM X:Y form", "names FORM twice"),
+    ],
+)
+def test_columns_that_cannot_be(header: bytes, problem: str) -> None:
+    assert problem in problem_of(b"# global.columns = %b\n1\ta\n" % header)
+
+
+def test_the_line_must_be_the_first() -> None:
+    data = b"# newdoc\n" + HEADER + SECOND
+    assert problem_of(data) == "a.conllup:2: # global.columns is not the first line. Put it there."
+    assert problem_of(b"\n" + HEADER + SECOND).startswith("a.conllup:2: ")
+
+
+def test_rows_of_other_widths_name_the_columns() -> None:
+    found = problem_of(HEADER + SECOND.replace(b"\tX\n", b"\n"))
+    assert found.startswith(
+        "a.conllup:3: 7 columns where # global.columns names 8: ID MISC FORM X:Y HEAD DEPREL DEPS UPOS."
+    )
+
+
+def test_a_first_line_and_nothing_else() -> None:
+    assert blocks(HEADER) == blocks(HEADER + b"\n\n") == []
+    assert list(split_chunks(io.BytesIO(HEADER + b"# x\n"))) != []
+
+
+X = b"1\tShe\tshe\tPRP\tPRP\t_\t2\tSBJ\n"
+FORMATS = {
+    "CoNLL-X without PHEAD and PDEPREL": (X, "Write in the first line"),
+    "CoNLL 2008": (b"1\tShe\tshe\tPRP\tPRP\tShe\tshe\tPRP\t2\tSBJ\t_\tA0\n", "Keep columns 1 to 10 (cut -f 1-10)"),
+    "CoNLL 2009": (
+        b"1\tShe\tshe\tshe\tPRP\tPRP\t_\t_\t2\t2\tSBJ\tSBJ\t_\t_\tA0\n",
+        "Keep columns 1 to 12 (cut -f 1-12)",
+    ),
+    "CoNLL 2012": (b"bc/cctv\t0\t0\tShe\tPRP\t(TOP(S*\t-\t-\t-\tx\t*\t-\n", "Convert its constituents to heads"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_formats_are_named(name: str) -> None:
+    """And what to do is right: with the columns cut, the line in front makes it CoNLL-U Plus."""
+    row, remedy = FORMATS[name]
+    found = problem_of(row)
+    assert f", as in {name}. {remedy}" in found
+    if "# global" in found:
+        header = found[found.index("# global") :].rstrip(".")
+        cut = b"\t".join(row.rstrip(b"\n").split(b"\t")[: len(header.split()) - 3])
+        (block,) = read_blocks_or_errors(io.BytesIO(f"{header}\n".encode() + cut.replace(b"\t2", b"\t0") + b"\n"), "x")
+        assert (block.column("form"), block.heads, block.deprels) == (["She"], [0], ["SBJ"])
+
+
+def test_a_row_behind_good_ones_is_no_other_format() -> None:
+    good = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n"
+    assert problem_of(good + X.replace(b"1\t", b"2\t", 1)).endswith(
+        "separated by tabs. Repair the line; an empty line ends a sentence."
+    )
+
+
+def test_tokens_have_the_columns_of_the_file() -> None:
+    first, second = blocks(HEADER.replace(b" = ", b"=") + FIRST + SECOND)
+    tokens = tokens_of(second)
+    assert (tokens[0]["form"], tokens[0]["x:y"], tokens[0]["head"]) == ("a", "=1", 0)
+    assert tokens.serialize() == (HEADER + SECOND).decode()
+    moved = applied(tokens_of(first), np.array([0, 1]))
+    assert [(token["head"], token["deprel"], token["deps"]) for token in moved[1:]] == [
+        (0, "root", None),
+        (1, "dep", None),
+    ]
+    (only,) = blocks(SHORT)
+    assert (
+        applied(tokens_of(only), np.array([0, 1])).serialize()
+        == SHORT.decode().replace("2\tdep", "0\troot").replace("Y\t0\troot", "Y\t1\tdep") + "\n"
+    )
+    (bare,) = blocks(b"# global.columns = ID FORM\n1\ta\n")
+    with pytest.raises(DeptreeError, match="no column HEAD"):
+        applied(tokens_of(bare), np.array([0]))
