@@ -24,6 +24,7 @@ from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
+from deptree_cli.core.repair.nearest import Aims
 from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.rereading import Reread, rereadable
@@ -111,7 +112,7 @@ def work_on(
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
     ties = Ties(habits, constraints.rules.labels)
-    work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
+    work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     sentences = trees.read(tags, suspects)
     if counted:
         sentences = (replace(each, notice="") if each.notice else each for each in sentences)

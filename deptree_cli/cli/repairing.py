@@ -13,8 +13,8 @@ from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
 from deptree_cli.core.constraints.checking import wrong_tags
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.repair.given import FREE, Costs, Given
-from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.given import FREE, Given
+from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
@@ -166,19 +166,13 @@ class Repair:
 
     Attributes:
         ties: what decides between trees that change as few words.
-        costs: of changes.
-        worth: how many nats a change must gain for each unit of its cost; from infinity the fewest changes are made.
-        budget: how many maximum trees a sentence may cost.
-        relax: whether rules are given up if no tree obeys.
+        aims: what changes cost, and so on.
         counted: whether the broken rules of sentences were counted before.
         told: whether changes are told word by word.
     """
 
     ties: Ties
-    costs: Costs
-    worth: float
-    budget: int
-    relax: bool
+    aims: Aims
     counted: bool = False
     told: bool = False
 
@@ -190,16 +184,14 @@ class Repair:
         written, before = sentence.written, None
         try:
             before = None if self.counted else sentence.counts
-            if self.worth == inf and not written.suspect and not sentence.is_suspect:
+            if self.aims.worth == inf and not written.suspect and not sentence.is_suspect:
                 return Kept(written, Done(before))
             found = self._nearest(sentence, scored)
         except DeptreeError as error:
             raise _placed(error, written) from None
-        return Mended(written, found, sentence.tree.broken if self.told else (), self.relax, self.told, before)
+        return Mended(written, found, sentence.tree.broken if self.told else (), self.aims.relax, self.told, before)
 
     def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
         given, tree = sentence.given, sentence.tree
         labels, scores = self.ties.of(given, tree.words.upos, scored)
-        how = self.costs, self.worth
-        asked = tree.asked.with_labels(labels)
-        return nearest(given, asked, scores, tree.space, *how, budget=self.budget, relax=self.relax)
+        return nearest(given, tree.asked.with_labels(labels), scores, tree.space, self.aims)

@@ -21,7 +21,7 @@ from deptree_cli.core.repair.given import Given
 ADDED, KINDS = 0.1, 100
 
 # By how many nats a given label is more probable than others; what else it may mean, by one less each. With 3 to 4
-# both damaged gold trees and those of a parser come nearest to gold trees (docs/repair.md).
+# both damaged gold trees and those of a parser come nearest to gold trees (benchmarks/constraints/repair.py).
 STAYS = 4.0
 
 # The label of an arc of which no other is known.
@@ -156,8 +156,9 @@ class Habits:
         for (word, head, right, label), count in self._labels.items():
             if label in numbers:
                 counts[self._tags[word], self._tags[head], int(right), numbers[label]] = count
-        total = counts.sum(axis=-1, keepdims=True)
-        return read_only(np.log((counts + ADDED) / (total + len(names) * ADDED)))
+        of_word = counts.sum(axis=(1, 2), keepdims=True)  # behind pairs that were seen seldom or never
+        behind = (of_word + ADDED) / (of_word.sum(axis=-1, keepdims=True) + len(names) * ADDED)
+        return read_only(np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1)))
 
 
 def meanings(label: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -73,17 +73,27 @@ class Repaired:
         return self.gap == 0.0
 
 
+class Aims(NamedTuple):
+    """What is looked for.
+
+    Attributes:
+        costs: what changes cost.
+        worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
+        budget: how many maximum trees it may take.
+        relax: whether the fewest demands are given up if no tree obeys, or none is found.
+    """
+
+    costs: Costs = ONE_EACH
+    worth: float = math.inf
+    budget: int = BUDGET
+    relax: bool = False
+
+
+USUAL = Aims()
+
+
 def nearest(
-    given: Given,
-    asked: Asked,
-    scores: Float,
-    space: TreeSpace,
-    costs: Costs = ONE_EACH,
-    worth: float = math.inf,
-    *,
-    budget: int = BUDGET,
-    relax: bool = False,
-    sent_id: str = "",
+    given: Given, asked: Asked, scores: Float, space: TreeSpace, aims: Aims = USUAL, sent_id: str = ""
 ) -> Repaired:
     """Return the tree that obeys and changes least of what was given; of several the one with the highest score.
 
@@ -92,29 +102,25 @@ def nearest(
         asked: what trees must obey.
         scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is impossible.
         space: which trees.
-        costs: what changes cost.
-        worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
-        budget: how many maximum trees it may take.
-        relax: whether the fewest demands are given up if no tree obeys, or none is found.
+        aims: what changes cost, and so on.
         sent_id: for messages.
 
     Raises:
         DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
     """
-    names = asked.words.labels
-    size = _ARRAYS * scores.nbytes
+    names, size = asked.words.labels, _ARRAYS * scores.nbytes
     with memory_for(size if size > _MUCH else 0, f"a sentence of {counted(given.n, 'word')}", "Split it"):
-        wanted = objective(scores, given, names, costs, worth)
+        wanted = objective(scores, given, names, aims.costs, aims.worth)
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = Division(masked, space, asked.finders, budget, wanted.scale)
+        division = Division(masked, space, asked.finders, aims.budget, wanted.scale)
         found = division.best()
     if found is not None:
         return _repaired(found, wanted, names)
     demands = Demands(_base(wanted, names, space, sent_id), asked.demands)
-    if relax:
-        return _relaxed(demands, wanted, names, budget)
+    if aims.relax:
+        return _relaxed(demands, wanted, names, aims.budget)
     if division.is_infeasible:
-        raise demands.error(budget)
+        raise demands.error(aims.budget)
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
     raise DeptreeError(problem, "Raise `budget`, or give up a rule, or pass `relax=True`", sent_id=sent_id)
 

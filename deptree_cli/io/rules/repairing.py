@@ -12,11 +12,32 @@ from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.repair.given import FREE, Costs, Given
 from deptree_cli.core.repair.habits import Habits
-from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.io.rules.constraints import SentenceConstraints
 from deptree_cli.io.rules.reading import read_rules
+
+
+class RepairOptions(Short, total=False):
+    """How `repaired` repairs.
+
+    rules: `ud` (usual), `tree` (one tree and nothing else), or a file of rules. scores: a distribution that says which
+    trees are probable; without it `like` does: how words attach in a treebank; without both near heads are the more
+    probable. costs: of a word with another head, and of one with the same head and another label; (1, 1). worth: how
+    many nats of the scores a cost of 1 is worth; without it changes come first, whatever scores say. space,
+    single_root, projective: which trees, as of `TreeDistribution`; usually those of the scores. budget: how many
+    maximum trees the search may compute. relax: give up the fewest rules if no tree obeys.
+    """
+
+    rules: str
+    scores: ArcFactored
+    like: Habits
+    costs: tuple[int, int]
+    worth: float
+    space: TreeSpace | str
+    budget: int
+    relax: bool
 
 
 def repaired(
@@ -24,16 +45,7 @@ def repaired(
     labels: Sequence[str | None] | None = None,
     upos: Sequence[str | None] | None = None,
     feats: Sequence[Collection[str]] | None = None,
-    *,
-    rules: str = "ud",
-    scores: ArcFactored | None = None,
-    like: Habits | None = None,
-    costs: tuple[int, int] = (1, 1),
-    worth: float = math.inf,
-    space: TreeSpace | str | None = None,
-    budget: int = BUDGET,
-    relax: bool = False,
-    **short: Unpack[Short],
+    **options: Unpack[RepairOptions],
 ) -> Repaired:
     """Return the tree that obeys rules and changes the fewest words; of several, the most probable.
 
@@ -44,33 +56,33 @@ def repaired(
         heads: of words 1 to n, 0 for ROOT; None for a word that may have any. They need not be a tree.
         labels: of each word, None (or without the list) where it has none.
         upos, feats: parts of speech, and features ``Key=Value``, which rules ask for.
-        rules: `ud`, `tree` (one tree and nothing else), or a file of rules.
-        scores: a distribution that says which trees are probable; without it `like` does.
-        like: how words attach in a treebank; without it near heads are the more probable.
-        costs: of a word with another head, and of one with the same head and another label.
-        worth: how many nats of the scores a cost of 1 is worth; infinite: changes come first, whatever scores say.
-        space, single_root, projective: which trees, as of `TreeDistribution`; by default those of the scores.
-        budget: how many maximum trees the search may compute.
-        relax: give up the fewest rules where no tree obeys.
+        options: see `RepairOptions`.
 
     Raises:
         DeptreeError: lists are not of one length, or no tree obeys.
     """
-    given = Given([FREE if head is None else int(head) for head in heads], _named(labels, len(heads)))
-    words = _words(given, upos, feats)
-    trees = tree_space(space, **short) if scores is None or space is not None or short else scores.space
+    given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
+    words, scores = _words(given, upos, feats), options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
         raise DeptreeError(problem, "Check that both are of the same sentence")
-    ruleset = read_rules(rules)
-    names, wanted = Ties(like or Habits(), ruleset.labels).of(given, words.upos, scores)
-    asked = SentenceConstraints(ruleset, words).with_labels(names)
-    return nearest(given, asked, wanted, trees, Costs(*costs), worth, budget=budget, relax=relax)
+    rules = read_rules(options.get("rules", "ud"))
+    names, wanted = Ties(options.get("like") or Habits(), rules.labels).of(given, words.upos, scores)
+    asked = SentenceConstraints(rules, words).with_labels(names)
+    return nearest(given, asked, wanted, _space(scores, options), _aims(options))
 
 
-def _named(labels: Sequence[str | None] | None, n: int) -> list[str]:
-    """The labels, empty where there is none."""
-    return _of_length("labels", labels, n, "")
+def _aims(options: RepairOptions) -> Aims:
+    costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
+    return Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
+
+
+def _space(scores: ArcFactored | None, options: RepairOptions) -> TreeSpace:
+    """The trees that are asked for, else those of the scores."""
+    if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
+        return scores.space
+    short = options.get("single_root"), options.get("projective")
+    return tree_space(options.get("space"), single_root=short[0], projective=short[1])
 
 
 def _words(given: Given, upos: Sequence[str | None] | None, feats: Sequence[Collection[str]] | None) -> Words:

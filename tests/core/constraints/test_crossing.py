@@ -45,7 +45,9 @@ def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
     found = []
     for heads in all_trees(n, space).tolist():
         marked = [[LABELS[own == word] for own in range(n)] for word in range(n)]
-        found.append([not obeys(Tree(tuple(heads), tuple(labels)), kind, {"label": "punct"}, known) for labels in marked])
+        found.append(
+            [not obeys(Tree(tuple(heads), tuple(labels)), kind, {"label": "punct"}, known) for labels in marked]
+        )
     return np.array(found)
 
 
@@ -116,7 +118,9 @@ def validated(trees: Sequence[Sequence[int]]) -> Iterator[dict[str, list[int]]]:
     utils = pytest.importorskip("udtools.utils", reason="udtools is not installed")
     document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
     rows = (enumerate(heads, 1) for heads in trees)
-    text = "\n".join("".join(f"{word}\tw" + "\t_" * 4 + f"\t{head}\tpunct\t_\t_\n" for word, head in row) for row in rows)
+    text = "\n".join(
+        "".join(f"{word}\tw" + "\t_" * 4 + f"\t{head}\tpunct\t_\t_\n" for word, head in row) for row in rows
+    )
     tests = dict(zip(NAMES, (utils.get_gap, utils.get_caused_nonprojectivities), strict=True))
     parsed = document.Document()
     parsed.from_conllu_string(text + "\n")

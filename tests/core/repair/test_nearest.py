@@ -19,7 +19,7 @@ from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.repair.given import FREE, Costs, Given
-from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests import brute_rules
 from tests.brute_rules import Tree, labelled_trees
@@ -74,7 +74,7 @@ def solved(case: Case, given: Given, scores: Float, costs: Costs, worth: float =
     """What is found; None where it is certain that no tree obeys."""
     asked = Asked(case.rules, case.known)
     try:
-        return nearest(given, asked, scores, case.distribution.space, costs, worth)
+        return nearest(given, asked, scores, case.distribution.space, Aims(costs, worth))
     except DeptreeError as error:
         return None if "that obeys the rules" not in error.problem else pytest.fail(error.problem)
 
@@ -197,7 +197,7 @@ def test_what_is_given_up_is_as_little_as_can_be() -> None:
     space = SPACES.get("single-root")
     with pytest.raises(DeptreeError, match="word 1 and HeadIn of word 2"):
         nearest(given, asked, np.zeros((4, 4, 1)), space)
-    found = nearest(given, asked, np.zeros((4, 4, 1)), space, relax=True)
+    found = nearest(given, asked, np.zeros((4, 4, 1)), space, Aims(relax=True))
     assert found.given_up is not None
     assert len(found.given_up.names) == 1
     assert found.given_up.fewest
@@ -211,7 +211,7 @@ def test_a_budget_that_ends_leaves_a_gap() -> None:
         case = random_case(SPACES.get("single-root"), seed)
         given = given_of(case, seed)
         try:
-            found = nearest(given, Asked(case.rules, case.known), case.weights, case.distribution.space, budget=2)
+            found = nearest(given, Asked(case.rules, case.known), case.weights, case.distribution.space, Aims(budget=2))
         except DeptreeError:
             continue
         fewest = next(cost for cost, _, tree in in_order(case, given, Costs()) if obeys(case, tree))
