@@ -37,14 +37,15 @@ def other_format(row: Sequence[bytes]) -> OtherFormat | None:
         return OtherFormat("CoNLL 2012", "")
     if not row[0].isdigit():
         return None
-    if width == 8 and _is_head(row[6]) and not _is_head(row[7]):
+    if width == 8 and row[6].isdigit() and not _may_be_head(row[7]):
         return OtherFormat("CoNLL-X without PHEAD and PDEPREL", _X)
-    if width >= 12 and _is_head(row[8]) and _is_head(row[9]):
+    heads = row[8:10]  # DEPS and MISC of CoNLL-U, where no number stands alone
+    if width >= 12 and all(map(_may_be_head, heads)) and any(map(bytes.isdigit, heads)):
         return OtherFormat("CoNLL 2009", _2009, width > 12)
-    if width >= 11 and _is_head(row[8]) and not _is_head(row[9]):
+    if width >= 11 and heads[0].isdigit() and not _may_be_head(heads[1]):
         return OtherFormat("CoNLL 2008", _2008, True)
     return None
 
 
-def _is_head(text: bytes) -> bool:
+def _may_be_head(text: bytes) -> bool:
     return text == b"_" or text.isdigit()

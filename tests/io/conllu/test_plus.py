@@ -247,6 +247,13 @@ def test_other_formats_are_named(name: str) -> None:
         assert (block.column("form"), block.heads, block.deprels) == (["She"], [0], ["SBJ"])
 
 
+@pytest.mark.parametrize("more", [b"SpaceAfter=No\t*", b"_\t*", b"_\t*\t_\t_"])
+def test_columns_that_nobody_named_are_no_other_format(more: bytes) -> None:
+    found = problem_of(b"1\tShe\tshe\tPRON\t_\t_\t0\troot\t_\t" + more + b"\n")
+    assert "columns where a word has 10, separated by tabs. Repair the line" in found
+    assert found.endswith("or name other columns in a first line # global.columns = ID FORM ...")
+
+
 def test_a_row_behind_good_ones_is_no_other_format() -> None:
     good = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n"
     assert problem_of(good + X.replace(b"1\t", b"2\t", 1)).endswith(
