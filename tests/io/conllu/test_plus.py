@@ -230,7 +230,10 @@ FORMATS = {
         b"1\tShe\tshe\tshe\tPRP\tPRP\t_\t_\t2\t2\tSBJ\tSBJ\t_\t_\tA0\n",
         "Keep columns 1 to 12 (cut -f 1-12)",
     ),
-    "CoNLL 2012": (b"bc/cctv\t0\t0\tShe\tPRP\t(TOP(S*\t-\t-\t-\tx\t*\t-\n", "Convert its constituents to heads"),
+    "CoNLL 2011 and 2012": (
+        b"bc/cctv\t0\t0\tShe\tPRP\t(TOP(S*\t-\t-\t-\tx\t*\t-\n",
+        "Convert its constituents to heads",
+    ),
 }
 
 
