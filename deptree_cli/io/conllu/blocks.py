@@ -16,7 +16,7 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import Chunk, split_chunks
-from deptree_cli.io.conllu.columns import BOM, UNKNOWN, named_by, no_column, places_of, written_of
+from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
 from deptree_cli.io.conllu.malformed import decoded, malformed
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
 from deptree_cli.io.conllu.rows import cells_of, lines_of, with_values
@@ -103,10 +103,11 @@ class Block:
     def __post_init__(self) -> None:
         data, header = self.chunk.data, self.chunk.header
         start = (len(BOM) if data.startswith(BOM) else 0) + len(header)
-        self.columns = named_by(header, self.file)
+        layout = layout_of(header, self.file) if header else TEN
+        self.columns = layout.names
         rows = np.empty((data.count(b"\n") + 2, max(WORD_FACTS, len(self.columns) + 1)), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = _scan()(array, start, rows, places_of(self.columns), self.any_heads)
+        wrong, *found = _scan()(array, start, rows, layout.places, self.any_heads)
         if wrong != FINE:
             raise self._problem(wrong, start, *found)
         self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
@@ -116,7 +117,7 @@ class Block:
         self._words = rows[1 : self.n + 1]
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
         places = self._start, self._rows_start, self._rows_end
-        self.template = Template(array, *places, self._words, empty_nodes, written_of(self.columns))
+        self.template = Template(array, *places, self._words, empty_nodes, layout.written)
         match = _SENT_ID.search(self._comments)
         self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
         self.sent_id = decoded(match[1], self.place) if match else ""

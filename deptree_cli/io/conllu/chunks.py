@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.columns import BOM, has_header, header_of
+from deptree_cli.io.conllu.columns import BOM, header_of
 from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
 
 _READ = 1 << 18
@@ -61,7 +61,7 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
 def _check(chunk: Chunk, place: str) -> None:
     """A line that names columns must be the first: else we would have read others."""
     for number, line in enumerate(chunk.data.split(b"\n"), 1):
-        if line.startswith(b"#") and has_header(line):
+        if header_of(line):
             raise DeptreeError("# global.columns is not the first line", "Put it there", place=f"{place}:{number}")
         if line.strip() and not line.startswith(b"#"):
             return

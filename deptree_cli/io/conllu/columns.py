@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,20 +24,15 @@ UNKNOWN = "_"
 
 BOM = b"\xef\xbb\xbf"
 
-_HEADER = re.compile(rb"#[^\S\n]*global\.columns[^\S\n]*=[^\n]*\n?")
+_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(#[^\S\n]*global\.columns[^\S\n]*=[^\n]*\n?)")
 _SOUGHT = ("form", "head", "deprel", "deps", "misc")
 _WRITTEN = _SOUGHT[1:]
 
 
 def header_of(data: bytes) -> bytes:
     """The line ``# global.columns = ...`` with which bytes begin, behind a byte order mark; empty if there is none."""
-    found = _HEADER.match(data, len(BOM) if data.startswith(BOM) else 0)
-    return found[0] if found else b""
-
-
-def has_header(line: bytes) -> bool:
-    """Whether a line names columns."""
-    return _HEADER.match(line) is not None
+    found = _HEADER.match(data)
+    return found[1] if found else b""
 
 
 def header_for(names: tuple[str, ...], newline: str) -> bytes:
@@ -44,7 +40,6 @@ def header_for(names: tuple[str, ...], newline: str) -> bytes:
     return f"# global.columns = {' '.join(names).upper()}{newline}".encode()
 
 
-@lru_cache(64)
 def named_by(header: bytes, place: str) -> tuple[str, ...]:
     """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none.
 
@@ -63,18 +58,32 @@ def named_by(header: bytes, place: str) -> tuple[str, ...]:
     return columns
 
 
-@lru_cache(64)
-def places_of(columns: tuple[str, ...]) -> Int:
-    """What `scan` is told of the columns."""
-    found = [columns.index(name) if name in columns else NO_COLUMN for name in _SOUGHT]
-    return np.array([len(columns), *found], dtype=np.int64)
+class Layout(NamedTuple):
+    """The columns of a file's rows.
+
+    Attributes:
+        names: in order and in small letters.
+        places: what `scan` is told of them.
+        written: where `Template.words` has those that are written, in order.
+    """
+
+    names: tuple[str, ...]
+    places: Int
+    written: Int
 
 
 @lru_cache(64)
-def written_of(columns: tuple[str, ...]) -> Int:
-    """Where `Template.words` has those columns that are written, in the order of the file."""
-    present = sorted((columns.index(name), number) for number, name in enumerate(_WRITTEN) if name in columns)
-    return np.array([HEAD_START + 2 * number for _, number in present], dtype=np.int64)
+def layout_of(header: bytes, place: str) -> Layout:
+    """The layout that a first line tells; see `named_by`."""
+    names = named_by(header, place)
+    found = [names.index(name) if name in names else NO_COLUMN for name in _SOUGHT]
+    written = sorted((names.index(name), number) for number, name in enumerate(_WRITTEN) if name in names)
+    starts = [HEAD_START + 2 * number for _, number in written]
+    return Layout(names, np.array([len(names), *found], dtype=np.int64), np.array(starts, dtype=np.int64))
+
+
+# That of CoNLL-U.
+TEN = layout_of(b"", "")
 
 
 def shown(columns: tuple[str, ...]) -> str:

@@ -2,7 +2,8 @@
 
 The shared tasks of CoNLL: 2006 and 2007 (CoNLL-X) have ten columns, of which the last two, heads and labels of a
 projective tree, are often left out; 2008 has ten, the predicate and one for each of the sentence's predicates; 2009 has
-twelve, two for the predicate and one for each; 2012 has constituents.
+twelve, two for the predicate and one for each; 2011 and 2012 have constituents. What heads are of in 2008 are the parts
+of words that were split (SPLIT_FORM, SPLIT_LEMMA).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class OtherFormat(NamedTuple):
 
 
 _X = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL"
-_2008 = "ID FORM LEMMA XPOS CONLL:PPOS CONLL:SPLITFORM CONLL:SPLITLEMMA CONLL:PPOSS HEAD DEPREL"
+_2008 = "ID CONLL:FORM CONLL:LEMMA XPOS CONLL:PPOS FORM LEMMA CONLL:PPOSS HEAD DEPREL"
 _2009 = "ID FORM LEMMA CONLL:PLEMMA XPOS CONLL:PPOS FEATS CONLL:PFEAT HEAD CONLL:PHEAD DEPREL CONLL:PDEPREL"
 
 
@@ -34,17 +35,18 @@ def other_format(row: Sequence[bytes]) -> OtherFormat | None:
     """The format of a row that does not have ten columns; None if it is none that we know."""
     width = len(row)
     if width >= 12 and row[1].isdigit() and row[2].isdigit() and not row[0].isdigit():
-        return OtherFormat("CoNLL 2012", "")
+        return OtherFormat("CoNLL 2011 and 2012", "")
     if not row[0].isdigit():
         return None
-    if width == 8 and _is_head(row[6]) and not _is_head(row[7]):
+    if width == 8 and row[6].isdigit() and not _may_be_head(row[7]):
         return OtherFormat("CoNLL-X without PHEAD and PDEPREL", _X)
-    if width >= 12 and _is_head(row[8]) and _is_head(row[9]):
+    heads = row[8:10]  # DEPS and MISC of CoNLL-U, where no number stands alone
+    if width >= 12 and all(map(_may_be_head, heads)) and any(map(bytes.isdigit, heads)):
         return OtherFormat("CoNLL 2009", _2009, width > 12)
-    if width >= 11 and _is_head(row[8]) and not _is_head(row[9]):
+    if width >= 11 and heads[0].isdigit() and not _may_be_head(heads[1]):
         return OtherFormat("CoNLL 2008", _2008, True)
     return None
 
 
-def _is_head(text: bytes) -> bool:
+def _may_be_head(text: bytes) -> bool:
     return text == b"_" or text.isdigit()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for, header_of, named_by, shown
+from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for, header_of, layout_of, shown
 from deptree_cli.io.files.output import suffix_of
 
 # Of files that hold sentences.
@@ -34,7 +34,7 @@ class FileColumns:
             DeptreeError: the file's name promises the columns of CoNLL-U, and they are others.
         """
         header = header_of(sentence)
-        self.names = named_by(header, self._path)
+        self.names = layout_of(header, self._path).names
         if self.names != COLUMNS and self._suffix == _TEN:
             problem = f"{_TEN} is the suffix of CoNLL-U, but the columns are {shown(self.names)}"
             raise DeptreeError(problem, f"Name a file {_NAMED}", place=self._path)
@@ -51,7 +51,8 @@ class FileColumns:
             DeptreeError: it has other columns than the first.
         """
         header = header_of(sentence)
-        if named_by(header, self._path) != self.names:
-            problem = f"sentences with columns {shown(self.names)} and {shown(named_by(header, ''))} in one file"
+        names = layout_of(header, self._path).names
+        if names != self.names:
+            problem = f"sentences with columns {shown(self.names)} and {shown(names)} in one file"
             raise DeptreeError(problem, "Give files of the same columns together", place=self._path)
         return sentence[len(header) :]

@@ -230,7 +230,10 @@ FORMATS = {
         b"1\tShe\tshe\tshe\tPRP\tPRP\t_\t_\t2\t2\tSBJ\tSBJ\t_\t_\tA0\n",
         "Keep columns 1 to 12 (cut -f 1-12)",
     ),
-    "CoNLL 2012": (b"bc/cctv\t0\t0\tShe\tPRP\t(TOP(S*\t-\t-\t-\tx\t*\t-\n", "Convert its constituents to heads"),
+    "CoNLL 2011 and 2012": (
+        b"bc/cctv\t0\t0\tShe\tPRP\t(TOP(S*\t-\t-\t-\tx\t*\t-\n",
+        "Convert its constituents to heads",
+    ),
 }
 
 
@@ -245,6 +248,13 @@ def test_other_formats_are_named(name: str) -> None:
         cut = b"\t".join(row.rstrip(b"\n").split(b"\t")[: len(header.split()) - 3])
         (block,) = read_blocks_or_errors(io.BytesIO(f"{header}\n".encode() + cut.replace(b"\t2", b"\t0") + b"\n"), "x")
         assert (block.column("form"), block.heads, block.deprels) == (["She"], [0], ["SBJ"])
+
+
+@pytest.mark.parametrize("more", [b"SpaceAfter=No\t*", b"_\t*", b"_\t*\t_\t_"])
+def test_columns_that_nobody_named_are_no_other_format(more: bytes) -> None:
+    found = problem_of(b"1\tShe\tshe\tPRON\t_\t_\t0\troot\t_\t" + more + b"\n")
+    assert "columns where a word has 10, separated by tabs. Repair the line" in found
+    assert found.endswith("or name other columns in a first line # global.columns = ID FORM ...")
 
 
 def test_a_row_behind_good_ones_is_no_other_format() -> None:
