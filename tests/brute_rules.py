@@ -202,7 +202,9 @@ def _gap(tree: Tree, head: int, word: int) -> set[int]:
 
 
 def _projective(tree: Tree, table: Table, words: Sentence) -> bool:
-    return not any(_gap(tree, head, word) for head, word, label in tree.arcs() if is_named(label, _listed(table, "label")))
+    return not any(
+        _gap(tree, head, word) for head, word, label in tree.arcs() if is_named(label, _listed(table, "label"))
+    )
 
 
 def _out_of_gaps(tree: Tree, table: Table, words: Sentence) -> bool:
