@@ -59,9 +59,8 @@ def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
         for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
             for labels in product(range(2), repeat=n):
                 found = [conflict.words[0] for conflict in find(LabelledTree(heads, labels))]
-                assert found == [
-                    word for word, (is_bad, label) in enumerate(zip(bad, labels, strict=True), 1) if is_bad and label
-                ]
+                marked = enumerate(zip(bad, labels, strict=True), 1)
+                assert found == [word for word, (is_bad, label) in marked if is_bad and label]
 
 
 @pytest.mark.slow("size")
