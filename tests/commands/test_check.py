@@ -158,6 +158,8 @@ at-most-one = ["obj"]
 leaf = ["det"]
 no-gaps = ["flat"]
 no-crossing = ["punct", "case"]
+projective = ["punct", "case"]
+out-of-gaps = ["punct", "case"]
 mask = [{ label = "case", direction = "left", head-upos = "NOUN", distance = [3, 9] }]
 below = [{ label = "obl", deny = ["obl"], unless = ["cop"] }]
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deptree_cli.io.rules.reading import read_rules
@@ -251,3 +252,38 @@ def test_rules_without_labels_say_that_they_have_no_effect(done) -> None:
     ran = done("decode", *SCORES, *WORDS, "--rules", "ud", *JSON)
     (line,) = [line for line in ran.said if "have no effect" in line]
     assert "without labels: --labels FILE" in line
+
+
+# The arc to the clause passes over the root, and so crosses the arc of the full stop.
+SOMEBODY = """# sent_id = s
+1	Somebody	_	PRON	_	_	2	nsubj	_	_
+2	called	_	VERB	_	_	0	root	_	_
+3	yesterday	_	ADV	_	_	2	advmod	_	_
+4	who	_	PRON	_	_	5	nsubj	_	_
+5	sings	_	VERB	_	_	1	acl:relcl	_	_
+6	.	_	PUNCT	_	_	2	punct	_	_
+
+"""
+
+
+def test_a_right_tree_with_crossing_arcs_is_kept(deptree, done, put) -> None:
+    """The scores prefer it by far. It breaks no rule, unless nothing may cross the arcs of punctuation."""
+    put("s.conllu", SOMEBODY)
+    words = [line.split("\t") for line in SOMEBODY.splitlines()[1:-1]]
+    names = sorted({word[7] for word in words})
+    scores = np.zeros((7, 7, len(names)))
+    for place, word in enumerate(words, 1):
+        scores[int(word[6]), place, names.index(word[7])] = 9.0
+    np.savez("s.npz", s=scores)
+    put("names.json", json.dumps(names))
+    put("strict.toml", 'no-crossing = [{ name = "punct-no-crossing", label = "punct" }]')
+    args = ("s.npz", "--scale", "log", "--orient", "head-dep", "--labels", "names.json", "--conllu", "s.conllu", *JSON)
+    (row,) = done("decode", *args, "--rules", "ud").rows
+    assert row["heads"] == [int(word[6]) for word in words]
+    assert row["deprels"] == [word[7] for word in words]
+    assert row["certified"] is True
+    assert done("check", "s.conllu").rows == []
+    assert done("decode", *args, "--rules", "strict.toml").rows[0]["heads"] != row["heads"]
+    assert [each["rule"] for each in deptree("check", "s.conllu", "--rules", "strict.toml").rows] == [
+        "punct-no-crossing"
+    ]

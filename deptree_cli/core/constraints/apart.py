@@ -1,7 +1,7 @@
 """Why a word does not descend from another: the arcs above the two that decide it, as choices for a conflict.
 
-Both have a way up to a node above both, ROOT at the latest. As long as the words on these ways stay among themselves, no
-way up from the first leads over a word of the second's: it would have to come back from above.
+Both have a way up to a node above both, ROOT at the latest. As long as the words on these ways have heads on them, none
+above the first is a word of the second's way: the way there would have to come back from above.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The kinds of rules about crossing arcs: two about gaps, and a stricter one about any crossing.
 
-An arc has a gap where a word between its ends does not descend from its head. Then another arc crosses it, but not every
-crossing makes a gap of every arc: of two that cross, the one has none if its head is above the other's.
+An arc has a gap where a word between its ends does not descend from its head. Then another arc crosses it; but of two
+arcs that cross, the one has no gap if its head is above the other's.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ def places(
         ("below", {"upos": "VERB", "deny": ["obj"], "unless": ["root"]}, (3, 2)),
         ("no-gaps", {"label": "punct"}, (4, 3)),
         ("no-gaps", {"label": "obj"}, ()),
+        ("projective", {"label": "punct"}, ()),
+        ("out-of-gaps", {"label": "punct"}, ()),
         ("no-crossing", {"label": "punct"}, ()),
     ],
 )
@@ -60,6 +62,7 @@ def test_a_rule_and_the_words_that_break_it(kind: str, rule: dict[str, object], 
 def test_crossing_arcs() -> None:
     found = places({"no-crossing": ["punct"]}, [3, 0, 2, 2], ["punct", "root", "obj", "obl"])
     assert found == [Violation("no-crossing punct", 1, (1, 2))]
+    assert places({"projective": ["punct"]}, [3, 0, 2, 2], ["punct", "root", "obj", "obl"])[0].words == (1, 2)
 
 
 def test_spans_and_rules_of_ones_own() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
@@ -20,7 +20,6 @@ from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.rules.reading import read_rules, words_of
 from tests.brute_rules import Sentence, Tree, obeys
 
 RULES: dict[str, TreeRule] = {
@@ -60,7 +59,8 @@ def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
         for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
             for labels in product(range(2), repeat=n):
                 found = [conflict.words[0] for conflict in find(LabelledTree(heads, labels))]
-                assert found == [word for word, (is_bad, label) in enumerate(zip(bad, labels), 1) if is_bad and label]
+                marked = enumerate(zip(bad, labels, strict=True), 1)
+                assert found == [word for word, (is_bad, label) in marked if is_bad and label]
 
 
 @pytest.mark.slow("size")
@@ -113,8 +113,14 @@ def test_the_best_trees_of_five_words_are_those_of_enumeration(space: TreeSpace)
     assert changed > 50
 
 
-def validated(trees: Sequence[Sequence[int]]) -> Iterator[dict[str, list[int]]]:
-    """Which words of trees break the validator's two tests if they are punctuation, by its own functions."""
+def rows_of(heads: Sequence[int], labels: Sequence[str]) -> dict[str, list[int]]:
+    """The words that break each rule."""
+    found = broken(Ruleset("x", tuple(RULES.values())), words_of_size(len(heads)), heads, labels, MULTI_ROOT)
+    return {name: [each.word for each in found if each.rule == name] for name in NAMES}
+
+
+def validated(trees: Sequence[Sequence[int]], labels: Iterable[Sequence[str]]) -> Iterator[dict[str, list[int]]]:
+    """Which punctuation of trees breaks each of the validator's two tests, by its own functions."""
     utils = pytest.importorskip("udtools.utils", reason="udtools is not installed")
     document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
     rows = (enumerate(heads, 1) for heads in trees)
@@ -124,8 +130,8 @@ def validated(trees: Sequence[Sequence[int]]) -> Iterator[dict[str, list[int]]]:
     tests = dict(zip(NAMES, (utils.get_gap, utils.get_caused_nonprojectivities), strict=True))
     parsed = document.Document()
     parsed.from_conllu_string(text + "\n")
-    for bundle in parsed.bundles:
-        nodes = bundle.get_tree().descendants
+    for bundle, own in zip(parsed.bundles, labels, strict=True):
+        nodes = [node for node in bundle.get_tree().descendants if own[node.ord - 1] == "punct"]
         yield {name: [node.ord for node in nodes if test(node)] for name, test in tests.items()}
 
 
@@ -135,12 +141,11 @@ def test_they_name_the_words_that_the_validator_names() -> None:
     rng = np.random.default_rng(7)
     trees = [heads for n in range(1, 6) for heads in all_trees(n, MULTI_ROOT).tolist()]
     trees += [random_heads(rng, int(rng.integers(6, 13))) for _ in range(400)]
-    count = 0
-    for heads, expected in zip(trees, validated(trees), strict=True):
-        rules, words = Ruleset("x", tuple(RULES.values())), words_of_size(len(heads))
-        found = broken(rules, words, heads, ["punct"] * len(heads), MULTI_ROOT)
-        assert {name: [each.word for each in found if each.rule == name] for name in NAMES} == expected, heads
-        count += len(found)
+    labels, count = [["punct"] * len(heads) for heads in trees], 0
+    for heads, own, expected in zip(trees, labels, validated(trees, labels), strict=True):
+        found = rows_of(heads, own)
+        assert found == expected, heads
+        count += sum(map(len, found.values()))
     assert count > 1000
 
 
@@ -152,20 +157,58 @@ def random_heads(rng: np.random.Generator, n: int) -> list[int]:
     return heads
 
 
-# A relative clause that is moved behind its verb: its arc crosses that of the full stop, which is below the root.
-MOVED = "We met a man yesterday who sings .".split()
-HEADS, DEPRELS = [2, 0, 4, 2, 2, 7, 4, 2], ["nsubj", "root", "det", "obj", "advmod", "nsubj", "acl:relcl", "punct"]
-TAGS = ["PRON", "VERB", "DET", "NOUN", "ADV", "PRON", "VERB", "PUNCT"]
+@pytest.mark.slow("process")
+@pytest.mark.parametrize("folder", ["real_ru", "real_en"])
+def test_in_treebanks_they_name_the_words_that_the_validator_names(shared: Path, folder: str) -> None:
+    """Row by row, in gold trees and in those trees with the heads of some punctuation replaced."""
+    rng, trees, labels = np.random.default_rng(44), [], []
+    for block in islice(read_blocks(io.BytesIO((shared / folder / "gold.conllu").read_bytes()), "gold"), 400):
+        heads = [head or 0 for head in block.heads]
+        marks = [word for word, label in enumerate(block.deprels, 1) if label.startswith("punct")]
+        trees += [
+            heads,
+            [
+                _other(rng, heads, marks) if word in marks and word not in heads else head
+                for word, head in enumerate(heads, 1)
+            ],
+        ]
+        labels += [["punct" if word in marks else "dep" for word in range(1, block.n + 1)]] * 2
+    count = 0
+    for heads, own, expected in zip(trees, labels, validated(trees, labels), strict=True):
+        found = rows_of(heads, own)
+        assert found == expected, heads
+        count += sum(map(len, found.values()))
+    assert count > 200
 
 
-def of_moved() -> Words:
-    return Words(tuple(dict.fromkeys(DEPRELS)), TAGS, [frozenset()] * len(TAGS))
+def _other(rng: np.random.Generator, heads: Sequence[int], marks: Sequence[int]) -> int:
+    """A head for punctuation: no other punctuation, which may have got it as a head."""
+    return int(rng.choice([each for each in range(len(heads) + 1) if each not in marks]))
 
 
-def test_a_full_stop_below_a_crossed_root_is_right() -> None:
-    """An arc over the root crosses the arc of every full stop, and is none of its business."""
-    crossing = [3, 0, 2, 3, 2]  # word 4 is below word 3; word 1 too, over the root
-    labels = ["obl", "root", "obj", "det", "punct"]
-    words = Words((), ["NOUN", "VERB", "NOUN", "DET", "PUNCT"], [frozenset()] * 5)
-    assert LabelledTree(crossing, [0] * 5).crossing(1) is not None
-    del labels, words
+# We met a man yesterday who sings . The arc to the clause crosses that of the adverb.
+CLAUSE = [2, 0, 4, 2, 2, 7, 4, 2]
+# Somebody called yesterday who sings . The arc to the clause crosses that of the full stop.
+OVER_THE_ROOT = [2, 0, 2, 5, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("heads", "mark", "rows"),
+    [
+        (CLAUSE, 8, []),
+        (OVER_THE_ROOT, 6, []),
+        ([*CLAUSE[:-1], 4], 8, [("punct-is-nonproj", 8, 5, 2)]),  # over `yesterday`, which is not below `man`
+        ([*OVER_THE_ROOT[:-1], 1], 6, [("punct-is-nonproj", 6, 2)]),
+        ([2, 0, 2, 2, 6, 3], 4, [("punct-causes-nonproj", 4, 6, 2)]),  # We met somebody , who sings
+        ([2, 0, 2, 3, 6, 3], 4, []),  # the same comma below `somebody`
+        ([0, 5, 2, 3, 1], 4, []),  # a quotation mark under an arc, with its head there
+    ],
+)
+def test_an_arc_that_crosses_is_wrong_only_where_it_makes_a_gap(
+    heads: list[int], mark: int, rows: list[tuple[str, int]]
+) -> None:
+    labels = ["punct" if word == mark else "dep" for word in range(1, len(heads) + 1)]
+    found = broken(Ruleset("x", tuple(RULES.values())), words_of_size(len(heads)), heads, labels)
+    assert [(each.rule, *each.words) for each in found] == rows
+    (expected,) = validated([heads], [labels])
+    assert sorted((name, word) for name, words in expected.items() for word in words) == [each[:2] for each in rows]

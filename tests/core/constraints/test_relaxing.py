@@ -18,8 +18,9 @@ import pytest
 from deptree_cli import TreeDistribution
 from deptree_cli.core.constraints.conflicts import Choice
 from deptree_cli.core.constraints.constrained import Constrained, constrained, under
+from deptree_cli.core.constraints.crossing import NoCrossing
 from deptree_cli.core.constraints.demands import Demand, conflicting, demands_of, finders_of, of_word
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, NoCrossing, Together
+from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, Together
 from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.relaxing import Demands, listed_names
 from deptree_cli.core.constraints.ruleset import Ruleset

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.core.constraints.crossing import NoCrossing
+from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Projective
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
 from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.ruleset import KINDS
@@ -22,6 +22,8 @@ at-most-one = [["nsubj", "csubj"], "obj", { name = "few", label = "iobj" }]
 leaf = ["punct"]
 no-gaps = [{ label = "goeswith", between = "punct" }]
 no-crossing = ["punct"]
+projective = ["punct"]
+out-of-gaps = ["punct"]
 [[mask]]
 label = ["det", "!det:poss"]
 upos = "DET"
@@ -66,6 +68,8 @@ def test_every_kind_of_rules_is_read(read) -> None:
         Below("leaf punct", Condition(("punct",))),
         NoGaps("no-gaps goeswith", ("goeswith",), ("punct",)),
         NoCrossing("no-crossing punct", ("punct",)),
+        Projective("projective punct", ("punct",)),
+        OutOfGaps("out-of-gaps punct", ("punct",)),
         Mask(
             "mask det !det:poss",
             Condition(("det", "!det:poss"), ("DET",), ("Poss=Yes",)),
