@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from deptree_cli.core.constraints.conflicts import Conflict, TreeRule
 from deptree_cli.core.constraints.kinds import Function, Together
+from deptree_cli.core.constraints.label_lists import LabelNumbers
 from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import LabelledTree, LabelNumbers, Words
+from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 

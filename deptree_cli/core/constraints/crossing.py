@@ -15,7 +15,8 @@ import numpy as np
 
 from deptree_cli.core.constraints.apart import Apart, least_apart
 from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
-from deptree_cli.core.constraints.words import LabelledTree, Words, labels_named, numbers_named
+from deptree_cli.core.constraints.label_lists import labels_named, numbers_named
+from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 
 

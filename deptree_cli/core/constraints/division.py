@@ -137,12 +137,14 @@ class Division:
                 return
             heapq.heappop(self._queue)
             if isinstance(first, Part):
-                self._open(first)
+                if (problem := self._opened(first)) is not None:
+                    self._push(problem.score, problem)
                 continue
             if self._is_answer(first):
                 self._seen.add(first.heads.tobytes())
                 yield self._found(first, 0.0)
-            self._divide(first, -bound)
+            for part in self._parts(first):
+                self._push(min(-bound, part.bound(self.space.single_root)), part)
         self.is_infeasible = not self._seen
 
     def _push(self, bound: float, item: Part | Problem) -> None:
@@ -158,31 +160,27 @@ class Division:
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        left = [each for *_, each in self._queue if isinstance(each, Problem) and self._is_answer(each)]
-        answers = [self._found(each, bound - each.score) for each in left]
+        answers = [each for *_, each in self._queue if isinstance(each, Problem) and self._is_answer(each)]
+        found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = space(self.space.single_root, projective=True)
             division = Division(self.scores, inner, self.finders, self.budget, self.scale)
             fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
-            found = next(fresh, None)
+            best = next(fresh, None)
             self.opened += division.opened
-            if found is not None:
-                gap = max(0.0, bound - found.score)  # sums in another order are rounded otherwise
-                answers.append(Found(found.heads, found.labels, found.score, gap, self.opened))
-        yield from sorted(answers, key=lambda each: each.gap)[:1]
+            if best is not None:
+                gap = max(0.0, bound - best.score)  # sums in another order are rounded otherwise
+                found.append(Found(best.heads, best.labels, best.score, gap, self.opened))
+        yield from sorted(found, key=lambda each: each.gap)[:1]
 
-    def _divide(self, problem: Problem, bound: float) -> None:
-        """Keep the parts of a problem in which one of a conflict's choices goes and those before it stay, for later."""
+    def _parts(self, problem: Problem) -> Iterator[Part]:
+        """The parts of a problem in which one of a conflict's choices goes and those before it stay."""
         part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
         *others, last = conflict.choices
         for choice in others:
-            self._keep(self._without(part, [choice]), bound)
+            yield self._without(part, [choice])
             part = self._without(part, [Choice(choice.word, ~choice.arcs)])
-        self._keep(self._without(part, (last, *conflict.also())), bound)
-
-    def _keep(self, part: Part, bound: float) -> None:
-        """Put a part into the queue, to be opened when no other promises more."""
-        self._push(min(bound, part.bound(self.space.single_root)), part)
+        yield self._without(part, (last, *conflict.also()))
 
     def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
         """What is left of a part where words do not make these choices."""
@@ -201,17 +199,20 @@ class Division:
         """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
         return np.where(labels & (arcs > -np.inf)[:, None], self.scores[:, word], -np.inf)
 
-    def _open(self, part: Part) -> None:
-        """Find the best tree of a part, and put it in the queue; nothing if it has no tree."""
+    def _opened(self, part: Part) -> Problem | None:
+        """A part with its best tree; None if it has no tree."""
+        if part.bound(self.space.single_root) == -np.inf:
+            return None
         arcs = self._arcs.copy()
         for word, column in part.columns.items():
             arcs[:, word] = column
         self.opened += 1
         heads, score = self.space.maximum_tree(arcs)
-        if score > -np.inf:
-            labels = self._labels(part, heads)
-            conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
-            self._push(score, Problem(part, heads, labels, score, conflict))
+        if score == -np.inf:
+            return None
+        labels = self._labels(part, heads)
+        conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
+        return Problem(part, heads, labels, score, conflict)
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
         """The best labels that words may have below their heads."""

@@ -10,7 +10,8 @@ from itertools import chain
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
-from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, labels_named, numbers_named
+from deptree_cli.core.constraints.label_lists import ForLabels, labels_named, numbers_named
+from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 

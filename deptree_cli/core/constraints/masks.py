@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, numbers_named
+from deptree_cli.core.constraints.label_lists import ForLabels, numbers_named
+from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
 from deptree_cli.core.dtypes import Bool, Integers
 
 # Whatever stands there.

@@ -14,8 +14,9 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
 from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Projective
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
+from deptree_cli.core.constraints.label_lists import NOT, ForLabels, labels_named, pattern_in
 from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
-from deptree_cli.core.constraints.words import NOT, Condition, ForLabels, Words, labels_named, pattern_in
+from deptree_cli.core.constraints.words import Condition, Words
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root

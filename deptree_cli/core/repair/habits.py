@@ -21,7 +21,7 @@ from deptree_cli.core.repair.given import Given
 ADDED, KINDS = 0.1, 100
 
 # By how many nats a given label is more probable than others; what else it may mean, by one less each. With 3 to 4
-# both damaged gold trees and those of a parser come nearest to gold trees (benchmarks/constraints/repair.py).
+# both damaged gold trees and those of a parser come nearest to gold trees.
 STAYS = 4.0
 
 # The label of an arc of which no other is known.
