@@ -40,6 +40,9 @@ BENCHMARKS = {
     "constraints": Benchmark(
         "constraints.tables", "trees under rules: validity, accuracy, certificates, time, a heuristic, known heads"
     ),
+    "repair": Benchmark(
+        "constraints.repair", "the nearest valid trees beside udapi's fixes, and changes traded for a parser's scores"
+    ),
     "calibrate": Benchmark("calibration.tables", "temperatures by both criteria, and the coverage of sets of heads"),
     "bitext": Benchmark("pruning.real", "alignment error rates and costs on real sentences and noisy copies"),
     "methods": Benchmark("program.methods", "methods for sentence pairs: time and error of the command"),

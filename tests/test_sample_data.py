@@ -24,6 +24,7 @@ NOT_DATA = {
     "treebank.conllu",
     "raw.conllu",
     "raw_gold.conllu",
+    "broken.conllu",
 }
 
 

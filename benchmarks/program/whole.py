@@ -38,15 +38,25 @@ def run() -> Iterator[Table]:
 LAUNCHER = """
 import json, resource, subprocess, sys, time
 start = time.perf_counter()
-subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+done = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)
+assert str(done.returncode) in sys.argv[1].split(",")
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps([used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024]))
 """
 
 
-def measure(arguments: list[str], environment: dict[str, str] | None = None, stdin: IO[bytes] | None = None) -> Figures:
-    """A row: the command's processor and wall seconds, and its peak memory (of its largest process)."""
-    command = [sys.executable, "-S", "-c", LAUNCHER, sys.executable, "-m", "deptree_cli", *arguments]
+def measure(
+    arguments: list[str],
+    environment: dict[str, str] | None = None,
+    stdin: IO[bytes] | None = None,
+    accepted: tuple[int, ...] = (0,),
+) -> Figures:
+    """A row: the command's processor and wall seconds, and its peak memory (of its largest process).
+
+    accepted: its exit statuses that are no failure.
+    """
+    statuses = ",".join(map(str, accepted))
+    command = [sys.executable, "-S", "-c", LAUNCHER, statuses, sys.executable, "-m", "deptree_cli", *arguments]
     done = subprocess.run(
         command, stdin=stdin, stdout=subprocess.PIPE, env=os.environ | (environment or {}), check=True
     )

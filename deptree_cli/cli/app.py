@@ -29,6 +29,7 @@ COMMANDS = {
     "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
     "agree": "Measure agreement of annotators, parsers or samples.",
     "check": "Find the rules that given trees break.",
+    "repair": "Change as little as possible to make trees valid.",
     "partition": "Compute partition functions; how probable trees with one root are.",
     "expect": "Compute an expectation: entropy, divergence, risk, ...",
     "calibrate": "Make probabilities fit gold trees; find sets of heads.",
@@ -81,7 +82,7 @@ def deptree(context: click.Context) -> None:
     parser or treebank may be wrong.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, agree, check and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
+    after another. eval, agree, check, repair and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
     command, `deptree help TOPIC` what commands share: reading, writing, running, samplers, algorithms, quantities,
     functionals, methods, parsers, score-kinds.
     """

@@ -42,6 +42,7 @@ class Cost(NamedTuple):
 
     Attributes:
         by: the options that say how often something is repeated, once if they are not given; their numbers multiply.
+        text: the microseconds of a byte of text.
     """
 
     base: float
@@ -49,6 +50,7 @@ class Cost(NamedTuple):
     tree: float = 0.0
     tree_power: int = 1
     by: tuple[str, ...] = ()
+    text: float = TEXT
 
     def of(self, n: float, repetitions: int) -> float:
         """The microseconds of one matrix."""
@@ -69,6 +71,7 @@ COSTS = {
     "calibrate": Cost(5000),
     "agree": Cost(30),
     "check": Cost(0),
+    "repair": Cost(0, text=4 * TEXT),
     "partition": _SUMS,
     "expect": Cost(60),
     "diff": Cost(60, tree=150, by=("size",)),
@@ -147,7 +150,7 @@ def _costs(cost: Cost, repetitions: int, ctx: click.Context) -> Iterator[float]:
                 yield count * cost.of(math.sqrt(rows * columns), repetitions)
             continue
         size = Path(path).stat().st_size
-        yield size * TEXT
+        yield size * cost.text
         if parameter == SENTENCES and size * TEXT < SMALL * 1e6:
             yield Path(path).read_bytes().count(b"\n") * cost.of(1, repetitions)
 

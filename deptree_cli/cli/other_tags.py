@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
+from typing import TypeVar
 
-from deptree_cli.cli.sentences import ReadSentence, SentenceStream
+from deptree_cli.cli.sentences import ReadSentence
 from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.trees.written import Written
+
+Sentence = TypeVar("Sentence", ReadSentence | DeptreeError, Written)
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
 ENOUGH, FEWEST = 1000, 20
@@ -23,14 +27,15 @@ class OtherTags:
 
     Args:
         upos: the parts of speech; empty: any.
+        fate: what becomes of others.
     """
 
-    def __init__(self, upos: Sequence[str]) -> None:
-        self._upos = frozenset(upos)
+    def __init__(self, upos: Sequence[str], fate: str = "counted, but neither listed nor used") -> None:
+        self._upos, self._fate = frozenset(upos), fate
 
-    def watched(self, sentences: SentenceStream, place: str) -> SentenceStream:
+    def watched(self, sentences: Iterator[Sentence], place: str) -> Iterator[Sentence]:
         """The sentences of a file, noted if most of its tags are no parts of speech."""
-        held: list[ReadSentence | DeptreeError] = []
+        held: list[Sentence] = []
         tags = Counter[str]()
         while self._upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
             held.append(sentence)
@@ -39,18 +44,16 @@ class OtherTags:
         if others.total() < FEWEST or 2 * others.total() <= tags.total():
             yield from chain(held, sentences)
             return
-        notice = (
-            f"{place}: UPOS has other tags than UD ({named(others)}): they are counted, but neither listed nor used"
-        )
+        notice = f"{place}: UPOS has other tags than UD ({named(others)}): they are {self._fate}"
         for sentence in chain(held, sentences):
-            if isinstance(sentence, ReadSentence):
+            if not isinstance(sentence, DeptreeError):
                 sentence = replace(sentence, notice=notice, has_other_tags=True)
             yield sentence
 
 
-def _tags_of(sentence: ReadSentence | DeptreeError) -> list[str]:
+def _tags_of(sentence: ReadSentence | Written | DeptreeError) -> list[str]:
     """The tags of words that have one."""
     with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-        if isinstance(sentence, ReadSentence):
+        if not isinstance(sentence, DeptreeError):
             return [tag for tag in sentence.block.column("upos") if tag != _MISSING]
     return []

@@ -76,6 +76,7 @@ RECIPES: dict[str, list[str]] = {
     "calibrate": [f"calibrate {WITH_WORDS} --coverage .5 {space}" for space in SPACES],
     "agree": [f"agree {TREES} {TREES} --scores {PLAIN} {space}" for space in SPACES],
     "check": [f"check {TREES}"],
+    "repair": [f"repair {TREES} {space}" for space in SPACES],
     "diff": [f"diff scores.npz scores.npz --scale log {space} -k 20 --seed 1" for space in SPACES],
     "bitext align": ["bitext align pairs.npz", *(f"bitext align pairs.npz --threshold .5 {each}" for each in PRUNED)],
     "bitext expectations": ["bitext expectations pairs.npz", *(f"bitext expectations pairs.npz {e}" for e in PRUNED)],

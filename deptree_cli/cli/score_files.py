@@ -12,12 +12,14 @@ import click
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, open_input, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sides import Side
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class ScoreFiles:
             return records
         side = records_side(records, self.source, self.conllu)
         return with_gold(side, [self.gold], lambda record: words_in(record.scores.shape, layout), first)
+
+    def read_of(self, blocks: Side[Block], layout: Layout, label_layout: Layout) -> Iterator[Record | DeptreeError]:
+        """The same of sentences that somebody else reads."""
+        labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
+        return read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
 
     @property
     def share(self) -> float | None:

@@ -178,6 +178,13 @@ class ScoreOptions:
         }
 
 
+LABEL_SCORES = reading_option(
+    "--label-scores",
+    type=INPUT,
+    multiple=True,
+    help="Scores of labels given the arc, (n, n+1, L) or in the layout of the arc scores; needs --labels.",
+)
+
 _OPTIONS = [
     reading_option(
         "--conllu",
@@ -193,12 +200,7 @@ _OPTIONS = [
         often=True,
         help="Keep the HEADs and DEPRELs in --conllu that are not _.",
     ),
-    reading_option(
-        "--label-scores",
-        type=INPUT,
-        multiple=True,
-        help="Scores of labels given the arc, (n, n+1, L) or in the layout of the arc scores; needs --labels.",
-    ),
+    LABEL_SCORES,
     rule_options,
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,19 +24,24 @@ from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.compared import ComparedTrees, WithScores
 
-_NAMES = (
+NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
     *("tempering", "nan_forbids"),
 )
 
 
-def _beside(*, scores: str | None, **how: Any) -> ScoreOptions | None:
+def beside(*, scores: str | None, also: Collection[str] = (), **how: Any) -> ScoreOptions | None:
+    """The options of reading scores, None without a file of them.
+
+    Args:
+        also: names of those that say something without scores too.
+    """
     if scores is not None:
         return options_of(scores=scores, **how)
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if parameter.name in (*how, "temperature", "calibrated") and given:
+        if given and parameter.name in {*how, "temperature", "calibrated"} - {*also}:
             raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
     return None
 
@@ -71,6 +76,9 @@ class WithDistribution:
 
 def scores_beside_options(help: str) -> Decorator[Any]:
     """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`."""
-    return bound(
-        "scores", [reading_option("--scores", type=INPUT, often=True, help=help), *LAYOUT_OPTIONS], _beside, _NAMES
-    )
+    return bound("scores", beside_options(help), beside, NAMES)
+
+
+def beside_options(help: str) -> list[Decorator[Any]]:
+    """The same options, for `beside`."""
+    return [reading_option("--scores", type=INPUT, often=True, help=help), *LAYOUT_OPTIONS]

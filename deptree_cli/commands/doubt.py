@@ -62,7 +62,7 @@ def doubt(
 
     Writes a row per word (JSON Lines; a table on a terminal): the probability of its head, and the most probable head;
     with --labels also of head and label, which then decides the rank. --by, --budget, --diverse and --format conllu
-    rank sentences.
+    rank sentences. What breaks rules is found by check and mended by repair.
     """
     if written := writing.encoder(run.output) is CONLLU:
         scores.check_words()

@@ -76,6 +76,8 @@ CASES = [
     ("eval {data}/gold.conllu --scores {scores}", ALL, ALL, ALL),
     ("agree {data}/gold.conllu {data}/gold.conllu", 0, 0, 0),
     ("agree {data}/gold.conllu {data}/gold.conllu --scores {scores}", ALL, ALL, 0),
+    ("repair {data}/broken.conllu", 0, 0, 0),
+    ("repair {data}/gold.conllu --scores {scores} {labels} --worth 0", 0, 0, 0),
     ("partition {scores}", 3 * ALL, 0, 0),  # with one root, with several, and without crossing arcs
     ("partition {scores} --summary --multi-root", 3 * ALL, 0, 0),
     ("partition {scores} --projective", 3 * ALL, 0, 0),

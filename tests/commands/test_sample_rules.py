@@ -211,7 +211,10 @@ KEEPING = {"decode", "sample", "marginals", "report"}
 
 # Commands that read scores, and rules beside them.
 READING_RULES = [
-    name for name in COMMANDS if {"scores", "rules"} <= {parameter.name for parameter in command(name).params}
+    name
+    for name in COMMANDS
+    if {("scores", "argument"), ("rules", "option")}
+    <= {(each.name, each.param_type_name) for each in command(name).params}
 ]
 
 # What a command needs beside scores and rules.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from deptree_cli.core.constraints.conflicts import Conflict, TreeRule
 from deptree_cli.core.constraints.kinds import Function, Together
 from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.constraints.words import LabelledTree, LabelNumbers, Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 
@@ -26,6 +26,9 @@ UNKNOWN_UPOS = "unknown-upos"
 
 # Where a word has no head.
 NO_HEAD = -1
+
+# Sentences of a treebank have other labels each, and the same few: what rules know of them is kept.
+_NUMBERED = LabelNumbers()
 
 
 class Violation(NamedTuple):
@@ -71,12 +74,12 @@ def broken(
         DeptreeError: there are not as many heads and labels as words.
     """
     _check_sizes(words.n, heads, labels)
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    known = replace(words, labels=tuple(numbers))
+    names, numbers = _NUMBERED.of(labels)
+    known = replace(words, labels=names)
     found = list(_wrong_heads(heads))
     loose = {word for each in found for word in each.words}
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
-    tree = LabelledTree(given, [numbers[label] for label in labels])
+    tree = LabelledTree(given, numbers)
     found += _no_tree(tree, space, loose)
     asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
     changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []

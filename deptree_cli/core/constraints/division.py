@@ -4,7 +4,8 @@ The best open problem is a set of labelled trees, given by the arcs that each wo
 is known. Where that tree has a conflict, choices c1, ..., cm of which one must go, the problem is divided into m: in
 the i-th, c1 to c(i-1) stay and ci goes. They have no tree in common, and lose only trees that break the rule. The best
 is opened first, so that no tree that obeys is better than the first found (best-first branch and bound; the division is
-Lawler's, 1972). Of the first conflicts that one is divided whose parts promise to be the fewest worth opening.
+Lawler's, 1972). A part waits in the queue, by the sum of its words' best arcs, until no other promises more: most are
+never opened.
 """
 
 from __future__ import annotations
@@ -58,12 +59,24 @@ class Part:
     """What is left of a sentence's choices; of words that are in neither, all.
 
     Attributes:
+        best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT.
         labels: which labels words may have below which heads, (n+1, L).
         columns: the best scores of words' arcs, (n+1,), -inf where none is left.
     """
 
+    best: Float
     labels: Mapping[int, Bool] = field(default_factory=dict)
     columns: Mapping[int, Float] = field(default_factory=dict)
+
+    def bound(self, single_root: bool) -> float:
+        """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
+        words, root = self.best[:, 1:]
+        if not single_root:
+            return float(np.maximum(words, root).sum())
+        rootless = np.isneginf(words)
+        if rootless.any():  # without another arc: only one word may be so
+            return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
+        return float(words.sum() + (root - words).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +111,7 @@ class Division:
     def __post_init__(self) -> None:
         self._arcs = self.scores.max(axis=2)
         self._seen = set[bytes]()
-        self._queue: list[tuple[float, int, Problem]] = []
+        self._queue: list[tuple[float, int, Part | Problem]] = []
         self._order = count()
 
     def best(self) -> Found | None:
@@ -113,27 +126,38 @@ class Division:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        self._open(Part())
+        best = np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
+        self._push(np.inf, Part(best))
         while self._queue:
-            if self.opened >= self.budget and not self._is_answer(self._queue[0][2]):
-                yield from self._uncertain(self._queue[0][2].score)
+            bound, _, first = self._queue[0]
+            if self.opened >= self.budget and not self._is_answer(first):
+                yield from self._uncertain(-bound)
                 return
-            problem = heapq.heappop(self._queue)[2]
-            if self._is_answer(problem):
-                self._seen.add(problem.heads.tobytes())
-                yield self._found(problem, 0.0)
-            self._divide(problem, problem.conflict or self._same_heads(problem.heads))
+            heapq.heappop(self._queue)
+            if isinstance(first, Part):
+                self._open(first)
+                continue
+            if self._is_answer(first):
+                self._seen.add(first.heads.tobytes())
+                yield self._found(first, 0.0)
+            self._divide(first, -bound)
         self.is_infeasible = not self._seen
 
-    def _is_answer(self, problem: Problem) -> bool:
-        return problem.conflict is None and problem.heads.tobytes() not in self._seen
+    def _push(self, bound: float, item: Part | Problem) -> None:
+        """Put something into the queue, of which no tree scores more than a bound; nothing if it has no tree."""
+        if bound > -np.inf:
+            heapq.heappush(self._queue, (-bound, next(self._order), item))
+
+    def _is_answer(self, item: Part | Problem) -> bool:
+        return isinstance(item, Problem) and item.conflict is None and item.heads.tobytes() not in self._seen
 
     def _found(self, problem: Problem, gap: float) -> Found:
         return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        answers = [self._found(each, bound - each.score) for *_, each in self._queue if self._is_answer(each)]
+        left = [each for *_, each in self._queue if isinstance(each, Problem) and self._is_answer(each)]
+        answers = [self._found(each, bound - each.score) for each in left]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = space(self.space.single_root, projective=True)
             division = Division(self.scores, inner, self.finders, self.budget)
@@ -145,18 +169,22 @@ class Division:
                 answers.append(Found(found.heads, found.labels, found.score, gap, self.opened))
         yield from sorted(answers, key=lambda each: each.gap)[:1]
 
-    def _divide(self, problem: Problem, conflict: Conflict) -> None:
-        """Open the parts of a problem in which one of a conflict's choices goes and those before it stay."""
-        part = problem.part
+    def _divide(self, problem: Problem, bound: float) -> None:
+        """Keep the parts of a problem in which one of a conflict's choices goes and those before it stay, for later."""
+        part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
         *others, last = conflict.choices
         for choice in others:
-            self._open(self._without(part, [choice]))
+            self._keep(self._without(part, [choice]), bound)
             part = self._without(part, [Choice(choice.word, ~choice.arcs)])
-        self._open(self._without(part, (last, *conflict.also())))
+        self._keep(self._without(part, (last, *conflict.also())), bound)
+
+    def _keep(self, part: Part, bound: float) -> None:
+        """Put a part into the queue, to be opened when no other promises more."""
+        self._push(min(bound, part.bound(self.space.single_root)), part)
 
     def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
         """What is left of a part where words do not make these choices."""
-        labels, columns = dict(part.labels), dict(part.columns)
+        labels, columns, best = dict(part.labels), dict(part.columns), part.best.copy()
         for word, arcs in choices:
             column = columns[word] if word in columns else self._arcs[:, word]
             if arcs.shape[1] == 1:  # whatever the label
@@ -164,7 +192,8 @@ class Division:
             else:
                 labels[word] = labels[word] & ~arcs if word in labels else ~arcs
                 columns[word] = self._left(word, labels[word], column).max(axis=1)
-        return Part(labels, columns)
+            best[:, word] = columns[word][1:].max(), columns[word][0]
+        return Part(best, labels, columns)
 
     def _left(self, word: int, labels: Bool, arcs: Float) -> Float:
         """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
@@ -175,14 +204,12 @@ class Division:
         arcs = self._arcs.copy()
         for word, column in part.columns.items():
             arcs[:, word] = column
-        if np.isneginf(arcs[:, 1:].max(axis=0)).any():
-            return
         self.opened += 1
         heads, score = self.space.maximum_tree(arcs)
         if score > -np.inf:
             labels = self._labels(part, heads)
             conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
-            heapq.heappush(self._queue, (-score, next(self._order), Problem(part, heads, labels, score, conflict)))
+            self._push(score, Problem(part, heads, labels, score, conflict))
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
         """The best labels that words may have below their heads."""
@@ -192,8 +219,10 @@ class Division:
         return scores.argmax(axis=1).astype(np.int32)
 
     def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
-        """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
-        without its choice. None where the tree obeys."""
+        """The conflict of which the fewest parts are likely to be opened. None where the tree obeys.
+
+        A part counts the less, the more its word loses without its choice; of equal conflicts that with the fewest wins.
+        """
         conflicts = list(islice((conflict for find in self.finders for conflict in find(tree)), COMPARED))
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
@@ -206,7 +235,11 @@ class Division:
                 left = self._left(word, part.labels[word] & ~gone if word in part.labels else ~gone, arcs[:, word])
             return max(0.0, float(arcs[tree.heads[word - 1], word] - left.max()))
 
-        return min(conflicts, key=lambda conflict: sum(math.exp(-loss(choice)) for choice in conflict.choices))
+        def promise(conflict: Conflict) -> tuple[float, int, float]:
+            losses = [loss(choice) for choice in conflict.choices]
+            return sum(math.exp(-each) for each in losses), len(losses), -min(losses)
+
+        return min(conflicts, key=promise)
 
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, unknown_tags
+from deptree_cli.core.constraints.words import Condition, ForLabels, LabelledTree, Words, numbers_named
 from deptree_cli.core.dtypes import Bool, Integers
 
 # Whatever stands there.
@@ -49,10 +49,12 @@ class Mask:
 
     def broken(self, words: Words, tree: LabelledTree) -> Integers:
         """The words of a tree, from 1 on, whose arcs it forbids."""
-        if not self.has_effect(words):
+        numbers = numbers_named(self.dependent.label, words.labels) if self.dependent.label else tree.label_set
+        if numbers.isdisjoint(tree.label_set) or not self.has_effect(words):
             return np.empty(0, dtype=np.intp)
-        named = np.flatnonzero(self.dependent.labels(words.labels)[np.array(tree.labels)]) + 1
-        return named[self._of(words, np.array([0, *tree.heads])[named], named)]
+        heads, labels = tree.arrays
+        named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
+        return named[self._of(words, heads[named], named)]
 
     def arcs(self, words: Words) -> Bool:
         """The arcs that it forbids to its labels, (n+1, n+1), in sentences in which it has an effect."""
@@ -76,9 +78,9 @@ class Mask:
             np.logical_not(arcs, out=arcs)
         arcs &= dependents > 0
         if self.dependent.upos:
-            arcs &= ~unknown_tags(words)[dependents]
+            arcs &= ~words.untagged[dependents]
         if self.head.upos:
-            arcs &= ~unknown_tags(words)[heads]
+            arcs &= ~words.untagged[heads]
         return arcs
 
     @property
@@ -100,7 +102,7 @@ class Mask:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
         if not self.dependent.labels(words.labels).any():
             return False
-        needs_tags = bool(self.dependent.upos or self.head.upos) and bool(unknown_tags(words)[1:].all())
+        needs_tags = bool(self.dependent.upos or self.head.upos) and not words.has_tags
         needs_feats = bool(self.dependent.feats or self.head.feats) and not words.has_feats
         return not (needs_tags or needs_feats)
 

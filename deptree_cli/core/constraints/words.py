@@ -50,6 +50,16 @@ class Words:
         """Whether one has features; else they are not known."""
         return any(self.feats)
 
+    @cached_property
+    def untagged(self) -> Bool:
+        """The words whose part of speech is not known, (n+1,); never ROOT."""
+        return read_only(np.array([False, *(upos is None for upos in self.upos)]))
+
+    @cached_property
+    def has_tags(self) -> bool:
+        """Whether the part of speech of one is known."""
+        return not self.untagged[1:].all()
+
 
 @lru_cache(4096)  # sentences of a file have the same labels
 def labels_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> Bool:
@@ -87,6 +97,25 @@ class ForLabels(Generic[Value]):
         if self._kept is None or self._kept[0] != labels:
             self._kept = labels, make()
         return self._kept[1]
+
+
+class LabelNumbers:
+    """Numbers of labels that stay what they are from sentence to sentence, up to so many labels."""
+
+    MOST = 500
+
+    def __init__(self) -> None:
+        self._kept: tuple[dict[str, int], tuple[str, ...]] = {}, ()
+
+    def of(self, labels: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+        """The names of labels, among which these are, and the number of each of these."""
+        known, names = self._kept
+        if new := [label for label in dict.fromkeys(labels) if label not in known]:
+            names = (*(names if len(names) + len(new) <= self.MOST else labels), *new)
+            names = tuple(dict.fromkeys(names))
+            known = {name: number for number, name in enumerate(names)}
+            self._kept = known, names  # both at once: threads share them
+        return names, [known[label] for label in labels]
 
 
 def pattern_in(wanted: str) -> str | None:
@@ -141,11 +170,6 @@ class Condition:
     def is_any(self) -> bool:
         """Whether it means all words."""
         return not (self.label or self.upos or self.feats)
-
-
-def unknown_tags(words: Words) -> Bool:
-    """The words whose part of speech is not known, (n+1,)."""
-    return np.array([False, *(upos is None for upos in words.upos)])
 
 
 def children_of(heads: Sequence[int]) -> Mapping[int, list[int]]:
@@ -203,6 +227,11 @@ class LabelledTree:
             cycle.append(node)
             node = self.heads[node - 1]
         return tuple(sorted(cycle))
+
+    @cached_property
+    def arrays(self) -> tuple[Int, Int]:
+        """Heads of all nodes, (n+1,), ROOT's its own, and labels of words, (n,)."""
+        return np.array([0, *self.heads]), np.array(self.labels, dtype=np.int64)
 
     @cached_property
     def label_set(self) -> frozenset[int]:

@@ -24,6 +24,9 @@ ADDED, KINDS = 0.1, 100
 # both damaged gold trees and those of a parser come nearest to gold trees (docs/repair.md).
 STAYS = 4.0
 
+# The label of an arc of which no other is known.
+ANY = "dep"
+
 # Labels of UD v1, and what they became.
 SUCCESSORS = {
     "dobj": "obj",
@@ -92,10 +95,11 @@ class Habits:
     def names(self, given: Given, known: Iterable[str] = ()) -> tuple[str, ...]:
         """The labels that a tree of a sentence may have: those that were counted, given or are known otherwise.
 
-        Nameless if none was counted or given.
+        Nameless if none was counted or given. Words that do not stand below ROOT need one that is not its own.
         """
         found = {*self.labels, *filter(None, given.labels)}
-        return tuple(sorted({*found, *known, ROOT})) if found else ("",)
+        names = {*found, *known, ROOT}
+        return tuple(sorted(names if names != {ROOT} else {ROOT, ANY})) if found else ("",)
 
     def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
         """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""

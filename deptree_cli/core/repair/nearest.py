@@ -25,6 +25,9 @@ from deptree_cli.core.spaces import TreeSpace
 # How many arrays of a sentence's scores there are at once.
 _ARRAYS = 6
 
+# Whether there is memory for less is not asked.
+_MUCH = 1 << 28
+
 
 class Asked(Protocol):
     """What the trees of a sentence must obey."""
@@ -99,7 +102,8 @@ def nearest(
         DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
     """
     names = asked.words.labels
-    with memory_for(_ARRAYS * scores.nbytes, f"a sentence of {counted(given.n, 'word')}", "Split it"):
+    size = _ARRAYS * scores.nbytes
+    with memory_for(size if size > _MUCH else 0, f"a sentence of {counted(given.n, 'word')}", "Split it"):
         wanted = objective(scores, given, names, costs, worth)
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
         division = Division(masked, space, asked.finders, budget)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.repair.given import Costs, Given
 
@@ -52,51 +52,53 @@ def objective(scores: Float, given: Given, names: Sequence[str], costs: Costs, w
         worth: how many nats a cost of 1 is worth; infinite: more than all scores. Then what is given is possible, even
             if the scores forbid it.
     """
+    found = _of_trees(scores, names)
     changes = given.costs(costs, names)
-    possible = _possible(scores, names)
     if worth < math.inf:
-        return Objective(np.where(possible, scores - worth * changes, -np.inf))
-    possible, scores = _with_given(possible, scores, given, names)
-    below, spread = _below_best(np.where(possible, scores, -np.inf))
-    changed = float(np.max(changes, axis=(0, 2))[1:].sum()) + 1.0
-    fraction = min(_BITS - math.ceil(math.log2(changed)) - math.ceil(math.log2(spread)) - 1, _FINEST)
-    unit = math.ldexp(1.0, math.ceil(math.log2(spread)) + 1 + fraction)
-    counted = np.rint(np.ldexp(np.where(possible, below, 0.0), fraction)) - unit * changes
-    return Objective(np.where(possible, counted, -np.inf), unit)
+        return Objective(found - worth * changes)
+    _add_given(found, given, names)
+    _subtract_best(found)
+    lowest = float(found[found > -np.inf].min(initial=0.0))
+    outweighing = math.ceil(math.log2(1.0 - lowest * given.n)) + 1
+    changed = math.ceil(math.log2(1.0 + given.n * max(costs)))
+    fraction = min(_BITS - changed - outweighing, _FINEST)
+    found *= math.ldexp(1.0, fraction)
+    np.rint(found, out=found)
+    unit = math.ldexp(1.0, outweighing + fraction)
+    found -= unit * changes
+    return Objective(found, unit)
 
 
-def _possible(scores: Float, names: Sequence[str]) -> Bool:
-    """The arcs with labels that trees may have: `root` stands on arcs from ROOT, and no other label does."""
-    found = scores > -np.inf
-    found[:, 0] = False
-    found[np.diag_indices(len(found))] = False
+def _of_trees(scores: Float, names: Sequence[str]) -> Float:
+    """A copy without arcs that no tree has: `root` stands on arcs from ROOT, and no other label does."""
+    found = scores.copy()
+    found[:, 0] = -np.inf
+    found[np.diag_indices(len(found))] = -np.inf
     root = np.array([is_root(name) for name in names])
     if root.any():
-        found[0] &= root
-        found[1:] &= ~root
+        found[0, :, ~root] = -np.inf
+        found[1:, :, root] = -np.inf
     return found
 
 
-def _with_given(possible: Bool, scores: Float, given: Given, names: Sequence[str]) -> tuple[Bool, Float]:
-    """The same with what was given: no more probable than the least probable arc of the word."""
-    possible, scores = possible.copy(), scores.copy()
+def _add_given(scores: Float, given: Given, names: Sequence[str]) -> None:
+    """Make what was given possible, no more probable than the least probable arc of the word."""
+    numbers = {name: number for number, name in enumerate(names)}
+    root = np.array([is_root(name) for name in names])
     for head, word in given.arcs():
-        label = given.labels[word - 1]
-        added = np.zeros(len(names), dtype=np.bool_)
-        if not possible[head, word].any():
-            added |= np.array([is_root(name) == (head == 0) or name == "" for name in names])
-        if label:
-            added[names.index(label)] |= not possible[head, word, names.index(label)]
+        number, own = numbers.get(given.labels[word - 1]), scores[head, word]
+        if number is not None and own[number] > -np.inf:
+            continue
+        added = root == (head == 0) if own.max() == -np.inf else np.zeros(len(names), dtype=np.bool_)
+        if number is not None:
+            added[number] = True
         if added.any():
-            least = scores[:, word][possible[:, word]].min(initial=np.inf)
-            scores[head, word, added] = least if least < np.inf else 0.0
-            possible[head, word] |= added
-    return possible, scores
+            column = scores[:, word]
+            least = column[column > -np.inf].min(initial=np.inf)
+            own[added] = least if least < np.inf else 0.0
 
 
-def _below_best(scores: Float) -> tuple[Float, float]:
-    """By how much arcs score less than the best of the same word, (n+1, n+1, L), and more than trees may differ by."""
+def _subtract_best(scores: Float) -> None:
+    """Count scores from the best of the same word, which does not change which trees are better."""
     best = scores.max(axis=(0, 2), keepdims=True)
-    below = scores - np.where(best > -np.inf, best, 0.0)
-    worst = np.where(below > -np.inf, below, 0.0).min(axis=(0, 2))
-    return below, 1.0 - float(worst.sum())
+    scores -= np.where(best > -np.inf, best, 0.0)

@@ -11,7 +11,7 @@ COMMENTS = frozenset(
     {
         *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
         *(b"trees_mass", b"trees_complete"),
-        *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance"),
+        *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance", b"repaired"),
         *(b"expected_errors", b"least_margin", b"disagreement"),
         *(b"derivation_logprob", b"effective_size", b"particles"),
     }
@@ -20,8 +20,9 @@ COMMENT_PREFIX = b"swor_"
 GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
-# Entries `Key=value` of MISC.
-MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote"})
+# Entries `Key=value` of MISC; what a word was before it was repaired.
+OLD_HEAD, OLD_DEPREL = "OldHead", "OldDeprel"
+MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote", b"OldHead", b"OldDeprel"})
 
 
 def key_of(comment: bytes) -> bytes:

@@ -75,10 +75,6 @@ class SentenceConstraints:
     words: Words
     given: tuple[WordConstraints, ...] = field(default=())
 
-    def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
-        """The same of trees that may have these labels."""
-        return replace(self, words=replace(self.words, labels=names))
-
     @cached_property
     def forbidden(self) -> Bool:
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""
@@ -92,6 +88,10 @@ class SentenceConstraints:
         """What finds conflicts that only a tree has."""
         spans = Together().bound(self.words)
         return [*self.rules.finders(self.words), *([spans] if spans else [])]
+
+    def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
+        """The same of trees that may have these labels."""
+        return replace(self, words=replace(self.words, labels=names))
 
     def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT) -> list[Violation]:
         """Every place where heads are no tree or do not obey; see `deptree_cli.core.constraints.checking.broken`.

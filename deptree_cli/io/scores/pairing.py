@@ -67,11 +67,13 @@ def read_records(
     lengths: str | None = None,
     labels: LabelScores | None = None,
     first: int = 1,
+    blocks: Side[Block] | None = None,
 ) -> Iterator[Record | DeptreeError]:
     """Every sentence of a score file, with its CoNLL-U block and the scores of its labels if there are such files.
 
     Args:
         first: the running number of the first sentence.
+        blocks: the sentences, instead of a file.
 
     Yields:
         a Record, or the DeptreeError of a sentence that cannot be used.
@@ -82,23 +84,30 @@ def read_records(
     if [scores.path, conllu_path, lengths, labels and labels.path].count(STDIN) > 1:
         raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
     with scores.read(layout, lengths) as source:
-        if conllu_path is None:
-            records = _alone(source, layout, first)
-        else:
-            records = joined(
-                sentences([conllu_path]),
-                _scores_side(source, scores),
-                lambda block, raw, number: _record(raw, block, number, layout),
-                leftover=IGNORE,
-                first=first,
-            )
+        if conllu_path is not None:
+            blocks = sentences([conllu_path])
+        records = (
+            _alone(source, layout, first) if blocks is None else _with_words(blocks, source, scores, layout, first)
+        )
         if labels:
-            records = with_labels(records_side(records, scores, conllu_path), labels, layout, first)
+            ordered = blocks is not None or scores.meta.ordered
+            records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
         assumptions = Assumptions(scores.meta, layout)
         for record in records:
             if not isinstance(record, DeptreeError):
                 record.notice = assumptions.line(record.scores)
             yield record
+
+
+def _with_words(
+    blocks: Side[Block], source: Source, scores: ScoreSource, layout: Layout, first: int
+) -> Iterator[Record | DeptreeError]:
+    """The sentences of CoNLL-U, each with its scores."""
+
+    def combine(block: Block, raw: RawScores, number: int) -> Record:
+        return _record(raw, block, number, layout)
+
+    return joined(blocks, _scores_side(source, scores), combine, leftover=IGNORE, first=first)
 
 
 def _scores_side(source: Source, scores: ScoreSource) -> Side[RawScores]:

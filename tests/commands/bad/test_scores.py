@@ -162,6 +162,7 @@ OF_MORE = {
     "score": ("score", "bad.npz", "trees.jsonl"),
     "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
+    "repair": ("repair", "trees.conllu", "--scores", "bad.npz"),
 }
 
 

@@ -62,6 +62,7 @@ def test_labels_are_those_counted_given_and_known() -> None:
     given = Given([0], ["dobj"])
     assert counted().names(given, ["obj"]) == ("det", "dobj", "nsubj", "obj", "root")
     assert Habits().names(Given([0], [""]), ["obj"]) == ("",)
+    assert Habits().names(Given([0, 0], ["root", "root"])) == ("dep", "root")
 
 
 def test_old_labels_mean_new_ones() -> None:

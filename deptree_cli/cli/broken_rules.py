@@ -1,0 +1,98 @@
+"""How often each rule is broken by the trees of a run, and what keeps rules from being applied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.given_trees import GivenTree
+from deptree_cli.cli.report import Table
+from deptree_cli.core.errors import counted
+from deptree_cli.io.encoders.base import Row
+
+if TYPE_CHECKING:
+    from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.constraints.ruleset import Ruleset
+
+# Exit status where a rule is broken.
+BROKEN = 1
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a sentence counts for.
+
+    Attributes:
+        rules: how often each is broken.
+        no_upos, no_deprel: how many of its words have none.
+        labels: those that some word has.
+    """
+
+    rules: Counter[str]
+    no_upos: int
+    no_deprel: int
+    labels: frozenset[str]
+
+    @classmethod
+    def of(cls, tree: GivenTree, broken: Sequence[Violation]) -> Counts:
+        """That of a sentence that breaks rules at some places."""
+        rules = Counter(each.rule for each in broken)
+        return cls(rules, list(tree.words.tags).count(None), tree.labels.count(""), frozenset(tree.labels))
+
+
+class BrokenRules(Fold[Counts]):
+    """How often each rule is broken, and in how many sentences.
+
+    Args:
+        rules: all of them.
+        title: of the column of their names in a table.
+    """
+
+    def __init__(self, rules: Ruleset, title: str = "rule") -> None:
+        self._rules, self._title, self._labels = rules, title, set[str]()
+        self._places, self._sentences = Counter[str](), Counter[str]()
+        self._checked = self._breaking = self._no_upos = self._no_deprel = 0
+
+    def add(self, counts: Counts) -> None:
+        self._places += counts.rules
+        self._sentences.update(counts.rules.keys())
+        self._checked += 1
+        self._breaking += bool(counts.rules)
+        self._no_upos += counts.no_upos
+        self._no_deprel += counts.no_deprel
+        self._labels |= counts.labels
+
+    def rows(self) -> list[Row]:
+        return [
+            {"rule": rule, "places": places, "sentences": self._sentences[rule]}
+            for rule, places in self._places.most_common()
+        ]
+
+    def tables(self) -> Iterator[Table]:
+        if self._places:
+            rows = [[row[name] for name in ("rule", "places", "sentences")] for row in self.rows()]
+            yield Table("", (self._title, "places", "sentences"), rows)
+
+    def notices(self) -> Iterator[str]:
+        """What keeps rules from being applied."""
+        from deptree_cli.io.rules.reading import unknown_labels  # when the work is done
+
+        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel, "DEPREL")):
+            if words:
+                yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
+        if unknown := unknown_labels(self._rules, self._labels, "that no word has"):
+            yield unknown
+
+    def lines(self) -> Iterator[str]:
+        yield from self.notices()
+        sentences, places = counted(self._checked, "sentence"), counted(self._places.total(), "place")
+        found = f"rules are broken in {self._breaking} of {sentences}, at {places}"
+        yield found if self._places else f"no rule is broken in {sentences}"
+
+    @property
+    def exit_code(self) -> int:
+        """`BROKEN` where a rule is broken, else 0."""
+        return BROKEN if self._places else 0

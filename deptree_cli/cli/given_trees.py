@@ -1,0 +1,78 @@
+"""Sentences with trees that somebody gave them, right or not, and what these should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.trees.base import names_of
+
+if TYPE_CHECKING:
+    from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTree:
+    """What a sentence has for a tree, and what it should be.
+
+    Attributes:
+        block: the sentence.
+        words: what is known of its words.
+        asked: what its tree should obey; if the tags are no parts of speech, rules know none.
+        space: of which it should be.
+    """
+
+    block: Block
+    words: Words
+    asked: SentenceConstraints
+    space: TreeSpace
+
+    @cached_property
+    def heads(self) -> Sequence[int]:
+        """The heads of its words, `NO_HEAD` where there is none."""
+        from deptree_cli.core.constraints.checking import NO_HEAD  # when there is work
+
+        return [NO_HEAD if head is None else head for head in self.block.heads]
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """The labels of its words, empty where there is none."""
+        return ["" if label == "_" else label for label in self.block.deprels]
+
+    @cached_property
+    def broken(self) -> list[Violation]:
+        """The places where it is no tree, or breaks a rule."""
+        return self.asked.broken(self.heads, self.labels, self.space)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What trees should be; it travels to worker processes.
+
+    Attributes:
+        constraints: what they should obey.
+        space: of which they should be.
+    """
+
+    constraints: Constraints
+    space: TreeSpace
+
+    def of(self, block: Block, name: str, has_other_tags: bool) -> GivenTree:
+        """A sentence with it.
+
+        Args:
+            name: its own, or its running number.
+            has_other_tags: whether the column UPOS of its file has something else than parts of speech.
+        """
+        names = (each for each in names_of(block.sent_id) if any(each in one for one in self.constraints.of_words))
+        asked = self.constraints.of(next(names, name), block, block.n, None)
+        words = asked.words
+        if has_other_tags:
+            asked = replace(asked, words=replace(words, upos=[None] * block.n))
+        return GivenTree(block, words, asked, self.space)

@@ -1,0 +1,149 @@
+"""Options of repairing trees, as one object: what trees should be, what changes cost, and where ties go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import click
+
+from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.rule_options import RuleOptions, check_options
+from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
+from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
+from deptree_cli.cli.sections import option, reading_option
+from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.repair.given import ONE_EACH, Costs
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.scores.meta import space_of
+
+# Which trees are meant: with or without scores.
+_SPACE = ("space", "multi_root", "projective")
+
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class RepairOptions:
+    """What the options say.
+
+    Attributes:
+        rules: what trees must obey.
+        space: of which they must be.
+        scores: where ties go; None: to the habits of a treebank, as labels do that they do not tell.
+        like: the file of that treebank; None: the input's own sentences without mistakes.
+        costs: of another head, and of another label below the same one.
+        worth: how many nats a change must gain for each unit of its cost.
+        budget: how many best trees a sentence may cost.
+        relax: whether rules are given up if no tree obeys.
+    """
+
+    rules: RuleOptions
+    space: TreeSpace
+    scores: ScoreOptions | None
+    like: str | None
+    costs: Costs
+    worth: float
+    budget: int
+    relax: bool
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        own: dict[str, object] = {
+            "root": "single" if self.space.single_root else "multi",
+            "trees": self.space.kind or None,
+            **self.rules.signature_fields,
+        }
+        scores = {"scores": self.scores.name, **self.scores.signature_fields} if self.scores else {}
+        return {
+            **scores,
+            **own,
+            "like": self.like,
+            "cost": None if self.costs == ONE_EACH else "{}-{}".format(*self.costs),
+            "worth": None if self.worth == inf else self.worth,
+            "budget": None if self.budget == BUDGET else self.budget,
+            "relax": "yes" if self.relax else None,
+        }
+
+
+def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Costs:
+    """``HEAD:LABEL`` as two numbers."""
+    match = re.fullmatch(r"([1-9]\d*):([1-9]\d*)", text)
+    if not match or max(map(int, match.groups())) > _MOST:
+        raise click.BadParameter(f"{text!r} is not HEAD:LABEL, two numbers from 1 to {_MOST} such as 3:1.")
+    return Costs(int(match[1]), int(match[2]))
+
+
+_OPTIONS = [
+    check_options,
+    option(
+        "--cost",
+        default="1:1",
+        metavar="HEAD:LABEL",
+        callback=_costs,
+        help="What a word costs that gets another head, and one that only gets another label.  [default: 1:1]",
+    ),
+    option(
+        "--worth",
+        type=FloatRange(0),
+        default=inf,
+        metavar="NATS",
+        help="Change whatever gains more than NATS for each unit of its cost; 0 looks for the most probable tree."
+        "  [default: only what must be]",
+    ),
+    option(
+        "--budget",
+        type=IntRange(1),
+        default=BUDGET,
+        often=False,
+        metavar="N",
+        help=f"Best trees that the search for a sentence may compute.  [default: {BUDGET}]",
+    ),
+    option(
+        "--relax",
+        is_flag=True,
+        often=False,
+        help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
+    ),
+    reading_option(
+        "--like",
+        type=INPUT,
+        often=True,
+        help="A treebank (CoNLL-U) from which to learn how words attach.  [default: the other sentences of TREES]",
+    ),
+    *beside_options("A parser's scores: of equally near trees the most probable one is taken."),
+    LABEL_SCORES,
+]
+
+
+def _repair(
+    *,
+    rules: RuleOptions,
+    cost: Costs,
+    worth: float,
+    budget: int,
+    relax: bool,
+    like: str | None,
+    scores: str | None,
+    **how: Any,
+) -> RepairOptions:
+    found = beside(scores=scores, also=_SPACE, **how)
+    if like is not None and found is not None and found.how.labels is not None:
+        raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
+    space = found.how.space if found else space_of("", *_asked_space(**how))
+    return RepairOptions(rules, space, found, like, cost, worth, budget, relax)
+
+
+def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: Any) -> tuple[Any, ...]:
+    return space, False if multi_root else None, projective or None
+
+
+# Gives a command all of them, as one `how: RepairOptions`.
+repair_options = bound(
+    "how", _OPTIONS, _repair, ("rules", "cost", "worth", "budget", "relax", "like", "label_scores", *NAMES)
+)

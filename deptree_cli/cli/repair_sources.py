@@ -1,0 +1,164 @@
+"""Trees that are read to be repaired: once to learn from those without mistakes, once more to be written."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import click
+
+from deptree_cli.cli.broken_rules import BrokenRules
+from deptree_cli.cli.given_trees import Asked
+from deptree_cli.cli.other_tags import OtherTags
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.repair_options import RepairOptions
+from deptree_cli.cli.repairing import Look, Looked, Prepared, PreparedScores, Repair, WrittenScores
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.sentences import share_of
+from deptree_cli.cli.source import Source
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.repair.habits import Habits
+from deptree_cli.core.repair.ties import Ties
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.files.rereading import Reread, rereadable
+from deptree_cli.io.rules.constraints import Constraints
+from deptree_cli.io.sides import Side
+from deptree_cli.io.trees.base import TreeFormat
+from deptree_cli.io.trees.jsonl import JSON_LINES
+from deptree_cli.io.trees.written import Written, format_of, read_written
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Files of trees that are read together.
+
+    Attributes:
+        files: all of one format.
+        fmt: that format.
+    """
+
+    files: Sequence[Reread]
+    fmt: TreeFormat
+
+    def read(self, tags: OtherTags, suspects: Sequence[int] | None = None) -> Iterator[Written]:
+        """The sentences, noted if they have other tags; see `read_written`."""
+        number = 1
+        for each in self.files:
+            with each.opened() as file:
+                ends = each is self.files[-1]
+                found = read_written(file.stream, file.place, self.fmt, number, suspects, ends)
+                for written in tags.watched(found, file.place):
+                    yield written
+                    number = written.number + 1
+
+    def counted(self, items: Iterator[Any], total: int | None = None, note: str = "") -> Counted[Any]:
+        """The items that are made of them, for a progress bar."""
+        return Counted(items, lambda: total, share_of([each.path for each in self.files]), note=lambda: note)
+
+    @property
+    def place(self) -> str:
+        """What messages call all of them."""
+        return ", ".join(each.place for each in self.files)
+
+
+@contextmanager
+def trees_in(paths: Sequence[str]) -> Iterator[Trees]:
+    """The files, to be read as often as one likes within the block.
+
+    Raises:
+        DeptreeError: one cannot be read, or they have two formats.
+    """
+    with rereadable(paths) as files:
+        formats = []
+        for each in files:
+            with each.opened() as file:
+                formats.append(format_of(file))
+                if formats[-1] is not formats[0]:
+                    problem = f"this is {formats[-1].name}, but {files[0].place} is {formats[0].name}"
+                    raise DeptreeError(problem, "Repair them one by one", place=each.place)
+        yield Trees(files, formats[0])
+
+
+def work_on(
+    trees: Trees, how: RepairOptions, constraints: Constraints, run: RunOptions, told: bool, before: BrokenRules
+) -> tuple[Source[Any, Any], Repair]:
+    """What is to be repaired, and how.
+
+    Args:
+        constraints: what trees should obey.
+        told: whether changes are told word by word.
+        before: broken rules are counted there, where all sentences are looked at first.
+
+    Raises:
+        DeptreeError: a sentence is malformed, and errors are not skipped.
+    """
+    if trees.fmt is JSON_LINES and (option := how.rules.in_sentences):
+        raise click.UsageError(f"{option} needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
+    prepared, suspects = Prepared(Asked(constraints, how.space)), None
+    habits, tags = Habits(), OtherTags(constraints.rules.upos, "used by no rule")
+    if how.like is not None:
+        with trees_in([how.like]) as treebank:
+            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(constraints.rules))
+    elif how.scores is None or how.scores.how.labels is None:
+        habits, suspects = _learn(trees, prepared, tags, run, before)
+    counted = suspects is not None
+    if suspects is not None and how.worth < inf:
+        suspects = bytes(len(suspects) * [1])
+    ties = Ties(habits, constraints.rules.labels)
+    work = Repair(ties, how.costs, how.worth, how.budget, how.relax, counted, told)
+    sentences = trees.read(tags, suspects)
+    if counted:
+        sentences = (replace(each, notice="") if each.notice else each for each in sentences)
+    if how.scores is not None:
+        found = trees.counted(_with_scores(sentences, how.scores, trees.place))
+        return Source(found, PreparedScores(prepared, how.scores.how), how.signature_fields), work
+    items = trees.counted(sentences, len(suspects) if suspects else None)
+    return Source(items, prepared, how.signature_fields), work
+
+
+def _learn(
+    trees: Trees, prepared: Prepared, tags: OtherTags, run: RunOptions, before: BrokenRules
+) -> tuple[Habits, bytes]:
+    """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
+    habits, suspects = Habits(), bytearray()
+    items = trees.counted(trees.read(tags), note="looked at")
+    pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
+    results: Iterator[Looked] = pipeline.map(Look(prepared, run.skip_errors))
+    for looked in results:
+        suspects.append(looked.suspect)
+        if looked.counts is not None:
+            before.add(looked.counts)
+        if looked.tree is not None:
+            habits.add(*looked.tree)
+    return habits, bytes(suspects)
+
+
+def _with_scores(
+    sentences: Iterator[Written], scores: ScoreOptions, place: str
+) -> Iterator[WrittenScores | DeptreeError]:
+    """The sentences, which are found again by their numbers when their scores have come."""
+    waiting = deque[Written]()
+    blocks = Side(_blocks(sentences, waiting), "sentences", place)
+    for record in scores.files[0].read_of(blocks, scores.how.layout, scores.how.label_layout):
+        if isinstance(record, DeptreeError):
+            yield record
+            continue
+        while waiting[0].number < record.number:  # errors have taken their places
+            waiting.popleft()
+        yield WrittenScores(waiting.popleft(), record)
+
+
+def _blocks(sentences: Iterator[Written], waiting: deque[Written]) -> Iterator[Block | DeptreeError]:
+    """What is known of the sentences, which wait meanwhile; the error of one that is malformed."""
+    for written in sentences:
+        waiting.append(written)
+        try:
+            yield written.block
+        except DeptreeError as error:
+            yield error

@@ -1,0 +1,202 @@
+"""Sentences whose trees are looked at and, if something is wrong with them, repaired; and what is told of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from deptree_cli.cli.broken_rules import Counts
+from deptree_cli.cli.given_trees import Asked, GivenTree
+from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.repair.given import FREE, Costs, Given
+from deptree_cli.core.repair.nearest import Repaired, nearest
+from deptree_cli.core.repair.ties import Ties
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.trees.written import Written
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSentence:
+    """A sentence as it is written, and its tree with what that should be."""
+
+    written: Written
+    tree: GivenTree
+
+    @cached_property
+    def given(self) -> Given:
+        """The tree: a head that is no number is a number of no word, which somebody meant to be one."""
+        beyond = self.tree.block.n + 1
+        heads = [FREE if head is None else beyond if head < 0 else head for head in self.tree.block.heads]
+        return Given(heads, self.tree.labels)
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether there is something to repair: it is no tree, breaks a rule, or lacks the labels of some words."""
+        return bool(self.tree.broken) or ("" in self.tree.labels and any(self.tree.labels))
+
+    @property
+    def counts(self) -> Counts:
+        """What it counts for before it is repaired."""
+        return Counts.of(self.tree, self.tree.broken)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Looks into the sentences that have to be looked at; it travels to worker processes."""
+
+    asked: Asked
+
+    def of(self, written: Written) -> GivenSentence:
+        """A sentence with its tree.
+
+        Raises:
+            DeptreeError: it is malformed.
+        """
+        return GivenSentence(written, self.asked.of(written.block, written.name, written.has_other_tags))
+
+    def __call__(self, written: Written) -> Written | GivenSentence:
+        """The same, unless there is nothing to look at."""
+        return written if written.suspect is False else self.of(written)
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenScores:
+    """A sentence as it is written, with its scores; see `deptree_cli.cli.source.Item`."""
+
+    written: Written
+    record: Record
+
+    @property
+    def sent_id(self) -> str:
+        """Its name, else its number."""
+        return self.record.sent_id
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+        return self.written.place
+
+    @property
+    def notice(self) -> str:
+        """What the user must hear of how scores were read."""
+        return self.record.notice
+
+    @property
+    def weight(self) -> int:
+        """How many numbers it has."""
+        return self.record.weight
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredTree:
+    """A sentence with the tree that it was given, and the distribution over its trees."""
+
+    sentence: GivenSentence
+    distribution: TreeDistribution
+
+
+@dataclass(frozen=True)
+class PreparedScores:
+    """The same beside scores, which become distributions."""
+
+    trees: Prepared
+    how: Interpretation
+
+    def __call__(self, item: WrittenScores) -> ScoredTree:
+        """A sentence with both."""
+        instead = "repair without --scores"
+        return ScoredTree(self.trees.of(item.written), self.how(item.record).by_arcs(instead))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What is found of a sentence before any is repaired.
+
+    Attributes:
+        suspect: whether something is wrong with it, or nobody can read it.
+        counts: what it counts for; None where nobody can read it.
+        tree: parts of speech, heads and labels of a tree with which nothing is wrong.
+    """
+
+    suspect: bool
+    counts: Counts | None = None
+    tree: tuple[Sequence[str | None], Sequence[int], Sequence[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """Looks at a sentence's tree; `skip`: one that is malformed is only called suspect, and told of later."""
+
+    trees: Prepared
+    skip: bool
+
+    def __call__(self, written: Written, _: None) -> Looked:
+        """The work on one sentence."""
+        try:
+            sentence = self.trees.of(written)
+            suspect, counts = sentence.is_suspect, sentence.counts
+        except DeptreeError as error:
+            if self.skip:
+                return Looked(suspect=True)
+            raise _placed(error, written) from None
+        given = sentence.given
+        tree = None if suspect else (sentence.tree.words.upos, given.heads, given.labels)
+        return Looked(suspect, counts, tree)
+
+
+def _placed(error: DeptreeError, written: Written) -> DeptreeError:
+    """The error with the sentence's place and own name, if it has one."""
+    try:
+        return error.at(written.block.place, written.name)
+    except DeptreeError:
+        return error.at(written.place, written.sent_id)
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Repairs a sentence, if something is wrong with it.
+
+    Attributes:
+        ties: what decides between trees that change as few words.
+        costs: of changes.
+        worth: how many nats a change must gain for each unit of its cost; from infinity the fewest changes are made.
+        budget: how many maximum trees a sentence may cost.
+        relax: whether rules are given up if no tree obeys.
+        counted: whether the broken rules of sentences were counted before.
+        told: whether changes are told word by word.
+    """
+
+    ties: Ties
+    costs: Costs
+    worth: float
+    budget: int
+    relax: bool
+    counted: bool = False
+    told: bool = False
+
+    def __call__(self, item: Written | GivenSentence | ScoredTree, _: None) -> Kept | Mended:
+        """The work on one sentence."""
+        if isinstance(item, Written):
+            return Kept(item, NOTHING_DONE)
+        sentence, scored = (item.sentence, item.distribution) if isinstance(item, ScoredTree) else (item, None)
+        written, before = sentence.written, None
+        try:
+            before = None if self.counted else sentence.counts
+            if self.worth == inf and not written.suspect and not sentence.is_suspect:
+                return Kept(written, Done(before))
+            found = self._nearest(sentence, scored)
+        except DeptreeError as error:
+            raise _placed(error, written) from None
+        return Mended(written, found, sentence.tree.broken if self.told else (), self.relax, self.told, before)
+
+    def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
+        given, tree = sentence.given, sentence.tree
+        labels, scores = self.ties.of(given, tree.words.upos, scored)
+        how = self.costs, self.worth
+        asked = tree.asked.with_labels(labels)
+        return nearest(given, asked, scores, tree.space, *how, budget=self.budget, relax=self.relax)

@@ -1,0 +1,49 @@
+"""``deptree repair``."""
+
+from __future__ import annotations
+
+import click
+
+from deptree_cli.cli.broken_rules import BrokenRules
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.cli.relaxed_sentences import RelaxedSentences
+from deptree_cli.cli.repair_options import RepairOptions, repair_options
+from deptree_cli.cli.repair_sources import trees_in, work_on
+from deptree_cli.cli.repaired import Repairs, changes_file
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, writing_option
+from deptree_cli.cli.writing import Writing
+
+
+@command(epilog="\b\nTry: deptree repair broken.conllu -o repaired.conllu --changes changes.tsv")
+@click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
+@repair_options
+@writing_option(
+    "--changes",
+    type=OUTPUT,
+    often=True,
+    help="Write a row for each changed word, with the rules that it had broken (.tsv or .jsonl).",
+)
+@writing_option("--header", is_flag=True, help="Write the run signature as first comment, or first line.")
+@run_options
+def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, header: bool, run: RunOptions) -> int:
+    """Change as few words as possible so that heads are trees and obey rules.
+
+    TREES is CoNLL-U or JSON Lines with heads, of any kind: cycles, several roots, heads that are no words; a missing
+    one (_, null) is free. Sentences that need nothing are copied byte for byte. MISC of a changed word says what it was
+    (OldHead, OldDeprel), comments how much was changed, and if it is certain that less would not do.
+
+    Ties go to the trees that the sentences without mistakes make likely, or --like, or --scores. To find mistakes that
+    break no rule, use doubt.
+
+    Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
+    """
+    constraints = how.rules.read()
+    assert constraints is not None  # there are rules in any case
+    repairs = Repairs(BrokenRules(constraints.rules, "rule broken before"))
+    with trees_in(trees) as given, changes_file(changes) as rows:
+        source, work = work_on(given, how, constraints, run, bool(rows), repairs.before)
+        job = Job("repair", source, run, Writing((given.fmt.name,), header=header))
+        code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run.quiet)] if how.relax else [])])
+    return max(code, repairs.exit_code)

@@ -1,0 +1,58 @@
+"""Files that are read twice, although a pipe can be read only once."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deptree_cli.io.files.streams import STDIN, Input, open_input, place_of
+
+
+@dataclass(frozen=True)
+class Reread:
+    """A file, and what messages call it.
+
+    Attributes:
+        path: that of the file, or of a copy of what came through a pipe.
+    """
+
+    path: str
+    place: str
+
+    @contextmanager
+    def opened(self) -> Iterator[Input]:
+        """Open it as `open_input` does."""
+        with open_input(self.path) as file:
+            yield replace(file, place=self.place)
+
+
+@contextmanager
+def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
+    """The files, each of which can be opened any number of times within the block.
+
+    Raises:
+        DeptreeError: see `open_input`.
+    """
+    with ExitStack() as copies:
+        yield [
+            Reread(path, place_of(path)) if path != STDIN and _is_file(path) else copies.enter_context(_copied(path))
+            for path in paths
+        ]
+
+
+def _is_file(path: str) -> bool:
+    """Whether it can be read again; what is not there is told when it is opened."""
+    return Path(path).is_file() or not Path(path).exists()
+
+
+@contextmanager
+def _copied(path: str) -> Iterator[Reread]:
+    """A copy of what a stream has; as it was written, for a gzipped one is unpacked."""
+    with tempfile.NamedTemporaryFile(prefix="deptree-") as copy, open_input(path) as file:
+        shutil.copyfileobj(file.stream, copy)
+        copy.flush()
+        yield Reread(copy.name, file.place)

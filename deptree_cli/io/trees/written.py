@@ -1,0 +1,216 @@
+"""Sentences with trees as they are written, right or not: bytes that are copied, and looked into where that is needed.
+
+CoNLL-U and JSON Lines; a line of JSON is looked into as the sentence of CoNLL-U that it would be.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, BinaryIO
+
+from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.chunks import BOM, Chunk, split_chunks
+from deptree_cli.io.files.streams import Input, lines_of
+from deptree_cli.io.json_lines import object_of, sent_id_of
+from deptree_cli.io.trees.base import TreeFormat
+from deptree_cli.io.trees.conllu import CONLLU
+from deptree_cli.io.trees.jsonl import JSON_LINES
+
+# What stands where a field says nothing.
+_NOTHING = "_"
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A sentence as it is written.
+
+    Attributes:
+        chunk: its bytes, and the number of their first line.
+        file: what messages call the file.
+        number: its running number in all files, from 1.
+        suspect: whether something is wrong with its tree, None where nobody has looked.
+        notice: what the user must hear of its file.
+        has_other_tags: whether the column UPOS of that has something else than parts of speech.
+    """
+
+    chunk: Chunk
+    file: str
+    number: int
+    suspect: bool | None = None
+    notice: str = ""
+    has_other_tags: bool = False
+
+    @property
+    def sent_id(self) -> str:
+        """What messages call it where its own name is not known: its number."""
+        return str(self.number)
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        return f"{self.file}:{self.chunk.line}"
+
+    @cached_property
+    def block(self) -> Block:
+        """The sentence, whatever its heads are.
+
+        Raises:
+            DeptreeError: it is malformed.
+        """
+        return Block(self.chunk, self.file, any_heads=True)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What it is called in other files."""
+        return self.block.names
+
+    @property
+    def name(self) -> str:
+        """Its own name, else its number."""
+        return self.block.sent_id or self.sent_id
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenLine(Written):
+    """The same as a line of JSON, with lines around it that are no sentences.
+
+    Attributes:
+        ahead, behind: how many bytes of its chunk are such lines.
+    """
+
+    ahead: int = 0
+    behind: int = 0
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        before = self.chunk.data.count(b"\n", 0, self.ahead)
+        return f"{self.file}:{self.chunk.line + before}"
+
+    @property
+    def line(self) -> bytes:
+        """The line alone."""
+        return self.chunk.data[self.ahead : len(self.chunk.data) - self.behind]
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """What it says."""
+        found = object_of(self.line, self.place)
+        if isinstance(found, DeptreeError):
+            raise found
+        return found
+
+    @cached_property
+    def block(self) -> Block:
+        """The sentence as CoNLL-U."""
+        name = sent_id_of(self.fields, self.place) or ""
+        try:
+            return Block(Chunk(_as_conllu(self.fields, name).encode(), self.chunk.line), self.file, any_heads=True)
+        except DeptreeError as error:
+            raise error.at(self.place, name) from None
+
+    def with_line(self, line: bytes) -> bytes:
+        """The bytes with another line, which has no newline."""
+        end = self.line[len(self.line.rstrip(b"\r\n")) :]
+        return self.chunk.data[: self.ahead] + line + end + self.chunk.data[len(self.chunk.data) - self.behind :]
+
+
+def _as_conllu(fields: dict[str, Any], name: str) -> str:
+    """A sentence of CoNLL-U from ``heads`` and, if they are there, ``deprels``, ``upos`` and ``forms``."""
+    heads = fields.get("heads")
+    if not isinstance(heads, list) or not heads:
+        raise DeptreeError("the field heads is not a list of numbers", "Give one head per word, 0 for ROOT")
+    texts = [_head(word, head) for word, head in enumerate(heads, 1)]
+    columns = [_texts(fields, key, len(heads)) for key in ("forms", "upos", "deprels")]
+    rows = (
+        f"{word}\t{form}\t_\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
+        for word, (head, form, upos, label) in enumerate(zip(texts, *columns, strict=True), 1)
+    )
+    named = f"# sent_id = {name}\n" if name.strip() and fits_a_line(name) else ""
+    return f"{named}{''.join(rows)}\n"
+
+
+def _head(word: int, head: object) -> str:
+    """A head as CoNLL-U has it."""
+    if head is None:
+        return _NOTHING
+    if type(head) is not int:
+        problem = f"the head of word {word} is {reprlib.repr(head)}"
+        raise DeptreeError(problem, "Give a number, 0 for ROOT, or null for a head that is to be found")
+    return str(head)
+
+
+def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
+    """A list of texts, one a word; underscores where there is none."""
+    given = fields.get(key)
+    if not isinstance(given, list):
+        return [_NOTHING] * n
+    if len(given) != n:
+        problem = f"{counted(n, 'head')}, but {len(given)} in the field {key}"
+        raise DeptreeError(problem, "Give one per word")
+    texts = [_NOTHING if text is None else str(text) for text in given]
+    wrong = next((text for text in texts if not fits_a_line(text)), None)
+    if wrong is not None:
+        raise DeptreeError(f"the field {key} has {reprlib.repr(wrong)}", "Leave out control characters")
+    return [text if text.strip() else _NOTHING for text in texts]
+
+
+def format_of(file: Input) -> TreeFormat:
+    """The format of an open file of trees.
+
+    Raises:
+        DeptreeError: it has none of them.
+    """
+    found = next((each for each in (JSON_LINES, CONLLU) if each.matches(file.head)), None)
+    if found is None:
+        problem = "these are not trees in CoNLL-U or JSON Lines"
+        raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=file.place)
+    return found
+
+
+def read_written(
+    stream: BinaryIO, place: str, fmt: TreeFormat, first: int, suspects: Sequence[int] | None, ends: bool
+) -> Iterator[Written]:
+    """The sentences of a stream, whose bytes are together those of the stream.
+
+    Args:
+        first: the running number of the first.
+        suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
+        ends: whether no other stream comes behind it; else its last line gets a newline that it lacks.
+
+    Raises:
+        DeptreeError: reading cannot go on.
+    """
+    known = () if suspects is None else suspects
+    if fmt is JSON_LINES:
+        found: Iterator[Written] = _lines(stream, place, first, ends)
+        return (replace(each, suspect=_suspect(known, each.number)) for each in found)
+    chunks = enumerate(split_chunks(stream, place), first)
+    return (Written(chunk, place, number, _suspect(known, number)) for number, chunk in chunks)
+
+
+def _suspect(known: Sequence[int], number: int) -> bool | None:
+    return bool(known[number - 1]) if number <= len(known) else None
+
+
+def _lines(stream: BinaryIO, place: str, first: int, ends: bool) -> Iterator[WrittenLine]:
+    """Each line that is a sentence, with those in front of it that are none; the last one also with those behind."""
+    last: WrittenLine | None = None
+    ahead, start, number = b"", 1, first
+    for at, line in enumerate(lines_of(stream, place), 1):
+        if at == 1 and line.startswith(BOM):
+            ahead, line = BOM, line.removeprefix(BOM)
+        if not line.strip() or line.startswith(b'{"signature"'):
+            ahead += line
+            continue
+        if last is not None:
+            yield last
+        last = WrittenLine(Chunk(ahead + line, start), place, number, ahead=len(ahead))
+        ahead, start, number = b"", at + 1, number + 1
+    if last is not None:
+        behind = ahead if ends or (last.chunk.data + ahead).endswith(b"\n") else ahead + b"\n"
+        yield replace(last, chunk=Chunk(last.chunk.data + behind, last.chunk.line), behind=len(behind))
