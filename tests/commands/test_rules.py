@@ -89,7 +89,7 @@ def test_a_small_budget_is_told(done, deptree, put) -> None:
     put("strict.toml", STRICT)
     args = ("decode", *LABELLED, "--rules", "strict.toml", *JSON)
     best = rows_by_name(done(*args))
-    ran = deptree(*args, "--budget", 6, "--on-error", "skip")
+    ran = deptree(*args, "--budget", 3, "--on-error", "skip")
     rows = rows_by_name(ran)
     assert ran.code == 1
     assert len(rows) + ran.err.count("no tree that obeys the rules was found") == len(best)
@@ -104,7 +104,7 @@ def test_a_small_budget_is_told(done, deptree, put) -> None:
 
 def test_an_uncertain_tree_says_so_in_its_comments(deptree, put) -> None:
     put("strict.toml", STRICT)
-    args = ("decode", *LABELLED, *WORDS, "--rules", "strict.toml", "--budget", 6, "--on-error", "skip")
+    args = ("decode", *LABELLED, *WORDS, "--rules", "strict.toml", "--budget", 3, "--on-error", "skip")
     comments = deptree(*args).out.decode().splitlines()
     at = comments.index("# certified = no")
     assert float(comments[at + 1].removeprefix("# gap = ")) > 0

@@ -26,6 +26,9 @@ from deptree_cli.core.spaces import TreeSpace, space
 # How many maximum trees a sentence may cost.
 BUDGET = 1000
 
+# So many parts that wait are opened when the budget ends.
+LOOKED_INTO = 32
+
 # Of so many conflicts the worst is looked for: of more it is hardly a worse one, and each takes time.
 COMPARED = 8
 
@@ -160,7 +163,10 @@ class Division:
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        answers = [each for *_, each in self._queue if isinstance(each, Problem) and self._is_answer(each)]
+        waiting = [each for *_, each in heapq.nsmallest(LOOKED_INTO, self._queue) if isinstance(each, Part)]
+        problems = [each for *_, each in self._queue if isinstance(each, Problem)]
+        problems += filter(None, map(self._opened, waiting))
+        answers = filter(self._is_answer, problems)
         found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = space(self.space.single_root, projective=True)
