@@ -221,7 +221,7 @@ class Division:
     def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
         """The conflict of which the fewest parts are likely to be opened. None where the tree obeys.
 
-        A part counts the less, the more its word loses without its choice; of equal conflicts that with the fewest wins.
+        A part counts the less, the more its word loses without its choice; equal conflicts: the one with the fewest.
         """
         conflicts = list(islice((conflict for find in self.finders for conflict in find(tree)), COMPARED))
         if len(conflicts) < 2:
