@@ -52,8 +52,8 @@ def broken(
 
     First what makes them no tree of the space, then the rules in their order, each by the order of words. Stretches of
     `words.spans` that do not hang together are named too, by the rule `spans`. A rule that names labels says nothing of
-    words without one, and a rule that names parts of speech nothing of words of which none is known. What the missing
-    head of a word would decide, or the arc of a cycle that must go, is left out, and functions are asked about trees only.
+    words without one, and a rule that names parts of speech nothing of words of which none is known. What missing heads
+    would decide, or those of a cycle, of which one must go, is left out; functions of trees are asked about trees only.
 
     >>> from deptree_cli.core.constraints.words import Words
     >>> from deptree_cli.io.rules.reading import read_rules
