@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.checking import broken
-from deptree_cli.core.constraints.conflicts import Choice, TreeRule
+from deptree_cli.core.constraints.conflicts import Choice, Finder, TreeRule
 from deptree_cli.core.constraints.crossing import OutOfGaps, Projective
 from deptree_cli.core.constraints.division import Division
 from deptree_cli.core.constraints.ruleset import Ruleset
@@ -37,6 +37,13 @@ def words_of_size(n: int) -> Words:
     return Words(LABELS, [None] * n, [frozenset()] * n)
 
 
+def finder(kind: str, n: int) -> Finder:
+    """What finds the conflicts of a rule in trees of n words."""
+    found = RULES[kind].bound(words_of_size(n))
+    assert found is not None
+    return found
+
+
 @cache
 def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
     """Which words of which trees, (T, n), break a rule by dominance if they are punctuation."""
@@ -55,7 +62,7 @@ def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
 def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
     """All trees of up to five words, with one root or several, with all labels; each word at most once."""
     for n in range(1, 6):
-        find = RULES[kind].bound(words_of_size(n))
+        find = finder(kind, n)
         for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
             for labels in product(range(2), repeat=n):
                 found = [conflict.words[0] for conflict in find(LabelledTree(heads, labels))]
@@ -78,7 +85,7 @@ def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind: str) -> None:
         return choice.arcs[trees[:, choice.word - 1][:, None], own]
 
     for place, heads in enumerate(trees.tolist()):
-        for conflict in RULES[kind].bound(words_of_size(n))(LabelledTree(heads, [PUNCT] * n)):
+        for conflict in finder(kind, n)(LabelledTree(heads, [PUNCT] * n)):
             *first, last = conflict.choices
             assert len({choice.word for choice in conflict.choices}) == len(conflict.choices)
             assert set(conflict.words) == {choice.word for choice in conflict.choices}
@@ -104,7 +111,7 @@ def test_the_best_trees_of_five_words_are_those_of_enumeration(space: TreeSpace)
         own = scores[trees, np.arange(1, n + 1)]
         worth = np.where(bad, own[..., 0], own.max(axis=2)).sum(axis=1)
         changed += own.max(axis=2).sum(axis=1).max() > worth.max()
-        finders = [rule.bound(words_of_size(n)) for rule in RULES.values()]
+        finders = [finder(kind, n) for kind in RULES]
         found = list(islice(Division(scores, space, finders).trees(), 3))
         best = np.argsort(-worth)[:3]
         assert [each.heads.tolist() for each in found] == trees[best].tolist(), seed
