@@ -164,15 +164,6 @@ class LabelledTree:
 
         O(length of the arc), but O(n) where only arcs from beyond cross.
         """
-        if word not in self._crossings:
-            self._crossings[word] = self._crossing(word)
-        return self._crossings[word]
-
-    @cached_property
-    def _crossings(self) -> dict[int, int | None]:
-        return {}
-
-    def _crossing(self, word: int) -> int | None:
         first, last = sorted((word, self.heads[word - 1]))
         if last - first < 2:
             return None
