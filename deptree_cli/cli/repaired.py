@@ -170,7 +170,12 @@ class Repairs(Fold[Done]):
 
     Args:
         before: counts these.
+
+    Attributes:
+        untaught: whether nothing tells how words attach: no scores, and no sentence without mistakes.
     """
+
+    untaught = False
 
     def __init__(self, before: BrokenRules) -> None:
         self.before = before
@@ -192,6 +197,8 @@ class Repairs(Fold[Done]):
 
     def lines(self) -> Iterator[str]:
         yield from self.before.notices(labels=False)  # they are filled
+        if self.untaught and self._repaired:
+            yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE tells more"
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"

@@ -45,6 +45,7 @@ def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, head
     repairs = Repairs(BrokenRules(constraints.rules, "rule broken before"))
     with trees_in(trees) as given, changes_file(changes) as rows:
         source, work = work_on(given, how, constraints, run, bool(rows), repairs.before)
+        repairs.untaught = how.scores is None and not work.ties.habits
         job = Job("repair", source, run, Writing((given.fmt.name,), header=header))
         code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run.quiet)] if how.relax else [])])
     return max(code, repairs.exit_code)

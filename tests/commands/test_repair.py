@@ -225,3 +225,24 @@ def test_no_word_falls_out_of_the_enhanced_graph(done, put, udvalidate) -> None:
     lines = Path("out.conllu").read_text().splitlines()
     assert [line.split("\t")[8] for line in lines if line[:1].isdigit()] == ["2:nsubj", "0:root", "2:obj"]
     assert udvalidate(Path("out.conllu"), 2).returncode == 0
+
+
+def test_ties_of_which_nothing_tells_are_told(deptree, put) -> None:
+    """Not a single sentence is right: near heads are taken, labels of UD v1 become those of v2, and a line says so."""
+    rows = [("a", "NOUN", 1, "nsubj"), ("b", "VERB", 0, "root"), ("c", "NOUN", 2, "dobj")]
+    lines = [
+        f"{at}\t{form}\t_\t{tag}\t_\t_\t{head}\t{name}\t_\t_\n" for at, (form, tag, head, name) in enumerate(rows, 1)
+    ]
+    put("one.conllu", "".join(lines) + "\n")
+    ran = deptree("repair", "one.conllu")
+    assert [line.split("\t")[6:8] for line in ran.out.decode().splitlines() if line[:1].isdigit()] == [
+        ["2", "nsubj"],
+        ["0", "root"],
+        ["2", "obj"],
+    ]
+    assert "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE tells more" in ran.err
+    put(
+        "two.conllu",
+        "".join(lines).replace("\t1\tnsubj", "\t2\tnsubj").replace("dobj", "obj") + "\n" + "".join(lines) + "\n",
+    )
+    assert "no sentence is right" not in deptree("repair", "two.conllu").err

@@ -15,7 +15,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.bitext.known import with_links
 from deptree_cli.io.bitext.layout import PairLayout
 from deptree_cli.io.bitext.pairs import PairSource
-from deptree_cli.io.conllu.beside import with_gold
+from deptree_cli.io.conllu.beside import sentences, with_gold
 from deptree_cli.io.scores.features import features_of
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout
@@ -107,6 +107,11 @@ def sentences_and_scores(leaders: Items, items: Items, kind: str = "jsonl") -> s
     return seen(found, lambda each: each.scores[0, 1])
 
 
+def trees_and_scores(leaders: Items, items: Items) -> str:
+    blocks = sentences([conllu("l.conllu", leaders)])
+    return seen(read_records(ScoreSource(scores("s.jsonl", items)), LOG, blocks=blocks), lambda each: each.scores[0, 1])
+
+
 def gold(leaders: Items, items: Items) -> str:
     source = ScoreSource(scores("s.jsonl", leaders))
     side = records_side(read_records(source, LOG), source, None)
@@ -184,6 +189,7 @@ def given_trees(leaders: Items, items: Items) -> str:
 # companion, as the docs call it -> what its leaders get of it
 COMPANIONS: dict[str, Callable[..., str]] = {
     "--conllu": sentences_and_scores,
+    "deptree repair TREES --scores SCORES": trees_and_scores,
     "--gold": gold,
     "--other": other,
     "--label-scores": label_scores,
