@@ -38,7 +38,7 @@ class RepairOptions:
         like: the file of that treebank; None: the input's own sentences without mistakes.
         costs: of another head, and of another label below the same one.
         worth: how many nats a change must gain for each unit of its cost.
-        budget: how many best trees a sentence may cost.
+        budget: how many best trees the search for a tree may compute.
         relax: whether rules are given up if no tree obeys.
     """
 
@@ -101,7 +101,7 @@ _OPTIONS = [
         default=BUDGET,
         often=False,
         metavar="N",
-        help=f"Best trees that the search for a sentence may compute.  [default: {BUDGET}]",
+        help=f"Best trees that the search for a tree may compute.  [default: {BUDGET}]",
     ),
     option(
         "--relax",

@@ -66,7 +66,7 @@ K_BEST = "k-best"
     default=BUDGET,
     often=False,
     metavar="N",
-    help=f"Best trees that the search for a sentence may compute under rules.  [default: {BUDGET}]",
+    help=f"Best trees that the search for a tree may compute under rules.  [default: {BUDGET}]",
 )
 @option(
     "--relax",
@@ -243,7 +243,7 @@ class Decode:
 
     Attributes:
         labels_after: whether labels are found when the tree is.
-        budget: how many maximum trees a sentence may cost.
+        budget: how many maximum trees each tree may cost.
         enough: how many of up to `size` trees are taken; None: all.
     """
 

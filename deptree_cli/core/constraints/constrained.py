@@ -60,7 +60,7 @@ class Constrained:
             size: how many.
             method: `MBR`: those with the highest expected labelled attachment score; else the most probable, each with
                 its most probable labels.
-            budget: how many maximum trees it may take; the last tree may not be certain then.
+            budget: how many maximum trees each of them may take; the last tree may not be certain then.
 
         Raises:
             DeptreeError: there are none, or none was found.

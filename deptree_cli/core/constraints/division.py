@@ -23,8 +23,8 @@ from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.spaces import TreeSpace, space
 
-# How many maximum trees a sentence may cost.
-BUDGET = 1000
+# How many maximum trees each tree that is found may cost: what takes more takes far more.
+BUDGET = 300
 
 # So many parts that wait are opened when the budget ends.
 LOOKED_INTO = 32
@@ -101,7 +101,7 @@ class Division:
         scores: (n+1, n+1, L), ``[head, dependent, label]``, what trees have as much as possible of; -inf forbids.
         space: the trees.
         finders: what finds conflicts.
-        budget: how many maximum trees may be looked for.
+        budget: how many maximum trees may be looked for, for each tree that is found.
         scale: parts that lose so much are opened about a third as often.
     """
 
@@ -133,9 +133,10 @@ class Division:
         """
         best = np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
         self._push(np.inf, Part(best))
+        before = 0
         while self._queue:
             bound, _, first = self._queue[0]
-            if self.opened >= self.budget and not self._is_answer(first):
+            if self.opened - before >= self.budget and not self._is_answer(first):
                 yield from self._uncertain(-bound)
                 return
             heapq.heappop(self._queue)
@@ -146,6 +147,7 @@ class Division:
             if self._is_answer(first):
                 self._seen.add(first.heads.tobytes())
                 yield self._found(first, 0.0)
+                before = self.opened
             for part in self._parts(first):
                 self._push(min(-bound, part.bound(self.space.single_root)), part)
         self.is_infeasible = not self._seen
