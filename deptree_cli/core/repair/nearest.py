@@ -17,16 +17,10 @@ from deptree_cli.core.constraints.relaxing import Demands, GivenUp
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.memory import memory_for
 from deptree_cli.core.repair.given import ONE_EACH, Costs, Given
 from deptree_cli.core.repair.objective import Objective, objective
+from deptree_cli.core.repair.ties import room_for
 from deptree_cli.core.spaces import TreeSpace
-
-# How many arrays of a sentence's scores there are at once.
-_ARRAYS = 6
-
-# Whether there is memory for less is not asked.
-_MUCH = 1 << 28
 
 
 class Asked(Protocol):
@@ -108,8 +102,8 @@ def nearest(
     Raises:
         DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
     """
-    names, size = asked.words.labels, _ARRAYS * scores.nbytes
-    with memory_for(size if size > _MUCH else 0, f"a sentence of {counted(given.n, 'word')}", "Split it"):
+    names = asked.words.labels
+    with room_for(given.n, len(names)):
         wanted = objective(scores, given, names, aims.costs, aims.worth)
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
         division = Division(masked, space, asked.finders, aims.budget, wanted.scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,22 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.constrained import scores_with_labels
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import counted
+from deptree_cli.core.memory import memory_for
 from deptree_cli.core.repair.given import Given
 from deptree_cli.core.repair.habits import Habits
+
+# How many arrays of a sentence's scores there are at once, in bytes for an arc with a label.
+_BYTES = 6 * 8
+
+# Whether there is memory for less is not asked.
+_MUCH = 1 << 28
+
+
+def room_for(n: int, labels: int) -> AbstractContextManager[None]:
+    """Memory for the scores of n words with so many labels, as `memory_for` has it."""
+    size = _BYTES * (n + 1) ** 2 * labels
+    return memory_for(size if size > _MUCH else 0, f"a sentence of {counted(n, 'word')}", "Split it")
 
 
 @dataclass(frozen=True)
@@ -35,7 +50,17 @@ class Ties:
             given: the tree to be repaired.
             upos: of the words.
             scored: the sentence's distribution, if there are scores.
+
+        Raises:
+            DeptreeError: there is no memory for so long a sentence.
         """
+        names = scored.labels.names if scored is not None and scored.labels else self.habits.names(given, self.known)
+        with room_for(given.n, len(names)):
+            return self._of(given, upos, scored)
+
+    def _of(
+        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None
+    ) -> tuple[tuple[str, ...], Float]:
         if scored is not None and scored.labels is not None:
             labels = scored.labels.names
             added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
