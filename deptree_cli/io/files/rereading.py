@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deptree_cli.io.files.streams import STDIN, Input, open_input, place_of
+from deptree_cli.io.files.streams import STDIN, Input, copied, open_input, place_of
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,5 @@ def _is_file(path: str) -> bool:
 @contextmanager
 def _copied(path: str) -> Iterator[Reread]:
     """A copy of what a stream has; as it was written, for a gzipped one is unpacked."""
-    with tempfile.NamedTemporaryFile(prefix="deptree-") as copy, open_input(path) as file:
-        shutil.copyfileobj(file.stream, copy)
-        copy.flush()
-        yield Reread(copy.name, file.place)
+    with open_input(path) as file, copied(file.stream) as copy:
+        yield Reread(copy, file.place)

@@ -13,12 +13,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from select import select
 from typing import BinaryIO, cast
 
 from deptree_cli.core.errors import DeptreeError, readable
 from deptree_cli.core.nearest import nearest
+from deptree_cli.core.undo import undone_at_once
 
 STDIN = "-"
 
@@ -217,7 +219,19 @@ def path_of(stream: BinaryIO) -> Iterator[str]:
     if isinstance(raw, io.FileIO) and isinstance(raw.name, str):
         yield raw.name
         return
-    with tempfile.NamedTemporaryFile() as spool:
-        shutil.copyfileobj(stream, spool)
-        spool.flush()
-        yield spool.name
+    with copied(stream) as path:
+        yield path
+
+
+@contextmanager
+def copied(stream: BinaryIO) -> Iterator[str]:
+    """The path of a temporary copy of what is left of a stream; it goes also if the process ends at once."""
+    with tempfile.NamedTemporaryFile(prefix="deptree-", delete=False) as spool:
+        remove = partial(Path(spool.name).unlink, missing_ok=True)
+        try:
+            with undone_at_once(remove):
+                shutil.copyfileobj(stream, spool)
+                spool.flush()
+                yield spool.name
+        finally:
+            remove()

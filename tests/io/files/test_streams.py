@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import open_input, seekable
+from deptree_cli.core.undo import undo_everything
+from deptree_cli.io.files.streams import copied, open_input, seekable
 
 
 class Stdin:
@@ -34,6 +35,13 @@ class Unseekable(io.RawIOBase):
 
 
 LONG = b"".join(b"line %d\n" % number for number in range(1000))
+
+
+def test_no_copy_of_a_stream_is_left_where_the_process_ends_at_once() -> None:
+    with copied(io.BytesIO(LONG)) as path:
+        assert Path(path).read_bytes() == LONG
+        undo_everything()
+        assert not Path(path).exists()
 
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress])
