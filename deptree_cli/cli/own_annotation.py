@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.core.errors import counted_thousands
@@ -33,4 +33,9 @@ class OwnAnnotation(Fold[Spliced]):
             nodes = f" and {counted_thousands(self._empty_nodes, 'empty node')}" if self._empty_nodes else ""
             yield f"DEPS{nodes} of {counted_thousands(self._sentences, 'sentence')} removed: they describe another tree"
         if self._left_out:
-            yield f"not written, because # global.columns names no column for it: {', '.join(self._left_out)}"
+            yield without_columns(self._left_out)
+
+
+def without_columns(left_out: Iterable[str]) -> str:
+    """The line that names what was left out because a file of CoNLL-U Plus has no column for it."""
+    return f"not written, because # global.columns names no column for it: {', '.join(left_out)}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.own_annotation import without_columns
 from deptree_cli.cli.report import Table
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.errors import counted_thousands
@@ -52,6 +53,7 @@ class Done(NamedTuple):
         reduced: how many words lost arcs of DEPS.
         unsure: whether a nearer tree is possible.
         invalid: whether it breaks rules that were given up.
+        left_out: what has no column in the file.
     """
 
     before: Counts | None = None
@@ -59,6 +61,7 @@ class Done(NamedTuple):
     reduced: int = 0
     unsure: bool = False
     invalid: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 NOTHING_DONE = Done()
@@ -116,9 +119,9 @@ class Mended:
     @property
     def counted(self) -> Done:
         """What was done to it."""
-        reduced = 0 if isinstance(self.written, WrittenLine) else self._mended.reduced
+        reduced, left_out = (0, ()) if isinstance(self.written, WrittenLine) else self._mended[1:]
         unsure, invalid = not self.found.certified, self.found.given_up is not None
-        return Done(self.before, self._sums if self.changes else None, reduced, unsure, invalid)
+        return Done(self.before, self._sums if self.changes else None, reduced, unsure, invalid, left_out)
 
     @property
     def _sums(self) -> Sums:
@@ -181,6 +184,7 @@ class Repairs(Fold[Done]):
         self.before = before
         self._sentences = self._repaired = self._reduced = self._unsure = self._invalid = 0
         self._sums = Sums()
+        self._left_out: dict[str, None] = {}
 
     def add(self, counts: Done) -> None:
         self._sentences += 1
@@ -189,6 +193,7 @@ class Repairs(Fold[Done]):
         self._reduced += counts.reduced
         self._unsure += counts.unsure
         self._invalid += counts.invalid
+        self._left_out.update(dict.fromkeys(counts.left_out))
         if counts.before is not None:
             self.before.add(counts.before)
 
@@ -202,6 +207,8 @@ class Repairs(Fold[Done]):
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"
+        if self._left_out:
+            yield without_columns(self._left_out)
         if self._unsure:
             unsure = counted_thousands(self._unsure, "sentence")
             yield f"{unsure} not certified: a nearer tree may obey (raise --budget)"

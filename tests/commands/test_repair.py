@@ -184,6 +184,20 @@ def test_columns_of_conllu_plus_stay(done, put) -> None:
     assert done("repair", "out.conllup", "-q").out == Path("out.conllup").read_bytes()
 
 
+@pytest.mark.parametrize(("columns", "left_out"), [("", "OldHead (MISC)"), (" MISC", "")])
+def test_what_has_no_column_is_left_out_and_named(deptree, put, columns: str, left_out: str) -> None:
+    """Labels too, which nobody asked for."""
+    rows = ["1\tDogs\tNOUN\t2", "2\tbark\tVERB\t2"]
+    text = f"# global.columns = ID FORM UPOS HEAD{columns}\n" + "".join(
+        row + columns.replace(" MISC", "\t_") + "\n" for row in rows
+    )
+    ran = deptree("repair", put("in.conllup", text + "\n"), "--like", put("like.conllu", LIKE))
+    assert ran.code == 0
+    assert ran.out.decode().splitlines()[-2].startswith("2\tbark\tVERB\t0")
+    assert ("not written" in ran.err) == bool(left_out)
+    assert left_out in ran.err
+
+
 def test_multiword_tokens_empty_nodes_and_other_deps_stay(done, put) -> None:
     def more(text: str) -> str:
         text = text.replace("4\tcats", "4-5\tcatsleep\t_\t_\t_\t_\t_\t_\t_\t_\n4\tcats")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.notes import OLD_DEPREL, OLD_HEAD, is_signature, key_of
+from deptree_cli.io.conllu.notes import OLD_DEPREL, OLD_HEAD, is_signature, key_of, keys_in
 
 # What stands in a column that says nothing.
 NOTHING = ("_", "")
@@ -61,15 +61,21 @@ class Mended(NamedTuple):
     Attributes:
         data: its bytes.
         reduced: how many words lost arcs of DEPS that were not their basic ones.
+        left_out: what has no column in the file: ``OldHead (MISC)``.
     """
 
     data: bytes
-    reduced: int
+    reduced: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
-    """The words whose head or label is not what the sentence has; a word without a label keeps what it has."""
+    """The words whose head or label is not what the sentence has; a word without a label keeps what it has.
+
+    Where there is no column for labels, they are none.
+    """
     found = []
+    labels = labels if "deprel" in block.columns else [""] * block.n
     columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
     for word, (head, label, old_head, old_label) in enumerate(columns, 1):
         if (label and label != old_label) or not _is_number(old_head, head):
@@ -93,9 +99,14 @@ def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str])
     the rest would be of another head, and they hold the new arc alone: without one the enhanced graph would fall apart.
     """
     changed, reduced = _with_arcs(block.fresh(), changes)
-    noted = changed.noting({each.word: note for each in changes if (note := each.note)})
+    notes = {each.word: note for each in changes if (note := each.note)}
+    left_out: tuple[str, ...] = ()
+    if "misc" not in block.columns:
+        left_out = tuple(f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values()))
+        notes = {}
+    noted = changed.noting(notes)
     made_by = [each for each in _comments(block) if is_signature(each)]
-    return Mended(_with_comments(noted, made_by, comments), reduced)
+    return Mended(_with_comments(noted, made_by, comments), reduced, left_out)
 
 
 def with_comments(block: Block, comments: Mapping[str, str]) -> bytes:
