@@ -69,6 +69,10 @@ def test_lines_that_are_no_sentences_stay(done, put) -> None:
         ('{"heads": [0.5]}', "t.jsonl:1 (1): The head of word 1 is 0.5."),
         ('{"sent_id": "a", "heads": [0], "deprels": []}', "t.jsonl:1 (a): 1 head, but 0 in the field deprels."),
         ('{"sent_id": "a", "heads": [0], "upos": ["\\n"]}', "t.jsonl:1 (a): The field upos has '\\n'."),
+        ('{"heads": [0], "deprels": "root"}', "t.jsonl:1 (1): The field deprels is 'root', not a list."),
+        ('{"heads": [0], "deprels": [["root"]]}', "t.jsonl:1 (1): The field deprels has ['root']."),
+        ('{"heads": [1], "x": NaN}', "t.jsonl:1 (1): A number is NaN or infinite"),
+        ('{"heads": [1], "x": 1e400}', "t.jsonl:1 (1): A number is NaN or infinite"),
         ("{", "t.jsonl:1 (1): Not JSON"),
     ],
 )

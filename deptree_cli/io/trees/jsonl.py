@@ -50,8 +50,11 @@ def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
 
 def _labels(deprels: Any, heads: tuple[int, ...], place: str, sent_id: str) -> tuple[str, ...]:
     """The labels, `_` for one that is null; none if there is no list of them."""
-    if not isinstance(deprels, list):
+    if deprels is None:
         return ()
+    if not isinstance(deprels, list):
+        problem = f"the field deprels is {reprlib.repr(deprels)}, not a list"
+        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
     if len(deprels) != len(heads):
         problem = f"there are {counted(len(heads), 'head')} and {counted(len(deprels), 'label')}"
         raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)

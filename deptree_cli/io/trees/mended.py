@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.mending import NOTHING, Change
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.trees.written import WrittenLine
@@ -31,7 +32,12 @@ def mended_line(written: WrittenLine, changes: Sequence[Change], notes: Mapping[
     if labels:
         fields["deprels"] = labels
     fields["changes"] = [_what_it_was(each, bool(labels)) for each in changes]
-    return written.with_line(dump({**fields, **notes}).rstrip(b"\n"))
+    try:
+        line = dump({**fields, **notes})
+    except ValueError:  # the sentence's own fields: Python reads more than JSON has
+        problem = "a number is NaN or infinite, which JSON does not have"
+        raise DeptreeError(problem, "Give null instead", place=written.place, sent_id=written.name) from None
+    return written.with_line(line.rstrip(b"\n"))
 
 
 def _what_it_was(change: Change, labelled: bool) -> dict[str, Any]:

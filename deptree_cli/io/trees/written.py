@@ -24,6 +24,9 @@ from deptree_cli.io.trees.jsonl import JSON_LINES
 # What stands where a field says nothing.
 _NOTHING = "_"
 
+# What a word may have in a list; a number is a form that its writer took for one.
+_TEXTS = (str, int, float, type(None))
+
 
 @dataclass(frozen=True, eq=False)
 class Written:
@@ -148,11 +151,16 @@ def _head(word: int, head: object) -> str:
 def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
     """A list of texts, one a word; underscores where there is none."""
     given = fields.get(key)
-    if not isinstance(given, list):
+    if given is None:
         return [_NOTHING] * n
+    if not isinstance(given, list):
+        raise DeptreeError(f"the field {key} is {reprlib.repr(given)}, not a list", "Give one per word")
     if len(given) != n:
         problem = f"{counted(n, 'head')}, but {len(given)} in the field {key}"
         raise DeptreeError(problem, "Give one per word")
+    other = next((text for text in given if type(text) not in _TEXTS), None)
+    if other is not None:
+        raise DeptreeError(f"the field {key} has {reprlib.repr(other)}", "Give a text, or null")
     texts = [_NOTHING if text is None else str(text) for text in given]
     wrong = next((text for text in texts if not fits_a_line(text)), None)
     if wrong is not None:

@@ -105,3 +105,10 @@ def test_what_is_wrong_with_a_sentence_is_handed_on_and_the_next_is_read(scratch
         (3, "x:4 (d): log_prob is missing"),
         (5, "x:6 (b): the sentence's last tree, which carries tau, is missing"),
     ]
+
+
+def test_labels_that_are_no_list(scratch) -> None:
+    path = scratch("t.jsonl", b'{"sent_id": "a", "heads": [0], "deprels": "root"}\n')
+    (error,) = read_trees(path)
+    assert isinstance(error, DeptreeError)
+    assert "field deprels is 'root', not a list" in str(error)
