@@ -38,6 +38,8 @@ def _other_columns(row: bytes, place: str, n: int, width: int, columns: tuple[st
     if columns is not COLUMNS:
         problem = f"{counted(width, 'column')} where # global.columns names {len(columns)}: {shown_columns(columns)}"
         return DeptreeError(problem, repair, place=place)
+    if row.startswith(b"{"):
+        return DeptreeError("a line of JSON where CoNLL-U should be", "Write the sentences as CoNLL-U", place=place)
     problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
     known = None if n else other_format(row.rstrip(b"\r\n").split(b"\t"))
     if known is None:

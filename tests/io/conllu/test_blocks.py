@@ -237,6 +237,7 @@ def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.D
     [
         (b"# a\n\n1\ta\n", ["a.conllu:1", "comments without a sentence"]),
         (b"\n1-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", ["a.conllu:2", "no words"]),
+        (b'{"heads": [0]}\n', ["a.conllu:1", "a line of JSON where CoNLL-U should be"]),
         (SENTENCE.replace(b"3\tse\tse", b"3 se se"), ["a.conllu:11", "8 columns where a word has 10", "tabs"]),
         (SENTENCE.replace(b"3\tse\t", b"3\tse\t\t"), ["a.conllu:11", "11 columns"]),
         (SENTENCE.replace(b"2\tel", b"# c\n2\tel"), ["a.conllu:10", "1 column where"]),
