@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int, read_only
-from deptree_cli.core.labels import ROOT
+from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.repair.given import Given
 
 # What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
@@ -98,7 +98,7 @@ class Habits:
         """
         found = {*self.labels, *filter(None, given.labels)}
         names = {*found, *known, ROOT}
-        return tuple(sorted(names if names != {ROOT} else {ROOT, ANY})) if found else ("",)
+        return tuple(sorted(names if not all(map(is_root, names)) else {*names, ANY})) if found else ("",)
 
     def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
         """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""

@@ -41,6 +41,14 @@ def test_one_change_is_enough(heads: list[int | None], labels: list[str | None])
     assert found.labels == ("det", "nsubj", "root", "punct")
 
 
+@pytest.mark.parametrize("root", ["root", "ROOT"])
+def test_a_tree_that_has_no_label_but_that_of_roots_gets_another(root: str) -> None:
+    """However it is written."""
+    found = repaired([0, 0], [root, root], rules="tree")
+    assert sorted(found.heads.tolist()) in ([0, 1], [0, 2])
+    assert {*found.labels} == {root, "dep"}
+
+
 def test_the_smallest_rules_ask_for_a_tree() -> None:
     """Two roots are one too many unless there may be several; labels are left as they are."""
     odd = ["x", "y", "root", "root"]
