@@ -193,5 +193,5 @@ class Repair:
 
     def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
         given, tree = sentence.given, sentence.tree
-        labels, scores = self.ties.of(given, tree.words.upos, scored)
+        labels, scores = self.ties.of(given, tree.words.upos, scored, tree.asked.named)
         return nearest(given, tree.asked.with_labels(labels), scores, tree.space, self.aims)

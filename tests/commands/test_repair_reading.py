@@ -163,6 +163,14 @@ def test_what_is_given_up_where_nothing_changes(deptree, put) -> None:
     assert deptree("repair", put("again.conllu", ran.out), *args).out == ran.out
 
 
+@pytest.mark.parametrize("label", ["nsubj", "_"])
+def test_a_label_that_only_a_constraint_names(done, put, label: str) -> None:
+    row = f"1\tDogs\tdog\tNOUN\t_\t_\t2\t{label}\t_\tDeprelIn=nsubj:agent\n2\tbark\tbark\tVERB\t_\t_\t2\t"
+    text = row + f"{'root' if label != '_' else '_'}\t_\t_\n\n"
+    ran = done("repair", put("t.conllu", text), "--constraints", "misc", "--rules", "tree")
+    assert "\t2\tnsubj:agent\t" in ran.out.decode()
+
+
 def test_what_is_no_number_and_what_is_missing(done, put) -> None:
     """A head of letters is a head that somebody gave; a label that is missing beside others is filled."""
     put("like.conllu", LIKE)

@@ -91,12 +91,13 @@ class Habits:
         """The labels that were counted, in order."""
         return tuple(sorted({label for *_, label in self._labels}))
 
-    def names(self, given: Given, known: Iterable[str] = ()) -> tuple[str, ...]:
-        """The labels that a tree of a sentence may have: those that were counted, given or are known otherwise.
+    def names(self, given: Given, known: Iterable[str] = (), asked: Iterable[str] = ()) -> tuple[str, ...]:
+        """The labels that a tree of a sentence may have: those that were counted, given, asked for or known otherwise.
 
-        Nameless if none was counted or given. Words that do not stand below ROOT need one that is not its own.
+        Nameless if none was counted, given or asked for. Words that do not stand below ROOT need one that is not its
+        own.
         """
-        found = {*self.labels, *filter(None, given.labels)}
+        found = {*self.labels, *filter(None, given.labels), *asked}
         names = {*found, *known, ROOT}
         return tuple(sorted(names if not all(map(is_root, names)) else {*names, ANY})) if found else ("",)
 

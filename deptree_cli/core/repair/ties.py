@@ -42,7 +42,11 @@ class Ties:
     known: Iterable[str] = ()
 
     def of(
-        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None = None
+        self,
+        given: Given,
+        upos: Sequence[str | None],
+        scored: ArcFactored | None = None,
+        asked: Iterable[str] = (),
     ) -> tuple[tuple[str, ...], Float]:
         """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
 
@@ -50,23 +54,25 @@ class Ties:
             given: the tree to be repaired.
             upos: of the words.
             scored: the sentence's distribution, if there are scores.
+            asked: labels that somebody named, which need not have been seen before; if there are scores of labels, all
+                are of these.
 
         Raises:
             DeptreeError: there is no memory for so long a sentence.
         """
-        names = scored.labels.names if scored is not None and scored.labels else self.habits.names(given, self.known)
+        of_scores = scored.labels if scored is not None else None
+        names = of_scores.names if of_scores else self.habits.names(given, self.known, asked)
         with room_for(given.n, len(names)):
-            return self._of(given, upos, scored)
+            return self._of(given, upos, scored, names)
 
     def _of(
-        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None
+        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None, names: tuple[str, ...]
     ) -> tuple[tuple[str, ...], Float]:
         if scored is not None and scored.labels is not None:
             labels = scored.labels.names
             added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
             scores = scores_with_labels(scored)
             return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
-        names = self.habits.names(given, self.known)
         if scored is None:
             return names, self.habits.scores(upos, names, given)
         of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0

@@ -75,6 +75,11 @@ class SentenceConstraints:
     words: Words
     given: tuple[WordConstraints, ...] = field(default=())
 
+    @property
+    def named(self) -> set[str]:
+        """The labels that are asked for, or asked not to be."""
+        return {label for each in self.given for label in each.labels}
+
     @cached_property
     def forbidden(self) -> Bool:
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""

@@ -38,6 +38,12 @@ class WordConstraints:
     spans: Spans = ()
     place: str = ""
 
+    @property
+    def labels(self) -> set[str]:
+        """The labels that it names."""
+        of_labels = [each.get(key, ()) for each in self.words.values() for key in (DEPREL_IN, DEPREL_NOT)]
+        return {label for labels in of_labels for label in labels if label not in ("", "_")}
+
     def checked_spans(self, n: int) -> Spans:
         """The spans, of which each is of words 1 to n.
 
