@@ -86,14 +86,14 @@ _OPTIONS = [
         default="1:1",
         metavar="HEAD:LABEL",
         callback=_costs,
-        help="Costs of another head, and of another label below the same head.  [default: 1:1]",
+        help="Costs of another head, and of another label alone.  [default: 1:1]",
     ),
     option(
         "--worth",
         type=FloatRange(0),
         default=inf,
         metavar="NATS",
-        help="Change also what gains more than NATS for each unit of cost; 0: the most probable tree.  [default: inf]",
+        help="Change also what gains more than NATS per unit of cost; 0: the best tree.  [default: inf]",
     ),
     search_options,
     reading_option(
