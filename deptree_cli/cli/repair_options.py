@@ -11,8 +11,8 @@ import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange, IntRange
-from deptree_cli.cli.rule_options import RuleOptions, check_options
+from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.rule_options import RuleOptions, check_options, search_options
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
 from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
@@ -86,29 +86,16 @@ _OPTIONS = [
         default="1:1",
         metavar="HEAD:LABEL",
         callback=_costs,
-        help="Costs of another head, and of another label below the same head.  [default: 1:1]",
+        help="Costs of another head, and of another label alone.  [default: 1:1]",
     ),
     option(
         "--worth",
         type=FloatRange(0),
         default=inf,
         metavar="NATS",
-        help="Change also what gains more than NATS for each unit of cost; 0: the most probable tree.  [default: inf]",
+        help="Change also what gains more than NATS per unit of cost; 0: the best tree.  [default: inf]",
     ),
-    option(
-        "--budget",
-        type=IntRange(1),
-        default=BUDGET,
-        often=False,
-        metavar="N",
-        help=f"Best trees that the search for a tree may compute.  [default: {BUDGET}]",
-    ),
-    option(
-        "--relax",
-        is_flag=True,
-        often=False,
-        help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
-    ),
+    search_options,
     reading_option(
         "--like",
         type=INPUT,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import NAME_OR_INPUT
-from deptree_cli.cli.sections import Decorator, reading_option
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.sections import Decorator, apply, option, reading_option
+from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.record import Record
 
@@ -60,6 +63,26 @@ class RuleOptions:
 
 
 NO_RULES = RuleOptions()
+
+_SEARCH = [
+    option(
+        "--budget",
+        type=IntRange(1),
+        default=BUDGET,
+        often=False,
+        metavar="N",
+        help=f"Best trees that the search for a tree may compute under rules.  [default: {BUDGET}]",
+    ),
+    option(
+        "--relax",
+        is_flag=True,
+        often=False,
+        help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
+    ),
+]
+
+# Gives a command --budget and --relax: how far a search for trees that obey goes, and what it may give up.
+search_options: Decorator[Any] = partial(apply, _SEARCH)
 
 
 # What commands that keep them tell of rules that only a tree decides.

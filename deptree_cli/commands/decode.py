@@ -15,9 +15,9 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, size_option
-from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
-from deptree_cli.cli.rule_options import KEPT
+from deptree_cli.cli.rule_options import KEPT, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -60,20 +60,7 @@ K_BEST = "k-best"
     help="Write all trees at most NATS below the best in log-probability, up to -k.",
 )
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
-@option(
-    "--budget",
-    type=IntRange(1),
-    default=BUDGET,
-    often=False,
-    metavar="N",
-    help=f"Best trees that the search for a tree may compute under rules.  [default: {BUDGET}]",
-)
-@option(
-    "--relax",
-    is_flag=True,
-    often=False,
-    help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
-)
+@search_options
 @gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
 @report_options("trees")
 @format_options("jsonl", "conllu", ARRAYS, style=True)
