@@ -32,11 +32,11 @@ def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, head
 
     TREES is CoNLL-U or JSON Lines with heads, of any kind: cycles, several roots, heads that are no words; a missing
     one (_, null) is free. Sentences that need nothing are copied byte for byte. MISC of a changed word says what it was
-    (OldHead, OldDeprel), comments how much was changed, and if it is certain that less would not do. Mistakes that
-    break no rule: doubt.
+    (OldHead, OldDeprel); comments say how much was changed, and whether that is the least. For mistakes that break no
+    rule: deptree doubt.
 
-    Of trees as near the most probable one is taken: as words attach in the sentences that need nothing, or in --like,
-    or by --scores.
+    Of equally near trees the most probable is taken: as words attach in the sentences that need nothing, in --like, or
+    by --scores.
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """
