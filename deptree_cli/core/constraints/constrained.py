@@ -22,6 +22,8 @@ from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import label_stream
+from deptree_cli.core.masks import MOST as MOST_MASKED
+from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
@@ -68,6 +70,10 @@ class Constrained:
         found, opened, is_infeasible = self._search(size, method, budget)
         if not found:
             raise self._none_found(opened, is_infeasible, budget)
+        if found[0].score + found[0].gap < -MOST_MASKED:
+            arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
+            error = need_of_masks(scores_with_labels(self.distribution)[arcs], trees="every tree that obeys the rules")
+            raise error.at(sent_id=self.distribution.id)
         return found
 
     def sample(
@@ -162,11 +168,12 @@ def under(
         DeptreeError: no tree obeys what is forbidden, and nothing is given up.
     """
     try:
-        found = Constrained(demands.base.without_forbidden(forbidden), finders, demands)
+        distribution = demands.base.without_forbidden(forbidden)
     except DeptreeError:
         if relax:
             return _relaxed(demands, budget)
         raise demands.error(budget) from None
+    found = Constrained(distribution.without_need_of_masks(), finders, demands)
     return _relaxed(demands, budget) if relax and not found.has_tree(budget) else found
 
 
