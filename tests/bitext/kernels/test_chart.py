@@ -7,13 +7,8 @@ from math import comb, log
 import numpy as np
 import pytest
 
-<<<<<<< HEAD:tests/kernels/itg/test_chart.py
-from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.itg.chart import inside, outside
-=======
 from deptree_cli.bitext.kernels.chart import inside, outside
-from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
->>>>>>> main:tests/bitext/kernels/test_chart.py
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.numbers.operations import is_positive, logarithm
 from tests.brute_itg import Alignments, Grammar, alignments, parts
 
