@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -65,7 +66,7 @@ class Constrained:
             budget: how many maximum trees each of them may take; the last tree may not be certain then.
 
         Raises:
-            DeptreeError: there are none, or none was found.
+            DeptreeError: there are none, or none was found; or each of them needs masks.
         """
         found, opened, is_infeasible = self._search(size, method, budget)
         if not found:
@@ -74,7 +75,7 @@ class Constrained:
             arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
             error = need_of_masks(scores_with_labels(self.distribution)[arcs], trees="every tree that obeys the rules")
             raise error.at(sent_id=self.distribution.id)
-        return found
+        return [each if each.score > -MOST_MASKED else beside_masks(each) for each in found]
 
     def sample(
         self, size: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None
@@ -204,6 +205,11 @@ def constrained(
     known = words or Words(names, [None] * distribution.n, [frozenset()] * distribution.n)
     demands = Demands(distribution, partial(demands_of, rules, known))
     return under(demands, rules.forbidden(known), rules.finders(known), relax, budget)
+
+
+def beside_masks(found: Found) -> Found:
+    """A tree that needs masks: others may be better by what is rounded off."""
+    return replace(found, gap=found.gap + len(found.heads) * math.ulp(found.score))
 
 
 def expected_arcs(distribution: ArcFactored) -> Float:

@@ -21,7 +21,6 @@ import numpy as np
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
 from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.spaces import TreeSpace, space
 
 # How many maximum trees each tree that is found may cost: what takes more takes far more.
@@ -162,8 +161,6 @@ class Division:
         return isinstance(item, Problem) and item.conflict is None and item.heads.tobytes() not in self._seen
 
     def _found(self, problem: Problem, gap: float) -> Found:
-        if problem.score < -MOST_MASKED:  # beside masks others may be better, by what is rounded off
-            gap += len(problem.heads) * math.ulp(problem.score)
         return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
