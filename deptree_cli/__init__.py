@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from deptree_cli.core.pruning.methods import METHODS, expectations
     from deptree_cli.core.pruning.program import CellProgram, Program
     from deptree_cli.core.samplers import SAMPLERS
-    from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.bitext.reading import read_pairs
     from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
     from deptree_cli.io.scores.records import ScoredSentence
+    from deptree_cli.second_order.distribution import SecondOrder
 
 __all__ = [
     "ALGORITHMS",
@@ -82,7 +82,7 @@ _HOMES = {
     "QUANTITIES": "core.expectations",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
-    "SecondOrder": "core.second_order",
+    "SecondOrder": "second_order.distribution",
     "TreeDistribution": "core.distribution",
     "TreeDistributions": "core.batches.distributions",
     "batch": "core.batches.distributions",

@@ -33,9 +33,9 @@ from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.bitext.program import LinkProgram
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.pruning.arcs import arc_program
 from deptree_cli.core.pruning.chain import Chain
-from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.second_order.arcs import arc_program
+from deptree_cli.second_order.distribution import SecondOrder
 
 SCORES = {"flat (3)": FLAT, "peaked (6)": PEAKED, "peaked (9)": 9.0}
 PICTURED = "peaked (6)"

@@ -173,7 +173,7 @@ class Marginals:
         if self.work is None:
             arcs = sentence.scored.marginals()
             return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None)
-        from deptree_cli.core.pruning.arcs import arc_program  # loads kernels: when there is work
+        from deptree_cli.second_order.arcs import arc_program  # loads kernels: when there is work
 
         estimate = self.work(arc_program(sentence.scored), rng)
         arcs = estimate.expectations

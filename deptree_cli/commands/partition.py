@@ -13,10 +13,10 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.second_order.distribution import SecondOrder
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch

@@ -22,12 +22,12 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.samplers.costs import FEW
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU, JSONL
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.second_order.distribution import SecondOrder
 
 if TYPE_CHECKING:
     from deptree_cli.io.conllu.batches import TreesOfOne

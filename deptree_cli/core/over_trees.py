@@ -17,7 +17,7 @@ from deptree_cli.core.labels import Labels
 from deptree_cli.core.spaces import Factorisation, TreeSpace
 
 if TYPE_CHECKING:
-    from deptree_cli.core.spaces.second_order import SecondOrderChart
+    from deptree_cli.second_order.chart import SecondOrderChart
 
 
 class OverTrees(Frozen, ABC):

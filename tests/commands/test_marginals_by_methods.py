@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deptree_cli import SecondOrder, read
-from deptree_cli.core.pruning.arcs import arc_program
 from deptree_cli.core.pruning.estimate import Settings
 from deptree_cli.core.pruning.methods import METHODS
 from deptree_cli.core.streams import sentence_stream
+from deptree_cli.second_order.arcs import arc_program
 from tests.commands.conftest import DATA
 
 SECOND_ORDER = (str(DATA / "second_order.npz"), "--scale", "log", "--orient", "head-dep", "--projective")

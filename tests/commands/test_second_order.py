@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.scores.reading import read
+from deptree_cli.second_order.distribution import SecondOrder
 
 N = 4
 READING = ("--scale", "log", "--orient", "head-dep")

@@ -15,7 +15,6 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
@@ -23,6 +22,7 @@ from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
 from deptree_cli.io.pieces import Pieces
+from deptree_cli.second_order.distribution import SecondOrder
 
 Value = int | float | bool | tuple[str, ...] | None
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.parts import PARTS
 from deptree_cli.io.files.output import NpzOutput
+from deptree_cli.second_order.parts import PARTS
 
 BATCH = {"scores", "lengths"}
 

@@ -15,9 +15,9 @@ from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side
+from deptree_cli.second_order.reading import refusal
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24

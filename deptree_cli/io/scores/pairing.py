@@ -17,9 +17,9 @@ from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
 from deptree_cli.io.scores.raw import RawScores, Source
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side, in_order
+from deptree_cli.second_order.reading import check_parts, refusal
 
 _SAME = "Check that both files hold the same sentences in the same order"
 

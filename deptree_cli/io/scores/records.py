@@ -16,7 +16,6 @@ from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace, space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
@@ -25,7 +24,8 @@ from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
+from deptree_cli.second_order.distribution import SecondOrder
+from deptree_cli.second_order.reading import parts_to_head_dep, refusal
 
 if TYPE_CHECKING:
     from conllu.models import TokenList

@@ -12,10 +12,10 @@ from deptree_cli.core.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.pruning.arcs import arc_program
 from deptree_cli.core.pruning.chain import Chain, Selection, start
 from deptree_cli.core.pruning.program import AnyProgram
 from deptree_cli.core.pruning.randomized import Averages
+from deptree_cli.second_order.arcs import arc_program
 from tests.core.pruning.toy import Segmentations, all_or_none, enumerated, random_segmentations
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds

@@ -16,7 +16,6 @@ from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.parts import PARTS
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import read_array
 from deptree_cli.io.scores.containers.base import Container, Write, starting
@@ -26,6 +25,7 @@ from deptree_cli.io.scores.keys import BATCH, SentenceArrays, owner_of
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, SecondOrderParts, Source
+from deptree_cli.second_order.parts import PARTS
 
 _SUFFIX = ".npy"
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.parts import PARTS
 from deptree_cli.io.scores.layout import Layout, orientation
 from deptree_cli.io.scores.raw import SecondOrderParts, numeric
+from deptree_cli.second_order.parts import PARTS
 
 
 def by_name(parts: SecondOrderParts) -> dict[str, Array]:

@@ -18,12 +18,12 @@ from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces.eisner import is_in_range, log_pair, sum_to_one
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
-from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside, tree_log_probs
-from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
-from deptree_cli.kernels.charts.second_order_outside import outside
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
+from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside, tree_log_probs
+from deptree_cli.second_order.kernels.grammar import SecondOrder
+from deptree_cli.second_order.kernels.outside import outside
 
 
 @dataclass(frozen=True, eq=False)

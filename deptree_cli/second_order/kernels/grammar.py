@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.charts import walker
-from deptree_cli.kernels.charts.second_order import ARC, COMPLETE, PAIR
 from deptree_cli.kernels.charts.walker import NONE, choose
 from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import get, multiply
+from deptree_cli.second_order.kernels.chart import ARC, COMPLETE, PAIR
 
 
 class SecondOrder(NamedTuple):

@@ -11,15 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout, from_head_dep, to_head_dep
 from deptree_cli.io.scores.pairing import read_both, read_records
 from deptree_cli.io.scores.raw import ReadSpec, SecondOrderParts
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.second_order.distribution import SecondOrder
+from deptree_cli.second_order.reading import parts_to_head_dep, refusal
 
 LOG = Layout("head-dep", scale="log")
 

@@ -12,9 +12,9 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.pruning.arcs import FirstOrderArcs, SecondOrderArcs, arc_program, kept_arcs
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.second_order.arcs import FirstOrderArcs, SecondOrderArcs, arc_program, kept_arcs
+from deptree_cli.second_order.distribution import SecondOrder
 from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
