@@ -4,7 +4,6 @@ The public API, by name:
 
 - `TreeDistribution`: the trees of one sentence, from its scores: samples, sums, best trees and expectations.
 - `batch`: the same for many sentences at once, `TreeDistributions`.
-- `SecondOrder`: the same for projective trees with scores of grandparents and siblings; fewer methods.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `repaired`: the nearest valid tree to heads and labels that are none.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
@@ -12,6 +11,7 @@ The public API, by name:
 - `Program`, `expectations`: a dynamic program of your own, and the expectations of its features by randomized pruning.
 - `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`, `METHODS`: registers, the names that you can choose from.
 - `DeptreeError`: every error that a user can cause.
+- `deptree_cli.second_order`: distributions over projective trees with scores of grandparents and siblings.
 - `deptree_cli.torch`, `deptree_cli.jax` (extras): padded batches in training loops.
 
 The code has four layers; a layer imports from those below, never from above, and commands never from each other:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
     from deptree_cli.io.scores.records import ScoredSentence
-    from deptree_cli.second_order.distribution import SecondOrder
 
 __all__ = [
     "ALGORITHMS",
@@ -59,7 +58,6 @@ __all__ = [
     "DeptreeError",
     "Program",
     "ScoredSentence",
-    "SecondOrder",
     "TreeDistribution",
     "TreeDistributions",
     "__version__",
@@ -82,7 +80,6 @@ _HOMES = {
     "QUANTITIES": "core.expectations",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
-    "SecondOrder": "second_order.distribution",
     "TreeDistribution": "core.distribution",
     "TreeDistributions": "core.batches.distributions",
     "batch": "core.batches.distributions",

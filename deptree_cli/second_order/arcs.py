@@ -1,23 +1,16 @@
-"""Randomized pruning of trees: the variables are the arcs of a sentence, and what is pinned leaves fewer trees.
+"""Randomized pruning of second-order trees: the variables are arcs, and what is pinned leaves a chart of fewer items.
 
-Sums over trees with scores of arcs alone are cheap, and demonstrate that pruning is right; those with scores of
-grandparents and siblings are what a mask makes cheaper. A pinned arc is a selected positive one: every tree that is
-left contains it.
+A pinned arc is a selected positive one: every tree that is left contains it.
 """
 
 from __future__ import annotations
-
-from abc import abstractmethod
-from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.pruning.program import Program
-from deptree_cli.core.spaces import Factorisation, TreeSpace
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.rules import reach_of
 from deptree_cli.second_order.chart import MaskedCharts, SecondOrderChart, possible_heads
 from deptree_cli.second_order.distribution import SecondOrder
@@ -27,20 +20,19 @@ from deptree_cli.second_order.kernels.masks import keep_items
 # The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.
 CONFIDENT = 0.9
 
-Mask = TypeVar("Mask")
-Chart = TypeVar("Chart", bound=Factorisation | SecondOrderChart | None)
 
-
-class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
-    """Sums over the trees of a sentence of n words; its variables are the arcs.
+class SecondOrderArcs(Program[Kept, SecondOrderChart, Heads]):
+    """Sums over the projective trees of a sentence of n words; the variables are its arcs, a mask the items kept.
 
     Variables are numbered in the order of the rows of an (n+1, n+1) matrix, ``[head, dependent]``, which is also the
-    shape of the features. Structures are trees: the heads of the words, (n,), 0 for ROOT.
+    shape of the features. Structures are trees: the heads of the words, (n,), 0 for ROOT. A step costs what its mask
+    keeps; its chart lasts until the next call of `inside`.
     """
 
-    def __init__(self, distribution: OverTrees) -> None:
+    def __init__(self, distribution: SecondOrder) -> None:
         self._distribution = distribution
         self._shape = distribution.n + 1, distribution.n + 1
+        self._charts = MaskedCharts(distribution.shifted)
 
     def variables(self) -> int:
         """Return M, which is (n+1)^2."""
@@ -51,19 +43,23 @@ class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
         first_order = ArcFactored(self._distribution.log_scores, space=self._distribution.space)
         return np.flatnonzero(first_order.marginals() >= CONFIDENT)
 
-    def compile(self, selected: Bool, assigned: Bool) -> Mask:
-        """See `Program`; `kept_arcs` says what is pruned."""
+    def compile(self, selected: Bool, assigned: Bool) -> Kept:
+        """See `Program`; `kept_arcs` and `kept_items` say what is pruned."""
         pinned, forbidden = (selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape)
-        return self._mask(pinned, kept_arcs(pinned, forbidden, self._distribution.space))
+        arcs = kept_arcs(pinned, forbidden, self._distribution.space)
+        return kept_items(pinned, arcs, self._distribution.shifted.by_grandparent)
 
-    def outside(self, chart: Chart) -> Float:
-        """Return the marginals of arcs under the mask, (n+1, n+1); O(n^3)."""
-        assert chart is not None  # Z is positive
-        return chart.marginals()
+    def inside(self, mask: Kept) -> tuple[float, SecondOrderChart]:
+        """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
+        found = self._charts.inside(mask)
+        return found.log_z, found
 
-    def sample(self, chart: Chart, rng: np.random.Generator) -> Heads:
+    def outside(self, chart: SecondOrderChart) -> Float:
+        """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
+        return self._charts.marginals(chart)
+
+    def sample(self, chart: SecondOrderChart, rng: np.random.Generator) -> Heads:
         """Draw a tree under the mask, (n,); O(n^2) at worst."""
-        assert chart is not None  # Z is positive
         return chart.sample(1, rng)[0]
 
     def assign(self, structure: Heads) -> Bool:
@@ -75,57 +71,6 @@ class ArcProgram(Program[Mask, Chart, Heads], Generic[Mask, Chart]):
     def features(self, structure: Heads) -> Float:
         """Return the arcs of a tree, (n+1, n+1): their expectations are the marginals."""
         return self.assign(structure).reshape(self._shape).astype(np.float64)
-
-    @abstractmethod
-    def _mask(self, pinned: Bool, arcs: Bool) -> Mask:
-        """The mask by pinned arcs and kept ones, (n+1, n+1) each."""
-
-
-class FirstOrderArcs(ArcProgram[Bool, Factorisation | None]):
-    """Trees with scores of arcs, projective or not; a mask is the arcs that are kept. It saves no time."""
-
-    def inside(self, mask: Bool) -> tuple[float, Factorisation | None]:
-        """See `Program`; O(n^3)."""
-        space = self._distribution.space
-        log_scores = np.where(mask, self._distribution.log_scores, -np.inf)
-        try:
-            space.check_feasible(np.isfinite(log_scores))
-            found = space.factorise(log_scores)
-        except DeptreeError:
-            return -np.inf, None
-        return found.log_z, found
-
-    def _mask(self, pinned: Bool, arcs: Bool) -> Bool:
-        return arcs
-
-
-class SecondOrderArcs(ArcProgram[Kept, SecondOrderChart]):
-    """Projective trees with scores of grandparents and siblings; a mask is the items that are kept.
-
-    A step costs what its mask keeps. Its chart lasts until the next call of `inside`.
-    """
-
-    def __init__(self, distribution: SecondOrder) -> None:
-        super().__init__(distribution)
-        self._by_grandparent = distribution.shifted.by_grandparent
-        self._charts = MaskedCharts(distribution.shifted)
-
-    def inside(self, mask: Kept) -> tuple[float, SecondOrderChart]:
-        """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
-        found = self._charts.inside(mask)
-        return found.log_z, found
-
-    def outside(self, chart: SecondOrderChart) -> Float:
-        """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
-        return self._charts.marginals(chart)
-
-    def _mask(self, pinned: Bool, arcs: Bool) -> Kept:
-        return kept_items(pinned, arcs, self._by_grandparent)
-
-
-def arc_program(distribution: ArcFactored | SecondOrder) -> ArcProgram[Any, Any]:
-    """Return the program over the trees of a distribution."""
-    return SecondOrderArcs(distribution) if isinstance(distribution, SecondOrder) else FirstOrderArcs(distribution)
 
 
 def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:

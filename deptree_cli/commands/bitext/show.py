@@ -12,7 +12,7 @@ from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.estimating import Estimating, Estimator
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.pipeline import Numbered, Pipeline
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
+from deptree_cli.cli.pruning_options import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
@@ -41,12 +41,12 @@ Methods to compute link probabilities:
 
 @command(
     help=HELP,
-    listing=methods(by_merits=True),
+    listing=LISTING,
     epilog="\b\nTry: deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
 )
 @bitext_options
 @wanted_option
-@pruning_options(by_merits=True)
+@pruning_options
 @run_options
 def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
     """Draw one sentence pair."""

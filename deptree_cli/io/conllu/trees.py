@@ -22,7 +22,6 @@ from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
 from deptree_cli.io.pieces import Pieces
-from deptree_cli.second_order.distribution import SecondOrder
 
 Value = int | float | bool | tuple[str, ...] | None
 
@@ -190,12 +189,12 @@ class Trees:
         return found
 
 
-def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:
+def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
     """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 
-def label_notes(distribution: ArcFactored | SecondOrder, heads: Integers, labels: Heads | None) -> list[Note]:
+def label_notes(distribution: ArcFactored, heads: Integers, labels: Heads | None) -> list[Note]:
     """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []

@@ -17,7 +17,6 @@ from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side
-from deptree_cli.second_order.reading import refusal
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
@@ -122,8 +121,6 @@ def with_labels(
 
 
 def _fitted(raw: RawScores, n: int, layout: Layout) -> Array:
-    if raw.parts is not None:
-        raise refusal(raw.parts, raw.place)
     scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
     words = words_in(scores.shape, layout)
     if words > n and raw.padded:

@@ -22,7 +22,7 @@ from deptree_cli.second_order.kernels.chart import ARC, COMPLETE, PAIR
 
 
 class SecondOrder(NamedTuple):
-    """The grammar: whether ROOT has one arc only, whether grandparents score; `second_order.Weights`, and the chart."""
+    """The grammar: whether ROOT has one arc only, whether grandparents score; `chart.Weights`, and the chart."""
 
     single_root: Any
     by_grandparent: Any
