@@ -16,7 +16,6 @@ from deptree_cli import (
     METHODS,
     SAMPLERS,
     AlignmentDistribution,
-    SecondOrder,
     TreeDistribution,
     expectations,
 )
@@ -25,6 +24,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.streams import kernel_state, offshoot, sentence_stream
 from deptree_cli.hpyp import Parser
+from deptree_cli.second_order import SecondOrder
 
 TREEBANK = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
 N, K = 6, 20
