@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import RawScores, Source, numeric
+from deptree_cli.io.scores.raw import Source, numeric
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.source import ScoreSource
@@ -67,7 +67,7 @@ def read(
     if fix_heads and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     source = ScoresWithParts(scores)
-    found = source.layout(layout(preset, orient, root, scale))
+    found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
     trees = space_of(source.meta.trees, None, single_root, projective=True)
     options: dict[str, Any] = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
 
@@ -109,53 +109,23 @@ class ScoresWithParts(ScoreSource):
 
     @contextmanager
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
-        """See `ScoreSource`; without lengths, which parts have none of."""
+        """Return the scores of arcs by sentence; those of parts are no sentences."""
         with self._opened:
             if not isinstance(self._file, NpzFile):
                 problem = "second-order scores are read from .npz files only"
                 raise DeptreeError(problem, "Save them with np.savez", place=self.place)
-            self._archive = self._file.entries
-            yield ArcsByKey(self._archive)
+            self._archive = archive = self._file.entries
+            parts = {key: owner for key in archive if (owner := owner_of(key))}
+            for key, owner in parts.items():
+                if owner in parts or owner not in archive:
+                    problem = f"these are second-order scores, but there is no key {owner!r} with scores of arcs"
+                    raise DeptreeError(problem, "Save both, or choose another key", place=f"{archive.place}[{key}]")
+            yield archive.without(parts)
 
     def parts_of(self, record: Record) -> dict[str, Array]:
-        """The second-order scores of a sentence, by their names in `PARTS`.
-
-        Raises:
-            DeptreeError: one is damaged, or of another size than the scores of arcs.
-        """
+        """The second-order scores of a sentence as read, by their names in `PARTS`."""
         keys = {name: f"{record.key}.{name}" for name in PARTS}
         return {name: self._archive.load(key) for name, key in keys.items() if key in self._archive}
-
-
-class ArcsByKey(Mapping[str, RawScores]):
-    """The scores of arcs in an archive by key: those of parts are no sentences.
-
-    Raises:
-        DeptreeError: there are scores of parts without scores of arcs.
-    """
-
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self._keys = dict.fromkeys(key for key in archive if not owner_of(key))
-        for key in archive:
-            owner = owner_of(key)
-            if owner and owner not in self._keys:
-                problem = f"these are second-order scores, but there is no key {owner!r} with scores of arcs"
-                raise DeptreeError(problem, "Save both, or choose another key", place=f"{archive.place}[{key}]")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._keys
-
-    def __getitem__(self, key: str) -> RawScores:
-        if key not in self._keys:
-            raise KeyError(key)
-        return self._archive[key]
 
 
 def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout: Layout) -> dict[str, Float]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from io import BytesIO
 from struct import Struct
@@ -101,6 +102,12 @@ class Archive(Mapping[str, RawScores]):
 
     def __getitem__(self, key: str) -> RawScores:
         return RawScores(key, self.load(key), f"{self.place}[{key}]")
+
+    def without(self, keys: Collection[str]) -> Archive:
+        """Return the archive without some entries."""
+        found = copy(self)
+        found._names = {key: name for key, name in self._names.items() if key not in keys}
+        return found
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""
