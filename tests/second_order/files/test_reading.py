@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 import deptree_cli
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.keys import PARTS as RESERVED
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.second_order import SecondOrder, read
 from deptree_cli.second_order.files.reading import SecondOrderSentence
+from deptree_cli.second_order.model.parts import PARTS
 
-DATA = Path(__file__).parents[2] / "sample_data"
+DATA = Path(__file__).parents[3] / "sample_data"
 LOG = {"scale": "log", "orient": "head-dep"}
 
 Found = list[SecondOrderSentence | DeptreeError]
@@ -51,6 +53,10 @@ def sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
         return collected
 
     return found
+
+
+def test_no_sentence_is_written_under_a_name_of_parts() -> None:
+    assert set(PARTS) == set(RESERVED)
 
 
 def test_the_sample_file() -> None:
