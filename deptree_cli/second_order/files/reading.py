@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.prepared import prepared
@@ -30,7 +30,7 @@ from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Source, numeric
+from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.source import ScoreSource
@@ -128,7 +128,7 @@ class ScoresWithParts(ScoreSource):
         return {name: self._archive.load(key) for name, key in keys.items() if key in self._archive}
 
 
-def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout: Layout) -> dict[str, Float]:
+def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout: Layout) -> dict[str, Array]:
     """Second-order scores by name, each (n+1, n+1, n+1), from the head to the dependent and with ROOT first.
 
     Args:
@@ -137,8 +137,7 @@ def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout:
         layout: that of the scores of arcs.
 
     Raises:
-        DeptreeError: they are no numbers, or of another size; or ROOT stands on the diagonal of the scores of arcs, and
-            so has no place here.
+        DeptreeError: they are of another size; or ROOT is on the diagonal of the scores of arcs, and has no place here.
     """
     if parts and layout.root == "diagonal":
         problem = "second-order scores have a place of their own for ROOT, but it is to be on the diagonal"
@@ -147,18 +146,10 @@ def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout:
     turned = orientation(rows, columns, layout) == "dep-head"
     found = {}
     for name, array in parts.items():
-        _check(name, array, words_in(arcs, layout))
-        # What becomes NaN or infinite here is judged, with its place, where the sentence is made.
-        with np.errstate(invalid="ignore", over="ignore"):
-            scores = (array.T if turned else array).astype(np.float64)
+        n = words_in(arcs, layout)
+        if array.shape != (n + 1,) * 3:
+            problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
+            raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")
+        scores = array.T if turned else array
         found[name] = np.roll(scores, 1, axis=(0, 1, 2)) if layout.root == "last" else scores
     return found
-
-
-def _check(name: str, array: Array, n: int) -> None:
-    if array.shape != (n + 1,) * 3:
-        problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
-        raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")
-    if not numeric(array.dtype):
-        problem = f"the {name} scores are of type {array.dtype}, not real numbers"
-        raise DeptreeError(problem, "Save them as float32 or float64")
