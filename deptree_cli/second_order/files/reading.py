@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,20 +70,24 @@ def read(
     source = ScoresWithParts(scores)
     found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
     trees = space_of(source.meta.trees, None, single_root, projective=True)
-    options: dict[str, Any] = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
-
-    def prepare(record: Record) -> SecondOrderSentence:
-        try:
-            parts: dict[str, Any] = parts_to_head_dep(source.parts_of(record), record.scores.shape, found)
-            arcs = to_head_dep(record.scores, found)
-            distribution = SecondOrder(arcs, scale=found.scale, id=record.sent_id, **parts, **options)
-            if fix_heads and record.block:
-                distribution = distribution.given(record.block.heads, record.block.labels)
-        except DeptreeError as error:
-            raise error.at(record.place, record.sent_id) from None
-        return SecondOrderSentence(record, distribution, fix_heads)
-
+    options = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
+    prepare = partial(_sentence, source, found, fix_heads, options)
     return prepared(read_records(source, found, conllu), prepare, on_error)
+
+
+def _sentence(
+    source: ScoresWithParts, layout: Layout, fix_heads: bool, options: Mapping[str, Any], record: Record
+) -> SecondOrderSentence:
+    """The sentence of a record; `options`: of `SecondOrder`."""
+    try:
+        parts = parts_to_head_dep(source.parts_of(record), record.scores.shape, layout)
+        arcs, given = to_head_dep(record.scores, layout), {**parts, **options}
+        distribution = SecondOrder(arcs, scale=layout.scale, id=record.sent_id, **given)
+        if fix_heads and record.block:
+            distribution = distribution.given(record.block.heads, record.block.labels)
+    except DeptreeError as error:
+        raise error.at(record.place, record.sent_id) from None
+    return SecondOrderSentence(record, distribution, fix_heads)
 
 
 @dataclass(frozen=True)

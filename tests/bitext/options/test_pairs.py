@@ -18,7 +18,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError
 
-DATA = Path(__file__).parents[2] / "sample_data"
+DATA = Path(__file__).parents[3] / "sample_data"
 
 Run = Callable[..., Result]
 
