@@ -26,13 +26,24 @@ def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None
         space: the trees, of which there is one.
         most: see `MOST`; less or more if the scores are at a temperature.
     """
-    n, finite = len(log_scores) - 1, log_scores[log_scores > -np.inf]
-    if 2 * n * (finite.max() - finite.min()) < most:
+    n = len(log_scores) - 1
+    if not may_be_masks(n, spread(log_scores), most):
         return
     log_weights = shift(log_scores, space.single_root).log_weights
     heads, total = space.maximum_tree(log_weights)
     if total < -most:
         raise need_of_masks(log_weights[heads, np.arange(1, n + 1)], most)
+
+
+def spread(log_scores: Float) -> float:
+    """How far apart the finite scores of an array are; 0 if there are none."""
+    finite = log_scores[log_scores > -np.inf]
+    return float(np.ptp(finite)) if finite.size else 0.0
+
+
+def may_be_masks(n: int, apart: float, most: float = MOST) -> bool:
+    """Whether the shifted scores of n words may add up to so little, if the scores are so far apart."""
+    return 2 * n * apart >= most
 
 
 def need_of_masks(log_weights: Float, most: float = MOST, trees: str = "every tree") -> DeptreeError:

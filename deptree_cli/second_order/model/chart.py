@@ -179,7 +179,10 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
     above, beside = _by_grandparent(log_scores, grandparent), _by_sibling(log_scores, sibling)
     nearest = beside.max(axis=2, keepdims=True)
     siblings = beside - _finite(nearest)
+    offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
+    nearest -= offsets
     plain, constant = shift_arcs(log_scores, single_root)
+    constant += float(offsets.sum())
     arcs = plain[..., None] + above + nearest
     peaks = _highest(arcs[int(single_root) :], (0, 2))
     arcs -= peaks
