@@ -87,7 +87,8 @@ class SecondOrder(OverTrees):
     def _without_need_of_masks(self, temperature: float = 1.0) -> Self:
         """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
         most = MOST / temperature
-        if may_be_masks(self.n, sum(map(spread, (self.log_scores, *self.parts.values()))), most):
+        apart = spread(self.log_scores) + sum(spread(np.append(part, 0.0)) for part in self.parts.values())
+        if may_be_masks(self.n, apart, most):
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
             log_weights = shift_arcs(self.log_scores, self.single_root).log_weights[best, np.arange(1, self.n + 1)]
