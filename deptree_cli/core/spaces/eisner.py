@@ -70,8 +70,7 @@ class Eisner(ArcSweep):
 
     def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
         found = _marginals(weights, self.single_root, swept, self.n, zeros)
-        values = found.value if isinstance(found, Dual) else found
-        return found, sum_to_one(self.kind.floats(values))
+        return found, isinstance(found, Dual) or sum_to_one(self.kind.floats(found))
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
