@@ -55,4 +55,4 @@ def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> F
         first: the kind that is tried first.
     """
     found, is_in_range = run(first)
-    return found if is_in_range or first is WIDE else run(WIDE)[0]
+    return found if is_in_range or first == WIDE else run(WIDE)[0]

@@ -40,7 +40,7 @@ class SweepFactorisation(ABC):
     @property
     def is_wide(self) -> bool:
         """Whether float64's range did not suffice."""
-        return self.kind is WIDE
+        return self.kind == WIDE
 
     @cached_property
     def in_wide_numbers(self) -> Self:
@@ -49,7 +49,7 @@ class SweepFactorisation(ABC):
 
     def answer(self, question: Callable[[Self], tuple[Found, bool]]) -> Found:
         """What a question finds with these numbers, or with wide ones where it says that these do not suffice."""
-        return in_range(lambda kind: question(self if kind is self.kind else self.in_wide_numbers), self.kind)
+        return in_range(lambda kind: question(self if kind == self.kind else self.in_wide_numbers), self.kind)
 
     def in_range(self) -> Self:
         """The factorisation itself, or the one in wide numbers where its own do not suffice."""
