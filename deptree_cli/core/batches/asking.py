@@ -1,0 +1,130 @@
+"""How many sentences are asked something: kernels answer for blocks, a sentence's own distribution where those do not.
+
+A sentence whose weights leave float32's range, where that is asked for, is asked about in float64. One that leaves that
+too, or whose last word cannot reach all others, or which is of a space without kernels for batches, is worked out as any
+other sentence of the house is, in wide numbers if need be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.batches.blocks import PRECISIONS, Block, LogPartitions, laid_out, require_precision
+from deptree_cli.core.batches.threads import spread
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array, Int, read_only
+from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
+from deptree_cli.core.spaces import TreeSpace, by_space
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces.projective import Projective
+from deptree_cli.kernels.batches import eisner, elimination
+from deptree_cli.kernels.batches.packed import Matrices
+
+# The kernels that answer for the trees of a space.
+KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: eisner}
+
+# What the kernels of a space are asked about a block: they fill its log Z, and rows of results.
+Question = Callable[[Any, Block], None]
+# What a sentence's own distribution is asked instead: it fills one row of results.
+Alone = Callable[[int, TreeDistribution], None]
+# What is done about a sentence that has no distribution, instead of raising why; its log Z.
+Missing = Callable[[int], float]
+
+
+def kernels_for(space: TreeSpace) -> Any:
+    """The kernels for batches of a tree space, None if it has none."""
+    return by_space(KERNELS, space)
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """The scores of many sentences, and how they are asked about: see `TreeBatch`."""
+
+    log_scores: Array
+    lengths: Int
+    space: TreeSpace
+    precision: str = "float64"
+    threads: int = 1
+    side_by_side: bool = True
+
+    def __post_init__(self) -> None:
+        require_precision(self.precision)
+
+    @cached_property
+    def scores(self) -> Matrices:
+        """The log-scores, read-only."""
+        found = laid_out(self.log_scores, self.lengths)
+        return found._replace(values=read_only(found.values.view()))
+
+    @cached_property
+    def rows(self) -> Int:
+        """The number of each sentence."""
+        return np.arange(len(self.lengths))
+
+    def like_scores(self, values: Array) -> Matrices:
+        """The matrices in an array that is laid out as the log-scores are."""
+        return self.scores._replace(values=values.reshape(-1))
+
+    def own(self, matrices: Matrices, b: int) -> Array:
+        """A sentence's matrix, (n+1, n+1)."""
+        nodes, start, width = int(self.lengths[b]) + 1, int(matrices.starts[b]), int(matrices.widths[b])
+        return matrices.values[start : start + nodes * width].reshape(nodes, width)[:, :nodes]
+
+    def alone(self, b: int) -> TreeDistribution:
+        """A sentence's own distribution."""
+        if b not in self._distributions:
+            name = name_in_batch(b)
+            with in_batch(name):
+                self._distributions[b] = TreeDistribution(self.own(self.scores, b), space=self.space, id=name)
+        return self._distributions[b]
+
+    @cached_property
+    def _distributions(self) -> dict[int, TreeDistribution]:
+        return {}
+
+    def ask(
+        self,
+        question: Question,
+        alone: Alone,
+        precision: str = "float64",
+        rows: Int | None = None,
+        missing: Missing | None = None,
+    ) -> LogPartitions:
+        """Put a question to kernels about some of the sentences, all if `rows` is None, and to all others themselves."""
+        found = self._by_kernels(question, precision, self.rows if rows is None else rows)
+        for b in np.flatnonzero(~found.in_range).tolist():
+            try:
+                distribution = self.alone(b)
+            except DeptreeError:
+                if missing is None:
+                    raise
+                found.shifted[b], found.constants[b] = missing(b), 0.0
+            else:
+                factorisation = distribution.factorisation
+                found.shifted[b], found.constants[b] = factorisation.shifted_log_z, factorisation.shifted.constant
+                alone(b, distribution)
+        return found
+
+    def _by_kernels(self, question: Question, precision: str, rows: Int) -> LogPartitions:
+        """What kernels find of log Z, in float64 where float32 did not suffice."""
+        found, kernels = LogPartitions.empty(len(self.lengths)), kernels_for(self.space)
+        for dtype in dict.fromkeys((PRECISIONS[precision], np.float64)) if kernels else ():
+            answer = partial(self._answered, question, kernels, rows, dtype)
+            for places, log_z in spread(answer, self.lengths[rows], self.threads):
+                found.take(places, log_z)
+            rows = rows[~found.in_range[rows]]
+        return found
+
+    def _answered(
+        self, question: Question, kernels: Any, rows: Int, dtype: type[np.floating], first: int, stop: int
+    ) -> tuple[Int, LogPartitions]:
+        """The rows of a block of sentences, with what kernels find of log Z when they answer."""
+        block = Block.of_log_scores(self.scores, self.lengths, rows[first:stop], self.space.single_root, dtype)
+        block = block.of_weights(side_by_side=self.side_by_side)
+        question(kernels, block)
+        return block.rows, block.found
