@@ -97,9 +97,8 @@ def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | 
 def _log_share(part: Factorisation | None, whole: Factorisation) -> float:
     if part is None:
         return -math.inf
-    (high, low), (other, rest) = part.log_z_pair, whole.log_z_pair
     # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return min(high - other + (low - rest), 0.0)
+    return min(part.log_ratio(whole), 0.0)
 
 
 class Summary:

@@ -56,7 +56,7 @@ class SecondOrder(OverTrees):
 
     grandparent: Float | None
     sibling: Float | None
-    labels = rest = None
+    labels = None
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from deptree_cli.core.bitext.shifted import Shifted
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
+from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.itg.alignments import follow, sample_links
 from deptree_cli.kernels.itg.chart import TABLES, Weights, inside, outside
@@ -54,7 +54,7 @@ class Chart:
         self._weights = mask.weigh(self._unmasked, self._kind)
         for begin, end in pieces(self._p, self._q, "sums"):
             self._total = inside(self._weights, self._kept, self._items, begin, end)
-        self.log_z = math.fsum((*log_pair(self._total, self._kind), self._shifted.constant))
+        self.log_z = log_of(self._total, self._kind) + self._shifted.constant
 
     @property
     def is_in_range(self) -> bool:

@@ -207,7 +207,7 @@ def expected_arcs(distribution: ArcFactored) -> Float:
 
 def scores_with_labels(distribution: ArcFactored) -> Float:
     """The log-scores of arcs with labels, (n+1, n+1, L), shifted, so that sums keep their digits."""
-    scores = distribution.factorisation.shifted.high[..., None]
+    scores = distribution.factorisation.shifted.log_weights[..., None]
     if distribution.labels is None:
         return scores
     with np.errstate(invalid="ignore"):

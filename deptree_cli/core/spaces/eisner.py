@@ -7,7 +7,6 @@ The chart adds and multiplies positive numbers only, in float64 where its range 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import LOG_GROWTH, LONGEST, RIGHT, TABLES, inside, is_in_range, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.operations import tolerance
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix
+from deptree_cli.kernels.numbers.wide import LOG_RADIX
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +44,10 @@ class Eisner(Swept):
     def _in(self, kind: Kind) -> Eisner:
         return _filled(self.shifted, self.single_root, kind)
 
-    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
+    def _marginals_of(self, weights: Any, zeros: Zeros) -> Any:
         chart = _chart(zeros, self.n)
-        z = inside(weights, self.single_root, chart)
-        return lambda: z, _marginals(weights, self.single_root, chart, self.n, zeros)
+        inside(weights, self.single_root, chart)
+        return _marginals(weights, self.single_root, chart, self.n, zeros)
 
     def marginals(self) -> Float:
         """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
@@ -72,17 +71,16 @@ class Eisner(Swept):
         return heads
 
 
-def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Eisner:
+def factorise(log_scores: Float, single_root: bool) -> Eisner:
     """Fill the chart of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3).
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root, rest)
-    found = _filled(shifted, single_root, REAL)
-    if not is_in_range(found.shifted_log_z[0], found.n):
+    found = _filled(shift(log_scores, single_root), single_root, REAL)
+    if not is_in_range(found.shifted_log_z, found.n):
         found = found.in_wide_numbers
-    if found.shifted_log_z[0] == -np.inf:
+    if found.shifted_log_z == -np.inf:
         raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
     return found
 
@@ -97,11 +95,10 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
         log_scores: (n+1, n+1), ``[head, dependent]``.
         typical: (n,), the log-scores of words' arcs in trees that matter.
     """
-    high = log_scores.copy()
-    high[:, 1:] -= typical
-    shifted = Shifted(high, np.zeros_like(high), (float(typical.sum()), 0.0))
-    found = _filled(shifted, True, REAL)
-    return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
+    log_weights = log_scores.copy()
+    log_weights[:, 1:] -= typical
+    found = _filled(Shifted(log_weights, float(typical.sum())), True, REAL)
+    return found if math.isfinite(found.shifted_log_z) else found.in_wide_numbers
 
 
 def sum_to_one(marginals: Float) -> bool:
@@ -139,18 +136,16 @@ def _are_positive(numbers: Any, kind: Kind) -> Bool:
 
 def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
     """The chart in one kind of numbers."""
-    weights = kind.exp(shifted.high, shifted.low)
-    chart = _chart(kind.zeros, len(shifted.high) - 1)
+    weights = kind.exp(shifted.log_weights)
+    chart = _chart(kind.zeros, len(shifted.log_weights) - 1)
     total = inside(weights, single_root, chart)
-    return Eisner(single_root, shifted, log_pair(total, kind), kind, weights, chart)
+    return Eisner(single_root, shifted, log_of(total, kind), kind, weights, chart)
 
 
-def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
-    """The logarithm of a number as a pair: of wide numbers the exponent says it exactly, however large it is."""
+def log_of(total: Any, kind: Kind) -> float:
+    """The natural logarithm of a number of either kind, -inf of 0."""
     mantissa, exponent = (total, 0) if kind is REAL else total
-    if mantissa == 0.0:
-        return -math.inf, 0.0
-    return multiple_of_radix((math.log(mantissa), 0.0), float(exponent)) if kind is WIDE else (math.log(mantissa), 0.0)
+    return math.log(mantissa) + exponent * LOG_RADIX if mantissa > 0.0 else -math.inf
 
 
 def _chart(zeros: Any, n: int) -> Any:

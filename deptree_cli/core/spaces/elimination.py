@@ -8,9 +8,8 @@ itself would underflow, the same sweep runs on numbers with a wider exponent (`k
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,6 @@ from deptree_cli.kernels.elimination import marginals as kernel
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import root_products
 from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
-from deptree_cli.kernels.elimination.sweeps import product
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.best_tree import best_tree
 
@@ -49,9 +46,9 @@ class Elimination(Swept):
     def _in(self, kind: Kind) -> Elimination:
         return _eliminated(self.shifted, self.single_root, self.last, kind)[0]
 
-    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
+    def _marginals_of(self, weights: Any, zeros: Zeros) -> Any:
         factors, pivots, _ = _factors(weights, self.last, self.single_root, zeros, self.n + 1)
-        return partial(product, pivots), self._backward(weights, factors, pivots, zeros)[0]
+        return self._backward(weights, factors, pivots, zeros)[0]
 
     def _backward(self, weights: Any, factors: Any, pivots: Any, zeros: Zeros) -> tuple[Any, bool]:
         """Marginals (n+1, n+1) of factors, and whether those of each word sum to 1."""
@@ -127,14 +124,14 @@ def elimination_of(factorisation: Factorisation) -> Elimination:
     return factorisation
 
 
-def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Elimination:
+def factorise(log_scores: Float, single_root: bool) -> Elimination:
     """Eliminate the words of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3): n^3/3 multiply-adds.
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root, rest)
-    last = int(shifted.high[0].argmax())
+    shifted = shift(log_scores, single_root)
+    last = int(shifted.log_weights[0].argmax())
     found, depth = _eliminated(shifted, single_root, last, REAL)
     if depth < SAFE_LOG and single_root:
         last, log_weight = _root_of_best_tree(shifted)
@@ -142,27 +139,23 @@ def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -
             found, depth = _eliminated(shifted, single_root, last, REAL)
     if depth < SAFE_LOG:
         found, _ = _eliminated(shifted, single_root, last, WIDE)
-    if found.shifted_log_z[0] == -np.inf:
+    if found.shifted_log_z == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
     return found
 
 
 def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
     """A word that reaches all others, by arcs as heavy as can be; the log-weight of the tree that they make."""
-    heads = np.empty(len(shifted.high) - 1, dtype=np.int32)
-    log_weight = best_tree(shifted.high, True, heads)
+    heads = np.empty(len(shifted.log_weights) - 1, dtype=np.int32)
+    log_weight = best_tree(shifted.log_weights, True, heads)
     return int(heads.argmin()) + 1, float(log_weight)
 
 
 def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> tuple[Elimination, float]:
     """The factors in one kind of numbers, and the second result of `eliminate`."""
-    weights = kind.exp(shifted.high, shifted.low)
-    factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.high))
-    log_total = log_z, 0.0
-    if kind is WIDE and log_z > -np.inf:  # it may be as large as a mask, and the exponent says it exactly
-        mantissa, exponent = product(pivots)
-        log_total = multiple_of_radix((float(np.log(mantissa)), 0.0), float(exponent))
-    return Elimination(single_root, shifted, log_total, kind, weights, last, factors, pivots), depth
+    weights = kind.exp(shifted.log_weights)
+    factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.log_weights))
+    return Elimination(single_root, shifted, log_z, kind, weights, last, factors, pivots), depth
 
 
 def _factors(

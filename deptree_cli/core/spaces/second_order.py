@@ -5,7 +5,6 @@ As in `eisner.py`, it adds and multiplies positive numbers only, in float64 wher
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,15 +13,13 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.shifted import LARGE
-from deptree_cli.core.spaces.eisner import is_in_range, log_pair, sum_to_one
+from deptree_cli.core.shifted import shift as shift_arcs
+from deptree_cli.core.spaces.eisner import is_in_range, log_of, sum_to_one
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside, tree_log_probs
 from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
 from deptree_cli.kernels.charts.second_order_outside import outside
-from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 
@@ -33,14 +30,12 @@ class Shifted:
     Attributes:
         single_root: whether its trees have one ROOT arc, or one or more.
         log_weights: logarithms of the weights, float64, laid out for the kernels.
-        rest: what these round off.
-        constant: what log Z loses by the shift, a pair of numbers.
+        constant: what log Z loses by the shift.
     """
 
     single_root: bool
     log_weights: Weights
-    rest: Weights
-    constant: tuple[float, float]
+    constant: float
 
     @property
     def n(self) -> int:
@@ -60,25 +55,11 @@ class Shifted:
 
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        heads, total = self._maximum_tree(self.log_weights)
-        return heads if total.log > -LARGE else self.maximum_tree_of_pairs()[0]
-
-    def maximum_tree_of_pairs(self) -> tuple[Heads, tuple[float, float]]:
-        """The same where masks count beside which float64 rounds, with its log-weight; -inf if there is no tree."""
-        heads, total = self._maximum_tree(Weights(*map(Paired, self.log_weights, self.rest)))
-        total = ops.add(total.log, Paired(*self.constant))
-        return heads, (float(total.high), float(total.low))
-
-    def _maximum_tree(self, scores: Weights) -> tuple[Heads, Tropical]:
-        weights = Weights(*map(Tropical, scores))
-        heads, chart = (
-            np.zeros(self.n, dtype=np.int32),
-            _chart(lambda shape: Tropical(ops.all_lowest(scores.arcs, shape)), self),
-        )
-        total = inside(weights, self.everything, self.single_root, chart)
-        if ops.is_less(ops.lowest(scores.arcs), total.log):
-            follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
-        return heads, total
+        heads, weights = np.zeros(self.n, dtype=np.int32), Weights(*map(Tropical, self.log_weights))
+        chart = _chart(lambda shape: Tropical(np.full(shape, -np.inf)), self)
+        inside(weights, self.everything, self.single_root, chart)
+        follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
+        return heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +69,14 @@ class SecondOrderChart:
     Attributes:
         shifted: the scores that it was made of.
         kept: the items that it has.
-        shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
+        shifted_log_z: the logarithm of the shifted weights' partition function.
         kind: the numbers of the arrays that follow.
         weights, chart: see `kernels/charts/second_order.py`.
     """
 
     shifted: Shifted
     kept: Kept
-    shifted_log_z: tuple[float, float]
+    shifted_log_z: float
     kind: Kind
     weights: Weights
     chart: Any
@@ -103,7 +84,7 @@ class SecondOrderChart:
     @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function; -inf where there is no tree."""
-        return math.fsum((*self.shifted_log_z, *self.shifted.constant))
+        return self.shifted_log_z + self.shifted.constant
 
     @property
     def is_wide(self) -> bool:
@@ -118,7 +99,7 @@ class SecondOrderChart:
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
         out, heads = np.empty(len(trees)), np.ascontiguousarray(trees, dtype=np.int64)
-        tree_log_probs(self.shifted.log_weights, self.shifted.rest, self.shifted_log_z, heads, out)
+        tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out)
         return np.minimum(out, 0.0)
 
     def marginals(self, adjoints: Any = None) -> Float:
@@ -189,29 +170,25 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels; nothing is rounded off.
+    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
     word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
     """
     above, beside = _by_grandparent(log_scores, grandparent), _by_sibling(log_scores, sibling)
     nearest = beside.max(axis=2, keepdims=True)
-    siblings = paired_sums(paired(beside), paired(-_finite(nearest)))
-    siblings.high[0, 0, 0] = siblings.low[0, 0, 0] = 0.0  # see `Weights`
-    arcs = paired_sums(paired(log_scores[..., None]), paired(above))
-    arcs = paired_sums(arcs, paired(nearest))
-    peaks = _highest(arcs, slice(int(single_root), None), (0, 2))
-    arcs = paired_sums(arcs, Paired(*(-part for part in peaks)))
-    taken = [*peaks.high[0, 1:, 0], *peaks.low[0, 1:, 0]]
+    siblings = beside - _finite(nearest)
+    plain, constant = shift_arcs(log_scores, single_root)
+    arcs = plain[..., None] + above + nearest
+    peaks = _highest(arcs[int(single_root) :], (0, 2))
+    arcs -= peaks
+    constant += float(peaks.sum())
     if single_root:
-        top = _highest(arcs, slice(1), (0, 1, 2))
-        root = paired_sums(Paired(arcs.high[0], arcs.low[0]), Paired(-top.high[0], -top.low[0]))
-        arcs.high[0], arcs.low[0] = root
-        taken += [top.high.item(), top.low.item()]
-    arcs.high[0, 0, 0] = arcs.low[0, 0, 0] = 0.0
-    total = math.fsum(taken)
-    high, low = (Weights(*each) for each in zip(arcs, siblings, strict=True))
-    return Shifted(single_root, high, low, (total, math.fsum([*taken, -total])))
+        top = float(_highest(arcs[0], (0, 1)).item())
+        arcs[0] -= top
+        constant += top
+    arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `Weights`
+    return Shifted(single_root, Weights(arcs, siblings), constant)
 
 
 def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
@@ -228,22 +205,19 @@ def _by_sibling(log_scores: Float, sibling: Float | None) -> Float:
     return np.zeros((*log_scores.shape, len(log_scores))) if sibling is None else sibling.swapaxes(1, 2)
 
 
-def _highest(scores: Paired, heads: slice, axes: tuple[int, ...]) -> Paired:
-    """The largest of the scores of some heads along some axes, which stay; 0 where everything is forbidden."""
-    high, low = (part[heads] for part in scores)
-    peaks = high.max(axis=axes, keepdims=True)
-    rests = np.where(high == peaks, low, -np.inf).max(axis=axes, keepdims=True)
-    return Paired(_finite(peaks), rests)
+def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
+    """The largest scores along some axes, which stay; 0 where everything is forbidden."""
+    return _finite(scores.max(axis=axes, keepdims=True, initial=-np.inf))
 
 
-def _finite(peaks: Any) -> Any:
+def _finite(peaks: Float) -> Float:
     """Peaks that can be subtracted: 0 where everything is forbidden."""
     return np.where(np.isfinite(peaks), peaks, 0.0)
 
 
 def _in_range(found: SecondOrderChart) -> SecondOrderChart:
     """The chart itself, or one in wide numbers where float64's range does not suffice."""
-    return found if is_in_range(found.shifted_log_z[0], found.shifted.n) else found.in_wide_numbers
+    return found if is_in_range(found.shifted_log_z, found.shifted.n) else found.in_wide_numbers
 
 
 def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
@@ -254,11 +228,11 @@ def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
 def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.single_root, chart)
-    return SecondOrderChart(shifted, kept, log_pair(total, kind), kind, weights, chart)
+    return SecondOrderChart(shifted, kept, log_of(total, kind), kind, weights, chart)
 
 
 def _weights(shifted: Shifted, kind: Kind) -> Weights:
-    return Weights(*map(kind.exp, shifted.log_weights, shifted.rest))
+    return Weights(*map(kind.exp, shifted.log_weights))
 
 
 def _chart(zeros: Any, shifted: Shifted) -> Any:

@@ -72,5 +72,5 @@ def shift_sentences(scores, mask, packed, constants):
     for b in range(packed.lengths.shape[0]):
         n = packed.lengths[b]
         target, given = sentence(packed.weights, packed.starts[b], n), matrix(scores, b, n)
-        found = shift_sentence(given, mask, packed.single_root, peaks, target, None)
-        constants[b], packed.last[b], packed.in_range[b] = found[0][0], found[1], found[2]
+        found = shift_sentence(given, mask, packed.single_root, peaks, target)
+        constants[b], packed.last[b], packed.in_range[b] = found
