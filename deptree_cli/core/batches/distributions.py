@@ -15,7 +15,6 @@ from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted, in_batch
-from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import kernel_states, seed_of
@@ -139,8 +138,6 @@ class TreeDistributions(Sequence[TreeDistribution]):
                 on; a fresh seed if None.
         """
         size, number = how_many(k), seed_of(seed)
-        if not 0 < size <= FEW:
-            return [each.sample(size, seed=number) for each in self]
         names = [(str(place + 1), 0) for place in self._places]
 
         def together(trees: TreeBatch) -> Iterable[Heads]:

@@ -17,7 +17,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.expectations.base import cancels
 from deptree_cli.core.numbers import REAL, SAFE_LOG
-from deptree_cli.core.samplers.auto import few_steps
+from deptree_cli.core.samplers.auto import is_few
 from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.core.spaces.eisner import is_in_range
@@ -199,15 +199,16 @@ class TreeBatch:
         return self.marginals[arcs]
 
     def sample(self, size: int, states: np.ndarray) -> RaggedTrees:
-        """Few independent trees of each sentence, as the sampler `auto` draws them.
+        """Independent trees of each sentence, as the sampler `auto` draws few; sentences of which they are many are not
+        sound.
 
         Args:
             states: (B, 4) uint64, what `kernel_state` gives of each sentence's stream.
         """
-        heads = np.zeros(size * int(self.lengths.sum()), dtype=np.int32)
+        heads, swept = np.zeros(size * int(self.lengths.sum()), dtype=np.int32), self._swept
+        self.sound[[not is_few(n, size) for n in self.lengths.tolist()]] = False
         by_node = self.lengths, self.offsets, self._places, self._words
-        steps = np.array([few_steps(n, self.single_root) for n in self.lengths.tolist()]).T
-        ragged.walk(self._weights, *by_node, *self._swept, states, *steps.copy(), heads, self.sound)
+        ragged.sample(self._weights, *by_node, *swept, states, size, self.sound, heads)
         return RaggedTrees(heads, self.lengths, size)
 
     def tree_log_probs(self, trees: RaggedTrees) -> Float:

@@ -12,13 +12,12 @@ from deptree_cli.kernels.batches.lanes import sentence
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination import marginals as arcs
 from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.elimination.root_arcs import root_products
+from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.pairs import pair_add
 from deptree_cli.kernels.shift import shift_sentence
 from deptree_cli.kernels.trees import best_tree as best
 from deptree_cli.kernels.trees import tree_scores
-from deptree_cli.kernels.walks.wilson import walk_without_tables
 
 
 @kernel(allocates=True)
@@ -69,44 +68,23 @@ def marginals(weights, lengths, offsets, places, last, single_root, factors, piv
 
 
 @kernel(allocates=True)
-def walk(
-    weights, lengths, offsets, places, words, last, single_root, factors, pivots, states, budgets, spare, heads, sound
-):
-    """Fill heads with K independent trees a sentence, heads (K, n) from K times its words on, by Wilson's walk.
+def sample(weights, lengths, offsets, places, words, last, single_root, factors, pivots, states, size, wanted, heads):
+    """Fill heads with `size` independent trees a sentence, from size times its words on, by elimination.
 
-    states: (B, 4) of `xoshiro.py`. budgets, spare: (B,), see `walk_without_tables`. Sentences that are not sound (B,)
-    are passed over; those of which a walk is given up become so.
+    states: (B, 4) of `xoshiro.py`. Only of sentences that are wanted (B,).
     """
-    nodes, size = largest(lengths) + 1, heads.shape[0] // (words[-1] + lengths[-1])
-    copy, roots, left = np.empty(nodes * nodes), np.empty(size, np.int64), np.empty(1, np.int64)
-    abandoned, probs = np.empty(size, np.bool_), np.empty(nodes)
+    nodes = largest(lengths) + 1
+    copy, columns, roots = np.empty(nodes * nodes), np.empty(nodes * nodes), np.zeros(size, np.int64)
     for b in range(lengths.shape[0]):
-        if not sound[b]:
-            continue
-        n = lengths[b]
-        W, A, S = sentence(copy, 0, n), sentence(factors, offsets[b], n), pivots[places[b] : places[b] + n + 1]
-        fill_walked(W, sentence(weights, offsets[b], n), last[b], A, S, single_root, probs[: n + 1])
-        left[0] = spare[b]
-        trees = heads[size * words[b] : size * (words[b] + n)].reshape(size, n)
-        walk_without_tables(W, single_root, states[b], budgets[b], left, trees, roots, abandoned)
-        for i in range(size):
-            sound[b] = sound[b] and not abandoned[i]
-
-
-@kernel
-def fill_walked(W, weights, last, A, S, single_root, probs):
-    """Fill W with weights (n+1, n+1), and its column 0 with the probability that a word is the root, or 0.
-
-    probs (n+1,): to compute in.
-    """
-    for i in range(W.shape[0]):
-        probs[i] = 0.0
-        for j in range(W.shape[0]):
-            W[i, j] = weights[i, j]
-    if single_root:
-        root_products(W, last, A, S, probs)
-    for i in range(W.shape[0]):
-        W[i, 0] = probs[i]
+        if wanted[b]:
+            n = lengths[b]
+            W, A, across = sentence(copy, 0, n), sentence(factors, offsets[b], n), sentence(columns, 0, n)
+            S = pivots[places[b] : places[b] + n + 1]
+            W[:] = sentence(weights, offsets[b], n)
+            arcs.swap_words(W, last[b], 1)
+            transpose(A, across, n + 1)
+            trees = heads[size * words[b] : size * (words[b] + n)].reshape(size, n)
+            sample_trees(A, S, across, W, last[b], single_root, roots, states[b], trees)
 
 
 @kernel(allocates=True)
