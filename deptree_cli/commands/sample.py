@@ -20,6 +20,7 @@ from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.samplers.auto import is_few
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.streams import SentenceStreams
@@ -45,6 +46,9 @@ Samplers, with the cost of k trees of n words (h: mean hitting time of the walk)
 
 # What stands for the second-order chart too.
 SECOND_ORDER = ("auto", "eisner")
+
+# Most sentences have fewer words.
+LONG = 100
 
 
 def _described(entry: Sampler) -> str:
@@ -140,8 +144,8 @@ class DrawTrees:
 
     @property
     def in_batches(self) -> bool:
-        """Whether trees of many sentences are drawn at once."""
-        return self.sampler.name == "auto" and not self.unique
+        """Whether trees of many sentences are drawn at once: if they are few even of long ones."""
+        return self.sampler.name == "auto" and is_few(LONG, self.size) and not self.unique
 
     def batch(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
         """The work on many sentences."""
