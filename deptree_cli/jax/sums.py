@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from deptree_cli.core.batches import sums
-from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.spaces import TreeSpace, space
@@ -75,6 +74,8 @@ def _answers(
 
 def _of_kind(scores: Numbers, words: Int, trees: TreeSpace, with_marginals: bool) -> list[Numbers]:
     """The same of scores (B, N, N) and lengths (B,) over one kind of trees."""
-    log_z, marginals = sums.sums(Batch(scores, words, trees, str(scores.dtype)), cores(), with_marginals=with_marginals)
-    found = [log_z.astype(scores.dtype)]
-    return found if marginals is None else [*found, marginals]
+    batch = TreeBatch(scores, words, trees, str(scores.dtype), cores())
+    if not with_marginals:
+        return [batch.log_partitions(raises=False).astype(scores.dtype)]
+    log_z, marginals = batch.log_partitions_and_marginals(raises=False)
+    return [log_z.astype(scores.dtype), marginals]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
-from deptree_cli.core.batches.packed import require_precision
+from deptree_cli.core.batches.blocks import require_precision
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from deptree_cli.core.batches import sums
-from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
@@ -29,7 +28,7 @@ def log_partition(log_scores: Tensor, lengths: Tensor, space: str, how: str) -> 
     if how == ON_DEVICE:
         return elimination.log_partition(log_scores, lengths, SPACES.get(space).single_root)
     batch = _batch(log_scores, lengths, space, how)
-    return _tensor(sums.log_partitions(batch, torch.get_num_threads()), batch, log_scores)
+    return _tensor(batch.log_partitions(), batch, log_scores)
 
 
 def log_partition_and_marginals(
@@ -40,7 +39,8 @@ def log_partition_and_marginals(
     if how == ON_DEVICE:
         return elimination.log_partition_and_marginals(log_scores, lengths, SPACES.get(space).single_root)
     batch = _batch(log_scores, lengths, space, how)
-    log_z, marginals, relative = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
+    log_z, marginals = batch.log_partitions_and_marginals()
+    relative = batch.log_partition_parts().shifted
     return (
         _tensor(log_z, batch, log_scores),
         _tensor(marginals, batch, log_scores),
@@ -53,11 +53,11 @@ def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: s
     if how == ON_DEVICE:
         return elimination.arc_covariance(log_scores, lengths, values, SPACES.get(space).single_root)
     batch = _batch(log_scores, lengths, space, how)
-    return _tensor(sums.covariances(batch, _array(values), torch.get_num_threads()), batch, log_scores)
+    return _tensor(batch.covariances(_array(values)), batch, log_scores)
 
 
-def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Batch:
-    return Batch(_array(log_scores), _array(lengths), SPACES.get(space), precision)
+def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> TreeBatch:
+    return TreeBatch(_array(log_scores), _array(lengths), SPACES.get(space), precision, torch.get_num_threads())
 
 
 def refuse(*_: object) -> NoReturn:
@@ -76,7 +76,7 @@ def _array(tensor: Tensor) -> Array:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-def _tensor(found: Array, batch: Batch, like: Tensor) -> Tensor:
+def _tensor(found: Array, batch: TreeBatch, like: Tensor) -> Tensor:
     """A result in the type of the scores, where they are; cast by NumPy, which short sentences feel less."""
     tensor = torch.from_numpy(found.astype(batch.log_scores.dtype, copy=False))
     return tensor if like.is_cpu else tensor.to(like.device)

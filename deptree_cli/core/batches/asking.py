@@ -113,7 +113,8 @@ class Sentences:
     def _by_kernels(self, question: Question, precision: str, rows: Int) -> LogPartitions:
         """What kernels find of log Z, in float64 where float32 did not suffice."""
         found, kernels = LogPartitions.empty(len(self.lengths)), kernels_for(self.space)
-        for dtype in dict.fromkeys((PRECISIONS[precision], np.float64)) if kernels else ():
+        types = PRECISIONS[precision] if kernels is elimination else np.float64, np.float64
+        for dtype in dict.fromkeys(types) if kernels else ():
             answer = partial(self._answered, question, kernels, rows, dtype)
             for places, log_z in spread(answer, self.lengths[rows], self.threads):
                 found.take(places, log_z)

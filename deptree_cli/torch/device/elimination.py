@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.batches.sums import relative_log_partition
 from deptree_cli.core.errors import in_batch, name_in_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.torch.device.by_position import ByPosition, by_position
@@ -64,7 +63,7 @@ def log_partition_and_marginals(
 
     def by_kernels(sentence: ArcFactored) -> tuple[float, np.ndarray, float]:
         found = sentence.factorisation
-        return found.log_z, found.marginals(), relative_log_partition(sentence)
+        return found.log_z, found.marginals(), found.shifted_log_z
 
     sums = _repaired(partial(_sums, single_root), by_kernels, log_scores, lengths, single_root)
     log_z, marginals, relative = sums
