@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
 

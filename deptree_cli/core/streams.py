@@ -28,7 +28,7 @@ class SentenceSeed(ISpawnableSeedSequence):
 
     Attributes:
         digest: 24 bytes, as many as SFC64 takes.
-        entropy, spawn_key: the same for NumPy's `SeedSequence`, for streams beside it.
+        spawn_key: with `entropy` what streams beside its own are seeded with.
     """
 
     def __init__(self, seed: int, sent_id: str, occurrence: int = 0) -> None:
@@ -38,13 +38,14 @@ class SentenceSeed(ISpawnableSeedSequence):
 
     @property
     def entropy(self) -> int:
+        """The hash as a number."""
         return int.from_bytes(self.digest, "little")
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
         """The hash itself: NumPy's own would hash it once more."""
         return np.frombuffer(self.digest, np.dtype(dtype).newbyteorder("<"))[:n_words]
 
-    def spawn(self, n_children: int) -> list[np.random.SeedSequence]:
+    def spawn(self, n_children: int) -> Any:
         """Seeds of streams beside it, others each time."""
         return self._sequence.spawn(n_children)
 
@@ -59,7 +60,8 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
     Depends on the seed, the sentence's id and how often that id came before, and on nothing else: neither on the other
     sentences of a file nor on who draws them in which order.
     """
-    return np.random.Generator(np.random.SFC64(SentenceSeed(seed, sent_id, occurrence)))
+    own: Any = SentenceSeed(seed, sent_id, occurrence)
+    return np.random.Generator(np.random.SFC64(own))
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ class SentenceStreams:
 
     @cached_property
     def states(self) -> NDArray[np.uint64]:
-        """What `kernel_state` first gives of each, (B, 4): numbers of SFC64 (Doty-Humphrey), without an object for each.
+        """What `kernel_state` first gives of each, (B, 4): numbers of SFC64, without an object for each.
 
-        NumPy leaves out the first twelve.
+        Doty-Humphrey's generator adds, shifts and rotates three words and a counter; NumPy leaves out its first twelve
+        numbers.
         """
         digests = (SentenceSeed(self.seed, *name).digest for name in self.names)
         a, b, c = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, WORDS).T

@@ -33,8 +33,8 @@ def shift_sentence(scores, mask, single_root, peaks, shifted):
     """Fill shifted (n+1, n+1) with the scores less each word's maximum, each rounded once.
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Scores down from -mask forbid, those above it are
-    none. Returns the sum of what was subtracted; the word to eliminate last, 0 if ROOT has no arc; and whether
+    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Scores down from -mask forbid, those above it
+    are none. Returns the sum of what was subtracted; the word to eliminate last, 0 if ROOT has no arc; and whether
     there are neither NaN nor scores too large, and some arc from ROOT.
     """
     n = shifted.shape[0] - 1

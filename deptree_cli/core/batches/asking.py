@@ -1,29 +1,38 @@
 """How many sentences are asked something: kernels answer for blocks, a sentence's own distribution where those do not.
 
-A sentence whose weights leave float32's range, where that is asked for, is asked about in float64. One that leaves that
-too, or whose last word cannot reach all others, or which is of a space without kernels for batches, is worked out as any
-other sentence of the house is, in wide numbers if need be.
+A sentence whose weights leave float32's range, where that is asked for, is asked about in float64. One that leaves
+that too, or whose last word cannot reach all others, or which is of a space without kernels for batches, is worked out
+as any other sentence of the house is, in wide numbers if need be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches.blocks import PRECISIONS, Block, LogPartitions, laid_out, require_precision
+from deptree_cli.core.batches.blocks import (
+    PRECISIONS,
+    Block,
+    LogPartitions,
+    Matrices,
+    joined,
+    laid_out,
+    require_precision,
+)
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Int, read_only
+from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
-from deptree_cli.kernels.batches.packed import Matrices
+from deptree_cli.kernels.batches.lanes import SHORT
+from deptree_cli.kernels.batches.packed import matrix
 
 # The kernels that answer for the trees of a space.
 KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: eisner}
@@ -57,23 +66,14 @@ class Sentences:
 
     @cached_property
     def scores(self) -> Matrices:
-        """The log-scores, read-only."""
-        found = laid_out(self.log_scores, self.lengths)
-        return found._replace(values=read_only(found.values.view()))
-
-    @cached_property
-    def rows(self) -> Int:
-        """The number of each sentence."""
-        return np.arange(len(self.lengths))
-
-    def like_scores(self, values: Array) -> Matrices:
-        """The matrices in an array that is laid out as the log-scores are."""
-        return self.scores._replace(values=values.reshape(-1))
+        """The log-scores, which nobody writes to."""
+        return laid_out(self.log_scores, self.lengths)
 
     def own(self, matrices: Matrices, b: int) -> Array:
         """A sentence's matrix, (n+1, n+1)."""
-        nodes, start, width = int(self.lengths[b]) + 1, int(matrices.starts[b]), int(matrices.widths[b])
-        return matrices.values[start : start + nodes * width].reshape(nodes, width)[:, :nodes]
+        nodes = int(self.lengths[b]) + 1
+        found: Array = matrix(matrices, b, nodes - 1)[:nodes, :nodes]
+        return found
 
     def alone(self, b: int) -> TreeDistribution:
         """A sentence's own distribution."""
@@ -95,8 +95,10 @@ class Sentences:
         rows: Int | None = None,
         missing: Missing | None = None,
     ) -> LogPartitions:
-        """Put a question to kernels about some of the sentences, all if `rows` is None, and to all others themselves."""
-        found = self._by_kernels(question, precision, self.rows if rows is None else rows)
+        """Put a question to kernels about some sentences, all if `rows` is None, and to each other one itself."""
+        found = self._by_kernels(question, precision, rows)
+        if found.in_range.all():
+            return found
         for b in np.flatnonzero(~found.in_range).tolist():
             try:
                 distribution = self.alone(b)
@@ -110,22 +112,30 @@ class Sentences:
                 alone(b, distribution)
         return found
 
-    def _by_kernels(self, question: Question, precision: str, rows: Int) -> LogPartitions:
+    def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z, in float64 where float32 did not suffice."""
-        found, kernels = LogPartitions.empty(len(self.lengths)), kernels_for(self.space)
-        types = PRECISIONS[precision] if kernels is elimination else np.float64, np.float64
-        for dtype in dict.fromkeys(types) if kernels else ():
-            answer = partial(self._answered, question, kernels, rows, dtype)
-            for places, log_z in spread(answer, self.lengths[rows], self.threads):
-                found.take(places, log_z)
-            rows = rows[~found.in_range[rows]]
-        return found
+        kernels, size = kernels_for(self.space), len(self.lengths if rows is None else rows)
+        if kernels is None or size == 0:
+            return LogPartitions.unknown(len(self.lengths))
+        dtype = PRECISIONS[precision] if kernels is elimination else np.float64
+        found = self._in_blocks(question, kernels, dtype, rows)
+        if dtype is np.float64 or found.in_range.all():
+            return found
+        left = np.flatnonzero(~found.in_range)
+        return found.updated(left, self._in_blocks(question, kernels, np.float64, left))
 
-    def _answered(
-        self, question: Question, kernels: Any, rows: Int, dtype: type[np.floating], first: int, stop: int
-    ) -> tuple[Int, LogPartitions]:
-        """The rows of a block of sentences, with what kernels find of log Z when they answer."""
-        block = Block.of_log_scores(self.scores, self.lengths, rows[first:stop], self.space.single_root, dtype)
-        block = block.of_weights(side_by_side=self.side_by_side)
-        question(kernels, block)
-        return block.rows, block.found
+    def _in_blocks(self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None) -> LogPartitions:
+        """What kernels find of log Z in numbers of one type."""
+
+        def answer(first: int, stop: int) -> LogPartitions:
+            which = slice(first, stop) if rows is None else rows[first:stop]
+            roots, short = self.space.single_root, SHORT if self.side_by_side else 0
+            block = Block.of_log_scores(self.scores, self.lengths, which, roots, dtype, short)
+            np.exp(block.packed.weights, out=block.packed.weights)
+            question(kernels, block)
+            return block.found
+
+        if rows is None:
+            return joined(spread(answer, self.lengths, self.threads))
+        found = joined(spread(answer, self.lengths[rows], self.threads))
+        return LogPartitions.unknown(len(self.lengths)).updated(rows, found)

@@ -15,7 +15,7 @@ from deptree_cli.core.batches.blocks import only_plain, starts_of
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, in_batch
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.streams import SentenceStreams, seed_of
@@ -156,7 +156,7 @@ def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> tuple[
         log_scores = np.log(flat, out=flat) if scale == "weight" else flat
     plain, log_scores = only_plain(log_scores, sizes - 1)
     chosen = list(compress(places, plain))
-    return chosen, TreeBatch(read_only(log_scores), sizes[plain] - 1, space, side_by_side=False)
+    return chosen, TreeBatch(log_scores, sizes[plain] - 1, space, side_by_side=False)
 
 
 def _is_square(matrix: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, partial
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -36,7 +36,9 @@ def spread(action: Action[Result], lengths: Int, threads: int) -> list[Result]:
         return _in_blocks(action, lengths, 0, len(lengths))
     costs = (lengths + 8.0) ** 3
     shares = _shares(costs, min(threads, len(lengths), 1 + int(costs.sum() / COST)))
-    waiting = [_pool(threads - 1, os.getpid()).submit(_in_blocks, action, lengths, *share) for share in shares[1:]]
+    waiting = [
+        _pool(threads - 1, os.getpid()).submit(partial(_in_blocks, action, lengths, *share)) for share in shares[1:]
+    ]
     try:
         first = _in_blocks(action, lengths, *shares[0])
     finally:

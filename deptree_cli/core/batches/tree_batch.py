@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.batches.asking import Sentences, kernels_for
-from deptree_cli.core.batches.blocks import Block, LogPartitions
+from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, with_values
 from deptree_cli.core.batches.ragged_trees import RaggedTrees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, read_only
@@ -18,7 +18,7 @@ from deptree_cli.core.samplers.auto import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
-from deptree_cli.kernels.batches.packed import Matrices
+from deptree_cli.kernels.batches.packed import Ragged
 from deptree_cli.kernels.batches.trees import tree_log_probs
 
 
@@ -75,7 +75,7 @@ class TreeBatch(Sentences):
             raises: as for `log_partitions`; the marginals are then 0 or NaN.
         """
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        return self._fill_marginals(self.like_scores(marginals), raises).total, marginals
+        return self._fill_marginals(with_values(self.scores, marginals), raises).total, marginals
 
     def covariances(self, values: Array) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
@@ -84,7 +84,7 @@ class TreeBatch(Sentences):
         count on possible arcs only. O(n^3) a sentence.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        given, out = self.like_scores(values), self.like_scores(found)
+        given, out = with_values(self.scores, values), with_values(self.scores, found)
 
         def question(kernels: Any, block: Block) -> None:
             kernels.covariances(block.packed, block.of(given), block.log_z, block.of(out))
@@ -98,7 +98,8 @@ class TreeBatch(Sentences):
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, Float]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and their log-probabilities, (B, K)."""
-        trees, few = RaggedTrees.empty(self.lengths, size), np.flatnonzero(is_few(self.lengths, size))
+        trees = RaggedTrees.empty(self.lengths, size)
+        few = np.array([is_few(n, size) for n in self.lengths.tolist()])
 
         def question(kernels: Any, block: Block) -> None:
             states, starts = streams.states[block.rows], trees.starts[block.rows]
@@ -107,7 +108,7 @@ class TreeBatch(Sentences):
         def alone(b: int, distribution: TreeDistribution) -> None:
             trees.of(b)[:] = distribution.sample(size, streams.of(b))
 
-        return trees, self._log_probs(trees, self.ask(question, alone, rows=few))
+        return trees, self._log_probs(trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few)))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""
@@ -116,7 +117,7 @@ class TreeBatch(Sentences):
     def mbr(self) -> RaggedTrees:
         """The tree with the highest expected attachment score of each sentence."""
         expected = np.where(self._shifted.values > -np.inf, self.marginals, -np.inf)
-        return self._best(self._shifted._replace(values=expected), TreeDistribution.mbr)
+        return self._best(with_values(self._shifted, expected), TreeDistribution.mbr)
 
     def _best(self, scores: Matrices, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence."""
@@ -132,7 +133,7 @@ class TreeBatch(Sentences):
     def sums(self) -> tuple[LogPartitions, Float]:
         """The log-partition functions and P(head -> dependent), (n+1, n+1) of each sentence one after another."""
         marginals = np.zeros(self._shifted.values.size)
-        return self._fill_marginals(self._shifted._replace(values=marginals)), read_only(marginals)
+        return self._fill_marginals(with_values(self._shifted, marginals)), read_only(marginals)
 
     @property
     def marginals(self) -> Float:
@@ -166,10 +167,10 @@ class TreeBatch(Sentences):
         return [values[start : start + nodes**2].reshape(nodes, nodes) for start, nodes in pairs]
 
     @cached_property
-    def _shifted(self) -> Matrices:
+    def _shifted(self) -> Ragged:
         """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
-        packed = Block.of_log_scores(self.scores, self.lengths, self.rows, self.space.single_root).packed
-        return Matrices(packed.weights, packed.starts, self.lengths + 1)
+        packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space.single_root).packed
+        return Ragged(packed.weights, packed.starts)
 
     def _log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
         """See `tree_log_probs`."""

@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.core.batches.asking import kernels_for
 from deptree_cli.core.batches.blocks import only_plain, starts_of
 from deptree_cli.core.batches.tree_batch import TreeBatch
-from deptree_cli.core.dtypes import Bool, Float, Int, read_only
+from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.layout import Layout
@@ -132,7 +132,7 @@ def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temper
     found = _log_scores([records[place] for place in fitting], ragged, layout, temperature)
     plain, log_scores = only_plain(found, ragged.lengths)
     places, ragged = list(compress(fitting, plain)), ragged.only(plain)
-    trees = TreeBatch(read_only(log_scores), ragged.lengths, space, side_by_side=False)
+    trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
     return ScoredBatch(places, [records[place] for place in places], ragged, trees, space) if places else None
 
 

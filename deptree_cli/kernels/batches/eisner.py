@@ -1,4 +1,4 @@
-"""Questions about the projective trees of many sentences, by Eisner's chart: sums, derivatives, samples, best trees."""
+"""Answers about the projective trees of many sentences, by Eisner's chart: sums, derivatives, samples, best trees."""
 
 from __future__ import annotations
 
@@ -22,34 +22,30 @@ def new_chart(n):
     return np.zeros((TABLES, n + 1, n + 1))
 
 
-@kernel
-def note_range(packed, b, log_z):
-    """Unset `in_range` of a sentence whose log Z says that float64 may not have held all items."""
-    packed.in_range[b] = packed.in_range[b] and is_in_range(log_z, packed.lengths[b])
-
-
 @kernel(allocates=True)
 def log_partitions(packed, log_z):
     """Fill log_z (B,) from packed weights."""
-    for b in range(packed.lengths.shape[0]):
-        n = packed.lengths[b]
-        log_z[b] = log(inside(sentence(packed.weights, packed.starts[b], n), packed.single_root, new_chart(n)))
-        note_range(packed, b, log_z[b])
+    weights, starts, lengths, _, single_root, _, in_range = packed
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, new_chart(n)))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
 
 
 @kernel(allocates=True)
 def sums(packed, log_z, marginals):
     """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
-    for b in range(packed.lengths.shape[0]):
-        n = packed.lengths[b]
-        W, out = sentence(packed.weights, packed.starts[b], n), matrix(marginals, b, n)
+    weights, starts, lengths, _, single_root, _, in_range = packed
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        W, out = sentence(weights, starts[b], n), matrix(marginals, b, n)
         chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
-        log_z[b] = log(inside(W, packed.single_root, chart))
-        note_range(packed, b, log_z[b])
-        outside(W, packed.single_root, chart, new_chart(n), found)
-        out[:, 1 : n + 1] = found[:, 1:]
+        log_z[b] = log(inside(W, single_root, chart))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
+        outside(W, single_root, chart, new_chart(n), found)
+        out[: n + 1, 1 : n + 1] = found[:, 1:]
         for j in range(1, n + 1):
-            packed.in_range[b] = packed.in_range[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
+            in_range[b] = in_range[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
 
 
 @kernel(allocates=True)
@@ -58,39 +54,41 @@ def covariances(packed, values, log_z, out):
 
     Both sweeps on dual numbers. values, out: matrices of each sentence; log_z (B,).
     """
-    for b in range(packed.lengths.shape[0]):
-        n = packed.lengths[b]
-        W = sentence(packed.weights, packed.starts[b], n)
+    weights, starts, lengths, _, single_root, _, in_range = packed
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        W = sentence(weights, starts[b], n)
         D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b, n))
         fill_tangents(D, matrix(values, b, n))
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
-        log_z[b] = log(inside(D, packed.single_root, chart).value)
-        note_range(packed, b, log_z[b])
-        outside(D, packed.single_root, chart, adjoints, found)
+        log_z[b] = log(inside(D, single_root, chart).value)
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
+        outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
             is_good = abs(total - 1.0) < tolerance(found) and math.isfinite(slope)
-            packed.in_range[b] = packed.in_range[b] and is_good
+            in_range[b] = in_range[b] and is_good
 
 
 @kernel(allocates=True)
-def sample(packed, states, size, heads, starts, log_z):
-    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its start (B,) on.
+def sample(packed, states, size, heads, places, log_z):
+    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
 
     states: (B, 4) of `xoshiro.py`.
     """
-    for b in range(packed.lengths.shape[0]):
-        n, chart = packed.lengths[b], new_chart(packed.lengths[b])
-        log_z[b] = log(inside(sentence(packed.weights, packed.starts[b], n), packed.single_root, chart))
-        note_range(packed, b, log_z[b])
-        if packed.in_range[b]:
-            trees = heads[starts[b] : starts[b] + size * n].reshape(size, n)
-            sample_trees(Eisner(packed.single_root, chart), states[b], trees)
+    weights, starts, lengths, _, single_root, _, in_range = packed
+    for b in range(lengths.shape[0]):
+        n, chart = lengths[b], new_chart(lengths[b])
+        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, chart))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
+        if in_range[b]:
+            trees = heads[places[b] : places[b] + size * n].reshape(size, n)
+            sample_trees(Eisner(single_root, chart), states[b], trees)
 
 
 @kernel(allocates=True)
-def best_trees(scores, lengths, mask, single_root, heads, starts, in_range):
-    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its start (B,) on.
+def best_trees(scores, lengths, mask, single_root, heads, places, in_range):
+    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
     in_range (B,): set to whether there is a tree. See `fill_allowed`.
     """
@@ -98,4 +96,4 @@ def best_trees(scores, lengths, mask, single_root, heads, starts, in_range):
         n = lengths[b]
         allowed = np.empty((n + 1, n + 1))
         fill_allowed(allowed, matrix(scores, b, n), mask)
-        in_range[b] = best_tree(allowed, single_root, heads[starts[b] : starts[b] + n]) > -math.inf
+        in_range[b] = best_tree(allowed, single_root, heads[places[b] : places[b] + n]) > -math.inf

@@ -1,4 +1,4 @@
-"""Questions about the non-projective trees of many sentences, by elimination: sums, derivatives, samples, best trees."""
+"""Answers about the non-projective trees of many sentences, by elimination: sums, derivatives, samples, best trees."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from deptree_cli.kernels.trees.best_tree import best_tree
 @kernel(allocates=True)
 def log_partitions(packed, log_z):
     """Fill log_z (B,) from packed weights, float64 or float32, which are overwritten."""
+    weights, starts, lengths, last, single_root, short, in_range = packed
     sums_side_by_side(packed, log_z, None)
-    nodes, dtype = largest(packed.lengths) + 1, packed.weights.dtype
+    nodes, dtype = largest(lengths) + 1, weights.dtype
     pivots, workspace = np.empty(nodes, dtype), np.empty((3, WIDTH, nodes), dtype)
-    for b in range(packed.lengths.shape[0]):
-        n = packed.lengths[b]
-        if n > packed.short:
-            W = sentence(packed.weights, packed.starts[b], n)
-            swap_words(W, max(1, packed.last[b]), 1)
-            log_z[b], depth = eliminate(W, pivots[: n + 1], workspace, packed.single_root)
-            packed.in_range[b] = packed.in_range[b] and reaches(W, depth)
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        if n > short:
+            W = sentence(weights, starts[b], n)
+            swap_words(W, max(1, last[b]), 1)
+            log_z[b], depth = eliminate(W, pivots[: n + 1], workspace, single_root)
+            in_range[b] = in_range[b] and reaches(W, depth)
 
 
 @kernel
@@ -44,22 +45,23 @@ def aligned(nodes, size):
 @kernel(allocates=True)
 def sums(packed, log_z, marginals):
     """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
+    weights, starts, lengths, last, single_root, short, in_range = packed
     sums_side_by_side(packed, log_z, marginals)
-    nodes, dtype, size = largest(packed.lengths) + 1, packed.weights.dtype, packed.weights.itemsize
-    if nodes - 1 <= packed.short:
+    nodes, dtype, size = largest(lengths) + 1, weights.dtype, weights.itemsize
+    if nodes - 1 <= short:
         return
     factors = np.empty(nodes * aligned(nodes, size), dtype)
     adjoints, pivots = np.empty_like(factors), np.empty(nodes, dtype)
-    workspace, single_root = np.empty((3, WIDTH, nodes), dtype), packed.single_root
-    for b in range(packed.lengths.shape[0]):
-        n, first = packed.lengths[b], max(1, packed.last[b])
-        if n > packed.short:
-            W, S, width = sentence(packed.weights, packed.starts[b], n), pivots[: n + 1], aligned(n + 1, size)
+    workspace = np.empty((3, WIDTH, nodes), dtype)
+    for b in range(lengths.shape[0]):
+        n, first = lengths[b], max(1, last[b])
+        if n > short:
+            W, S, width = sentence(weights, starts[b], n), pivots[: n + 1], aligned(n + 1, size)
             A = factors[: (n + 1) * width].reshape(n + 1, width)
             J = adjoints[: (n + 1) * width].reshape(n + 1, width)
             log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-            packed.in_range[b] = (
-                packed.in_range[b]
+            in_range[b] = (
+                in_range[b]
                 and reaches(W, depth)
                 and arc_marginals(W, first, A, S, J, workspace, single_root, matrix(marginals, b, n))
             )
@@ -72,19 +74,20 @@ def covariances(packed, values, log_z, out):
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
     where an arc's weight is 0. values, out: matrices of each sentence.
     """
-    nodes, single_root = largest(packed.lengths) + 1, packed.single_root
+    weights, starts, lengths, last, single_root, _, in_range = packed
+    nodes = largest(lengths) + 1
     matrices, pivots = np.empty((6, nodes * nodes)), np.empty((2, nodes))
     workspace = Dual(np.empty((3, WIDTH, nodes)), np.empty((3, WIDTH, nodes)))
-    for b in range(packed.lengths.shape[0]):
-        n, first = packed.lengths[b], max(1, packed.last[b])
-        W = Dual(sentence(packed.weights, packed.starts[b], n), sentence(matrices[0], 0, n))
+    for b in range(lengths.shape[0]):
+        n, first = lengths[b], max(1, last[b])
+        W = Dual(sentence(weights, starts[b], n), sentence(matrices[0], 0, n))
         A = Dual(sentence(matrices[1], 0, n), sentence(matrices[2], 0, n))
         J = Dual(sentence(matrices[3], 0, n), sentence(matrices[4], 0, n))
         S, found = Dual(pivots[0, : n + 1], pivots[1, : n + 1]), Dual(sentence(matrices[5], 0, n), matrix(out, b, n))
         fill_tangents(W, matrix(values, b, n))
         log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-        packed.in_range[b] = (
-            packed.in_range[b]
+        in_range[b] = (
+            in_range[b]
             and depth > SAFE_LOG
             and arc_marginals(W, first, A, S, J, workspace, single_root, found)
             and math.isfinite(workspace.tangent[0, 0, 1 : n + 1].sum())
@@ -100,30 +103,31 @@ def fill_tangents(W, values):
 
 
 @kernel(allocates=True)
-def sample(packed, states, size, heads, starts, log_z):
-    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its start (B,) on.
+def sample(packed, states, size, heads, places, log_z):
+    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
 
     states: (B, 4) of `xoshiro.py`. Packed weights are overwritten.
     """
-    nodes, single_root = largest(packed.lengths) + 1, packed.single_root
+    weights, starts, lengths, last, single_root, _, in_range = packed
+    nodes = largest(lengths) + 1
     factors, across, pivots = np.empty(nodes * nodes), np.empty(nodes * nodes), np.empty(nodes)
     workspace, roots = np.empty((3, WIDTH, nodes)), np.zeros(size, np.int64)
-    for b in range(packed.lengths.shape[0]):
-        n, first = packed.lengths[b], max(1, packed.last[b])
-        W, S = sentence(packed.weights, packed.starts[b], n), pivots[: n + 1]
+    for b in range(lengths.shape[0]):
+        n, first = lengths[b], max(1, last[b])
+        W, S = sentence(weights, starts[b], n), pivots[: n + 1]
         A, across_A = sentence(factors, 0, n), sentence(across, 0, n)
         log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-        packed.in_range[b] = packed.in_range[b] and depth > SAFE_LOG
-        if packed.in_range[b]:
+        in_range[b] = in_range[b] and depth > SAFE_LOG
+        if in_range[b]:
             swap_words(W, first, 1)
             transpose(A, across_A, n + 1)
-            trees = heads[starts[b] : starts[b] + size * n].reshape(size, n)
+            trees = heads[places[b] : places[b] + size * n].reshape(size, n)
             sample_trees(A, S, across_A, W, first, single_root, roots, states[b], trees)
 
 
 @kernel(allocates=True)
-def best_trees(scores, lengths, mask, single_root, heads, starts, in_range):
-    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its start (B,) on.
+def best_trees(scores, lengths, mask, single_root, heads, places, in_range):
+    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
     in_range (B,): set to whether there is a tree. See `fill_allowed`.
     """
@@ -133,7 +137,7 @@ def best_trees(scores, lengths, mask, single_root, heads, starts, in_range):
         n = lengths[b]
         allowed = sentence(numbers, 0, n)
         fill_allowed(allowed, matrix(scores, b, n), mask)
-        in_range[b] = best_tree(allowed, single_root, heads[starts[b] : starts[b] + n]) > -math.inf
+        in_range[b] = best_tree(allowed, single_root, heads[places[b] : places[b] + n]) > -math.inf
 
 
 @kernel

@@ -29,8 +29,8 @@ SHORT = 400
 @kernel(allocates=True)
 def sums_side_by_side(packed, log_z, marginals):
     """Do what `sums` of `batches/elimination.py` does for short sentences; no marginals if None."""
-    dtype, lengths, in_range, last = packed.weights.dtype, packed.lengths, packed.in_range, packed.last
-    order, lanes = short_sentences(lengths, packed.short), LINE // packed.weights.itemsize
+    weights, starts, lengths, last, single_root, short, in_range = packed
+    order, lanes, dtype = short_sentences(lengths, short), LINE // weights.itemsize, weights.dtype
     nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0
     numbers, totals = np.empty((2, nodes * nodes * lanes), dtype), np.empty(nodes, dtype)
     pivots, workspace = np.empty((nodes, lanes), dtype), np.empty((3, WIDTH, nodes, lanes), dtype)
@@ -39,15 +39,15 @@ def sums_side_by_side(packed, log_z, marginals):
         shape = lengths[group[-1]] + 1, lengths[group[-1]] + 1, lanes
         size, S = shape[0] * shape[1] * lanes, pivots[: shape[0]]
         A, J = numbers[0, :size].reshape(shape), numbers[1, :size].reshape(shape)
-        fill_group(A, group, packed)
-        eliminate_words(Lanes(A), Lanes(S), Lanes(workspace), packed.single_root)
+        fill_group(A, group, weights, lengths, starts, last)
+        eliminate_words(Lanes(A), Lanes(S), Lanes(workspace), single_root)
         for lane, b in enumerate(group):
             log_z[b], depth = log_of_pivots(S, lane, lengths[b])
-            in_range[b] = in_range[b] and reaches(packed.weights, depth)
+            in_range[b] = in_range[b] and reaches(weights, depth)
         if marginals is not None:
-            eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), packed.single_root)
+            eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
             for lane, b in enumerate(group):
-                W, out = sentence(packed.weights, packed.starts[b], lengths[b]), matrix(marginals, b, lengths[b])
+                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b, lengths[b])
                 in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, last[b]), totals, out)
 
 
@@ -64,15 +64,15 @@ def short_sentences(lengths, longest):
 
 
 @kernel(allocates=True)
-def fill_group(A, group, packed):
+def fill_group(A, group, weights, lengths, starts, last):
     """Fill the arcs of a group (N, N, lanes) with its sentences' weights; lanes that are left have no words."""
     for lane in range(A.shape[2]):
         n = 0
         A[0, 0, lane] = 0.0
         if lane < len(group):
             b = group[lane]
-            n = packed.lengths[b]
-            fill_lane(A, lane, sentence(packed.weights, packed.starts[b], n), max(1, packed.last[b]))
+            n = lengths[b]
+            fill_lane(A, lane, sentence(weights, starts[b], n), max(1, last[b]))
         for m in range(n + 1, A.shape[0]):
             for i in range(A.shape[0]):
                 A[i, m, lane] = A[m, i, lane] = 0.0

@@ -8,29 +8,39 @@ import numpy as np
 
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.numbers.operation import operation
 from deptree_cli.kernels.shift import shift_sentence
 
 
-class Matrices(NamedTuple):
-    """A matrix (n+1, n+1) of each sentence, ``[head, dependent]``, padded or one after another.
+class Padded(NamedTuple):
+    """A matrix of each sentence, ``[head, dependent]``, all of one size.
 
     Attributes:
-        values: the numbers of all, (size,).
-        starts: (B,), where each matrix begins.
-        widths: (B,), how many numbers lie between the beginnings of its rows, n+1 or more.
+        values: (B', N, N).
+        starts: (B,), the places of the sentences among these.
     """
 
     values: Any
     starts: Any
-    widths: Any
+
+
+class Ragged(NamedTuple):
+    """A matrix (n+1, n+1) of each sentence, ``[head, dependent]``, one after another.
+
+    Attributes:
+        values: the numbers of all, flat.
+        starts: (B,), where each begins.
+    """
+
+    values: Any
+    starts: Any
 
 
 class Packed(NamedTuple):
     """The weights of some sentences, one matrix after another; those of a sentence are at most 1.
 
     Attributes:
-        weights: float64 or float32; some kernels overwrite them.
-        starts: (B,), where each matrix begins.
+        weights, starts: float64 or float32, as in `Ragged`; some kernels overwrite them.
         lengths: (B,), the numbers of words.
         last: (B,), the word that elimination takes last, 0 if ROOT has no arc.
         single_root: whether trees have one ROOT arc, or one or more.
@@ -53,11 +63,20 @@ def sentence(numbers, start, n):
     return numbers[start : start + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
 
 
-@kernel(allocates=True)
+@operation
 def matrix(matrices, b, n):
-    """Return a view of the rows of a sentence's matrix, (n+1, width)."""
-    start, width = matrices.starts[b], matrices.widths[b]
-    return matrices.values[start : start + (n + 1) * width].reshape(n + 1, width)
+    """Return a view of a sentence's matrix, (n+1, n+1), or more of padding."""
+    raise NotImplementedError
+
+
+@matrix.register(Padded)
+def _of_padded(matrices, b, n):
+    return matrices.values[matrices.starts[b]]
+
+
+@matrix.register(Ragged)
+def _of_ragged(matrices, b, n):
+    return sentence(matrices.values, matrices.starts[b], n)
 
 
 @kernel(allocates=True)
@@ -68,9 +87,9 @@ def shift_sentences(scores, mask, packed, constants):
     neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all others:
     mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
     """
-    peaks = np.empty(largest(packed.lengths) + 1)
-    for b in range(packed.lengths.shape[0]):
-        n = packed.lengths[b]
-        target, given = sentence(packed.weights, packed.starts[b], n), matrix(scores, b, n)
-        found = shift_sentence(given, mask, packed.single_root, peaks, target)
-        constants[b], packed.last[b], packed.in_range[b] = found
+    weights, starts, lengths, last, single_root, _, in_range = packed
+    peaks = np.empty(largest(lengths) + 1)
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        target, given = sentence(weights, starts[b], n), matrix(scores, b, n)
+        constants[b], last[b], in_range[b] = shift_sentence(given, mask, single_root, peaks, target)
