@@ -18,6 +18,8 @@ from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import conditional, joint
+from deptree_cli.core.masks import MOST as MOST_MASKED
+from deptree_cli.core.masks import check_masks
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Factorisation, Short, TreeSpace, tree_space, with_roots
@@ -53,7 +55,7 @@ class ArcFactored(OverTrees):
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
         self._set(log_scores=log_scores, space=trees, id=id, labels=labelling)
-        self._feasible()
+        self._feasible().without_need_of_masks(temperature)
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -73,6 +75,18 @@ class ArcFactored(OverTrees):
         if (self.support == possible).all():
             return self.log_scores
         return read_only(np.where(self.support, self.log_scores, -np.inf))
+
+    def without_need_of_masks(self, temperature: float = 1.0) -> Self:
+        """The distribution itself, which is at a temperature, unless every tree needs a mask.
+
+        Raises:
+            DeptreeError: every tree does; see `core/masks.py`.
+        """
+        try:
+            check_masks(self.possible_scores, self.space, MOST_MASKED / temperature)
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+        return self
 
     @cached_property
     def factorisation(self) -> Factorisation:
@@ -148,7 +162,7 @@ class ArcFactored(OverTrees):
         log_scores, left = self._conditioned(heads, labels)
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
         found = self._with(log_scores=log_scores, labels=left)
-        return found._feasible(f"Put _ for some of the fixed {fixed}")
+        return found._feasible(f"Put _ for some of the fixed {fixed}").without_need_of_masks()
 
     def without_forbidden(self, forbidden: Bool) -> Self:
         """The distribution given that no word has a forbidden arc with a forbidden label, (n+1, n+1, L).

@@ -132,7 +132,7 @@ def _stacked(trees: Iterable[Heads], n: int) -> Heads:
     return np.array(list(trees), dtype=np.int32).reshape(-1, n)
 
 
-# Ways to one tree of a `TreeDistribution` or `SecondOrder`, (n,) heads.
+# Ways to one tree of a `TreeDistribution`, (n,) heads.
 METHODS = Register(
     "decoding method",
     (
