@@ -30,7 +30,7 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 # speed is much the same from 0.05 to 1.
 REPEATS = 0.3
 
-# What elimination costs, in steps of a walk of about five nanoseconds: a tree for each of its words, and a factorisation
+# What elimination costs, in steps of a walk, about five nanoseconds: a tree for each of its words, and a factorisation
 # times n^3; in float64, and in wide numbers.
 TREE, WIDE_TREE = 50, 110
 FACTORS, WIDE_FACTORS = 0.04, 0.45
