@@ -11,7 +11,7 @@ from deptree_cli.cli.arc_rows import arc_rows, labelled_rows
 from deptree_cli.cli.estimating import convergence
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.head_sets import head_sets
-from deptree_cli.core.pruning.estimate import Estimate
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders.base import Row
@@ -37,7 +37,7 @@ class ArcMarginals:
     sentence: ScoredSentence
     arcs: Float
     labelled: Float | None
-    estimate: Estimate | None = None
+    estimate: MonteCarloEstimate | None = None
     acceptance: float | None = None
     limit: float | None = None
     above: float | None = None

@@ -14,9 +14,10 @@ from deptree_cli.cli.interrupts import INTERRUPTED, Interrupt
 from deptree_cli.cli.progress import tell_at_work
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.errors import plural
-from deptree_cli.core.pruning.estimate import Estimate, Settings
-from deptree_cli.core.pruning.methods import Method
-from deptree_cli.core.pruning.program import AnyProgram
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
+from deptree_cli.pruning.methods import Method
+from deptree_cli.pruning.program import AnyProgram
+from deptree_cli.pruning.settings import Settings
 
 Item = TypeVar("Item")
 
@@ -31,12 +32,12 @@ class Estimator:
     method: Method
     settings: Settings
 
-    def __call__(self, program: AnyProgram, rng: np.random.Generator) -> Estimate:
+    def __call__(self, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
         """The expectations of a program's features."""
         return self.method.estimate(program, rng, self.settings)
 
 
-def convergence(estimate: Estimate) -> dict[str, Any]:
+def convergence(estimate: MonteCarloEstimate) -> dict[str, Any]:
     """What an estimate tells of its errors, by the names of its fields; what there is."""
     errors = estimate.standard_errors
     found = {
@@ -55,7 +56,7 @@ class Estimating(Fold[float]):
     """One run; with workers Ctrl-C ends it at once, as it ends all others. Counts how far the chains of results differ.
 
     Attributes:
-        work: program, random numbers -> Estimate.
+        work: program, random numbers -> MonteCarloEstimate.
     """
 
     attribute = "r_hat"

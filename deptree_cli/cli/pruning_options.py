@@ -12,8 +12,8 @@ from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import check_effect, entry_option, positive, seed_option
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, option
-from deptree_cli.core.pruning.estimate import COUNTS, ITERATIONS, Settings
-from deptree_cli.core.pruning.methods import METHODS, Method
+from deptree_cli.pruning.methods import METHODS, Method
+from deptree_cli.pruning.settings import COUNTS, ITERATIONS, Settings
 
 _USUAL = Settings()
 

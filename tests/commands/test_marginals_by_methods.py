@@ -7,9 +7,9 @@ import pytest
 
 from deptree_cli import SecondOrder, read
 from deptree_cli.core.pruning.arcs import arc_program
-from deptree_cli.core.pruning.estimate import Settings
-from deptree_cli.core.pruning.methods import METHODS
 from deptree_cli.core.streams import sentence_stream
+from deptree_cli.pruning.methods import METHODS
+from deptree_cli.pruning.settings import Settings
 from tests.commands.conftest import DATA
 
 SECOND_ORDER = (str(DATA / "second_order.npz"), "--scale", "log", "--orient", "head-dep", "--projective")

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli import ALGORITHMS, AlignmentDistribution, DeptreeError, SecondOrder, TreeDistribution
+from deptree_cli import ALGORITHMS, DeptreeError, SecondOrder, TreeDistribution
+from deptree_cli.bitext import AlignmentDistribution
 from deptree_cli.core.arc_factored import FEW
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle

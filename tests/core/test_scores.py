@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import features

@@ -1,1 +1,1 @@
-"""Randomized pruning (Bouchard-Cote, Petrov and Klein 2009): expectations by dynamic programs that are too large."""
+"""Programs of arcs; they move to second_order."""

@@ -16,13 +16,13 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.over_trees import OverTrees
-from deptree_cli.core.pruning.program import Program
 from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import Factorisation, TreeSpace
 from deptree_cli.core.spaces.rules import reach_of
 from deptree_cli.core.spaces.second_order import MaskedCharts, SecondOrderChart, possible_heads
 from deptree_cli.kernels.charts.second_order import Kept
 from deptree_cli.kernels.charts.second_order_masks import keep_items
+from deptree_cli.pruning.program import Program
 
 # The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.
 CONFIDENT = 0.9
