@@ -10,11 +10,13 @@ a signature, and what is compiled must be an operator: either would cost a batch
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch import sums
@@ -102,6 +104,15 @@ class _Covariance(torch.autograd.Function):
         return _as_larger_batch(_Covariance.apply, *given)
 
 
+def _covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, precision: str) -> Tensor:
+    """Return `sums.arc_covariance`, by itself where no derivative is asked for, backward or forward."""
+    given = log_scores, lengths, values, space, precision
+    if not torch.is_grad_enabled() and all(unpack_dual(each).tangent is None for each in (log_scores, values)):  # type: ignore[no-untyped-call]
+        with suppress(RuntimeError):  # of tensors that are transformed, which have no numbers of their own
+            return sums.arc_covariance(*given)
+    return _Covariance.apply(*given)  # type: ignore[no-untyped-call]
+
+
 class _Sums(torch.autograd.Function):
     """`sums.log_partition_and_marginals` of eager code."""
 
@@ -113,7 +124,7 @@ class _Sums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:
-        return _of_sums(_Covariance.apply, ctx, *given)
+        return _of_sums(_covariance, ctx, *given)
 
     @staticmethod
     def jvp(ctx: Any, of_scores: Tensor, *_: None) -> tuple[Tensor, Tensor]:
