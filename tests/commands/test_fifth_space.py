@@ -125,8 +125,6 @@ def test_batches_and_torch(graphs) -> None:
     backwards = torch.tensor([[-1, 2, 0, 1, 1], [-1, 2, 0, -1, -1], [-1, 3, 0, 2, -1]])
     assert not batched.support.check(backwards).any()
     assert losses.negative_log_likelihood(tensor, best, torch.tensor(lengths), NAME).isfinite()
-    with pytest.raises(DeptreeError, match=f"{HEADS_FIRST.trees} are summed up by kernels only"):
-        log_partition(tensor, space=NAME, implementation="device")
 
 
 def test_commands(done, put, graphs) -> None:
