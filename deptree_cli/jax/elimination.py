@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from deptree_cli.jax.batches import Sentences, shifted
@@ -43,7 +44,7 @@ class Factors(NamedTuple):
 
 def floor_of(dtype: Any) -> float:
     """Return the smallest sum of which what is lost below the smallest float is less than a rounding."""
-    limits = jnp.finfo(dtype)
+    limits = np.finfo(dtype)
     return 1000 * float(limits.smallest_normal) / float(limits.eps)
 
 

@@ -57,17 +57,22 @@ def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, 
 def _marginals_jvp(how: str, primals: Any, tangents: Any) -> Any:
     own, changes = primals[0], tangents[0].log_scores
     log_z, marginals = log_partition_and_marginals(own, how)
-    changed = covariance.bind(own.log_scores, own.lengths, changes, space=own.space)
+    changed = covariance(own.log_scores, own.lengths, changes, space=own.space)
     return (log_z, marginals), ((marginals * changes).sum((-2, -1)), changed)
 
 
 # From log-scores (..., N, N), lengths (...,) and a direction (..., N, N) to the derivative of the marginals in it:
 # linear in the direction and, as a matrix of covariances is symmetric, its own transpose.
-covariance = Primitive("deptree_covariance")
+COVARIANCE = Primitive("deptree_covariance")
 
 
-@covariance.def_impl
-def _covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
+def covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
+    """Return Cov(1[arc in tree], sum of the direction's numbers over the tree) of every arc, (..., N, N)."""
+    found: Array = COVARIANCE.bind(log_scores, lengths, direction, space=space)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _by_kernels(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
     result = log_scores.shape, log_scores.dtype
     return host.call(partial(host.covariances, space), [result], log_scores, lengths, direction)[0]
 
@@ -76,26 +81,28 @@ def _jvp(primals: Any, tangents: Any, *, space: TreeSpace) -> tuple[Array, Any]:
     if type(tangents[0]) is not ad.Zero:
         problem = "a third derivative of log Z is asked for, as the second one of an entropy is"
         raise DeptreeError(problem, "Differentiate once less")
-    changes = tangents[2]
-    moved = changes if type(changes) is ad.Zero else covariance.bind(*primals[:2], changes, space=space)
-    return covariance.bind(*primals, space=space), moved
+    log_scores, lengths, direction = primals
+    found, changes = covariance(log_scores, lengths, direction, space=space), tangents[2]
+    return found, changes if type(changes) is ad.Zero else covariance(log_scores, lengths, changes, space=space)
+
+
+def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, space: TreeSpace) -> tuple[None, None, Any]:
+    is_zero = type(adjoint) is ad.Zero
+    return None, None, adjoint if is_zero else covariance(log_scores, lengths, adjoint, space=space)
 
 
 def _batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
     size = next(each.shape[axis] for each, axis in zip(given, axes, strict=True) if axis is not None)
-    in_front = [
+    log_scores, lengths, direction = (
         jnp.broadcast_to(each, (size, *each.shape)) if axis is None else jnp.moveaxis(each, axis, 0)
         for each, axis in zip(given, axes, strict=True)
-    ]
-    return covariance.bind(*in_front, space=space), 0
+    )
+    return covariance(log_scores, lengths, direction, space=space), 0
 
 
-covariance.def_abstract_eval(lambda log_scores, lengths, direction, *, space: direction)
-ad.primitive_jvps[covariance] = _jvp
-ad.primitive_transposes[covariance] = lambda adjoint, log_scores, lengths, _, *, space: (
-    None,
-    None,
-    covariance.bind(log_scores, lengths, adjoint, space=space),
-)
-batching.primitive_batchers[covariance] = _batched
-mlir.register_lowering(covariance, mlir.lower_fun(_covariance, multiple_results=False))
+COVARIANCE.def_impl(_by_kernels)  # type: ignore[no-untyped-call]
+COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: ignore[no-untyped-call]
+mlir.register_lowering(COVARIANCE, mlir.lower_fun(_by_kernels, multiple_results=False))
+ad.primitive_jvps[COVARIANCE] = _jvp
+ad.primitive_transposes[COVARIANCE] = _transposed
+batching.primitive_batchers[COVARIANCE] = _batched
