@@ -15,7 +15,9 @@ import jax.numpy as jnp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.jax import beam, conditionals
+from deptree_cli.jax.batches import sentences_of
 from tests.jax.digits import float64
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -23,6 +25,7 @@ from tests.pearson import chi_square
 Float = np.ndarray
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+TYPES = pytest.mark.parametrize(("single_root", "dtype"), [(True, np.float64), (False, np.float32)])
 
 # How far float32 may be off: five roundings of the result, or of 1.
 ROUNDINGS = 5 * 2.0**-24
@@ -74,20 +77,20 @@ def check_every_tree_once(found: beam.BeamSample, b: int, distribution: TreeDist
     np.testing.assert_allclose(np.asarray(found.weights[:, b]), np.exp(log_probs), rtol=1e-5, atol=1e-37)
 
 
-@BOTH
-def test_every_tree_once_and_then_the_end(single_root: bool, graphs, short: None, quick: None) -> None:
-    """No statistics in it: trees of probability e^-1000 come like any other in float64, and of e^-50 in float32."""
-    peaked = [graphs.gaussian(4, scale, seed) for seed, scale in enumerate((1, 3))]
-    hard = [graphs.one_way(4), graphs.holes(4, 7, single_root, 3), *(graphs.gaussian(n, 3) for n in (1, 2, 3))]
-    hard.append(np.where(np.isfinite(hard[1]), hard[1], -2e15))
+@TYPES
+def test_every_tree_once_and_then_the_end(single_root: bool, dtype: type, graphs, short: None, quick: None) -> None:
+    """No statistics in it: trees of probability e^-300 come like any other in float64, and of e^-30 in float32."""
+    graph = [graphs.gaussian(4), graphs.gaussian(4, 3, 1), graphs.one_way(4), graphs.holes(4, 7, single_root, 3)]
+    graph += [graphs.gaussian(n, 3) for n in (1, 2, 3)]
+    graph.append(np.where(np.isfinite(graph[3]), graph[3], -2e15))
+    if dtype == np.float64:
+        graph += [graphs.gaussian(4, 10, 7), graphs.gaussian(4, 30, 7), graphs.holes(4, 7, single_root, 30)]
     with float64():
-        deeper = [*(graphs.gaussian(4, scale, 7) for scale in (10, 30)), graphs.holes(4, 7, single_root, 30)]
-        for dtype, graph in ((np.float32, peaked + hard), (np.float64, peaked + hard + deeper)):
-            batch, lengths = padded(graph, dtype)
-            found = beam.stochastic_beam_search(jax.random.key(1), batch, 130, lengths, single_root=single_root)
-            assert found.log_probs.dtype == dtype
-            for b, distribution in enumerate(distributions(batch, lengths, single_root)):
-                check_every_tree_once(found, b, distribution, ROUNDINGS if dtype == np.float32 else 1e-13)
+        batch, lengths = padded(graph, dtype)
+        found = beam.stochastic_beam_search(jax.random.key(1), batch, 130, lengths, single_root=single_root)
+        assert found.log_probs.dtype == dtype
+        for b, distribution in enumerate(distributions(batch, lengths, single_root)):
+            check_every_tree_once(found, b, distribution, ROUNDINGS if dtype == np.float32 else 1e-13)
 
 
 @pytest.mark.parametrize("scale", [1, 5])
@@ -110,24 +113,23 @@ def test_roundings_do_not_add_up(graphs, quick: None) -> None:
         np.testing.assert_allclose(found.log_probs[:, b], truth, rtol=2 * 2.0**-24, atol=0)
 
 
-@BOTH
-def test_what_float32_loses_is_refused(single_root: bool, graphs, quick: None) -> None:
-    """No more trees than float32 tells apart are drawn; what is drawn is right. float64 goes further."""
+@TYPES
+def test_what_is_out_of_range_is_refused(single_root: bool, dtype: type, graphs, quick: None) -> None:
+    """No more trees than a float type tells apart are drawn; what is drawn is right."""
+    scales, roundings = ((3, 12, 60), ROUNDINGS) if dtype == np.float32 else ((12, 60, 600), 1e-13)
+    key, space = jax.random.key(1), SINGLE_ROOT if single_root else MULTI_ROOT
     with float64():
-        for dtype, scales, roundings in ((np.float32, (3, 12, 60), ROUNDINGS), (np.float64, (12, 60, 600), 1e-13)):
-            batch, lengths = padded([graphs.gaussian(5, scale) for scale in scales for _ in range(2)], dtype)
-            draw = jax.jit(partial(beam.stochastic_beam_search, k=60, single_root=single_root))
-            found = draw(jax.random.key(1), batch, lengths=lengths)
-            refused = np.isnan(np.asarray(found.log_probs)).all(0)
-            assert refused.tolist() == [False] * 2 + refused[2:4].tolist() + [True] * 2
-            for b, distribution in enumerate(distributions(batch, lengths, single_root)):
-                if not refused[b]:
-                    heads = np.asarray(found.heads[:, b, 1:], np.int32)
-                    truth = distribution.log_probs(heads)
-                    np.testing.assert_allclose(found.log_probs[:, b], truth, rtol=roundings, atol=roundings)
-            line = rf"^sentence 0 of the batch: its sums leave the range of {dtype.__name__} in plain JAX"
-            with pytest.raises(DeptreeError, match=line):
-                beam.stochastic_beam_search(jax.random.key(1), batch[4:], 60, single_root=single_root)
+        batch, lengths = padded([graphs.gaussian(5, scale, seed) for scale in scales for seed in range(2)], dtype)
+        found = beam._search(jax.random.split(key, 6), sentences_of(batch, lengths, space), 60)
+        refused = np.isnan(np.asarray(found.log_probs)).all(0).tolist()
+        assert refused[:2] + refused[4:] == [False] * 2 + [True] * 2
+        for b, distribution in enumerate(distributions(batch, lengths, single_root)):
+            if not refused[b]:
+                truth = distribution.log_probs(np.asarray(found.heads[:, b, 1:], np.int32))
+                np.testing.assert_allclose(found.log_probs[:, b], truth, rtol=roundings, atol=roundings)
+        line = rf"^sentence [2-4] of the batch: its sums leave the range of {dtype.__name__} in plain JAX"
+        with pytest.raises(DeptreeError, match=line):
+            beam.stochastic_beam_search(key, batch, 60, lengths, space)
 
 
 def pair_probabilities(probs: Float) -> Float:
