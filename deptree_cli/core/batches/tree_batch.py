@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ class TreeBatch(Sentences):
         def alone(b: int, distribution: TreeDistribution) -> None:
             """Its log Z is all that is asked for."""
 
-        return self.ask(question, alone, self.precision, missing=None if raises else self._missing_log_z)
+        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, None))
 
     def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
         """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
@@ -77,11 +77,14 @@ class TreeBatch(Sentences):
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
         return self._fill_marginals(with_values(self.scores, marginals), raises).total, marginals
 
-    def covariances(self, values: Array) -> Array:
+    def covariances(self, values: Array, *, raises: bool = True) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
 
         It is the derivative of the marginals in the direction of the values, which are laid out as the scores are and
         count on possible arcs only. O(n^3) a sentence.
+
+        Args:
+            raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
         given, out = with_values(self.scores, values), with_values(self.scores, found)
@@ -93,7 +96,7 @@ class TreeBatch(Sentences):
             direction = np.where(distribution.support, self.own(given, b), 0.0).astype(np.float64)
             self.own(out, b)[:] = distribution.factorisation.arc_covariance(direction)
 
-        self.ask(question, alone)
+        self.ask(question, alone, missing=None if raises else partial(self._missing, out))
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, Float]:
@@ -189,15 +192,13 @@ class TreeBatch(Sentences):
         def alone(b: int, distribution: TreeDistribution) -> None:
             self.own(out, b)[:] = distribution.marginals()
 
-        def missing(b: int) -> float:
-            log_z = self._missing_log_z(b)
-            self.own(out, b)[:] = np.exp(log_z)
-            return log_z
+        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, out))
 
-        return self.ask(question, alone, self.precision, missing=None if raises else missing)
-
-    def _missing_log_z(self, b: int) -> float:
-        """What stands for log Z of a sentence that has no distribution."""
+    def _missing(self, out: Matrices | None, b: int) -> float:
+        """What stands for log Z of a sentence that has no distribution; fills in what stands for its marginals."""
         given = self.own(self.scores, b)
         of_arcs = given[:, 1:][~np.eye(len(given), dtype=bool)[:, 1:]]
-        return -np.inf if (of_arcs < np.inf).all() else np.nan
+        is_number = bool((of_arcs < np.inf).all())
+        if out is not None:
+            self.own(out, b)[:] = 0.0 if is_number else np.nan
+        return -np.inf if is_number else np.nan
