@@ -119,6 +119,8 @@ class Sentences:
             return LogPartitions.unknown(len(self.lengths))
         dtype = PRECISIONS[precision] if kernels is elimination else np.float64
         found = self._in_blocks(question, kernels, dtype, rows)
+        if rows is not None:
+            return LogPartitions.unknown(len(self.lengths)).updated(rows, found)
         if dtype is np.float64 or found.in_range.all():
             return found
         left = np.flatnonzero(~found.in_range)
@@ -135,7 +137,4 @@ class Sentences:
             question(kernels, block)
             return block.found
 
-        if rows is None:
-            return joined(spread(answer, self.lengths, self.threads))
-        found = joined(spread(answer, self.lengths[rows], self.threads))
-        return LogPartitions.unknown(len(self.lengths)).updated(rows, found)
+        return joined(spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads))

@@ -196,9 +196,9 @@ class TreeBatch(Sentences):
 
     def _missing(self, out: Matrices | None, b: int) -> float:
         """What stands for log Z of a sentence that has no distribution; fills in what stands for its marginals."""
-        given = self.own(self.scores, b)
-        of_arcs = given[:, 1:][~np.eye(len(given), dtype=bool)[:, 1:]]
-        is_number = bool((of_arcs < np.inf).all())
+        given = np.where(np.eye(int(self.lengths[b]) + 1, dtype=bool), -np.inf, self.own(self.scores, b))
+        given[:, 0] = -np.inf
+        has_no_tree = bool((given <= MASK).all()) and not self.space.is_feasible(given > -MASK)
         if out is not None:
-            self.own(out, b)[:] = 0.0 if is_number else np.nan
-        return -np.inf if is_number else np.nan
+            self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
+        return -np.inf if has_no_tree else np.nan
