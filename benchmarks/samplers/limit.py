@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.timing import seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers.wilson import Walks, alias_tables
+from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.flags import kernel as compiled
 from deptree_cli.kernels.walks import wilson as kernel
@@ -15,6 +15,7 @@ from deptree_cli.kernels.xoshiro import U64, step
 
 STEPS = times(200_000, 1000)
 TREES = times(1000, 10)
+STEPS_ENOUGH = 10**8
 
 
 @compiled
@@ -46,7 +47,7 @@ def steps_per_tree(distribution: TreeDistribution) -> float:
     weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)
-    heads, roots, abandoned = Walks.of(TREES, distribution.n)
+    heads, roots = np.zeros((TREES, distribution.n), dtype=np.int32), np.zeros(TREES, dtype=np.int64)
     kernel.draw_roots(tables, bits, state, roots)
-    _, steps = kernel.walk(tables, bits, roots, state, 10**8, np.zeros(1, dtype=np.int64), heads, abandoned)
-    return float(steps) / TREES
+    _, left = kernel.walk_trees(tables, bits, roots, state, STEPS_ENOUGH, heads)
+    return float(STEPS_ENOUGH - left) / TREES

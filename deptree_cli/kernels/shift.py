@@ -1,8 +1,7 @@
-"""From log-scores to shifted ones: of one sentence, and of a padded batch, packed one after another without padding.
+"""From log-scores to shifted ones, less a constant for each word.
 
-A batch has shape (B, N, N), ``[head, dependent]``, node 0 is ROOT; a sentence of n words takes the first n+1 rows and
-columns, and (n+1)^2 places of the packed array. Elimination wants a word first that reaches all others: mostly that is
-the one that only ROOT may govern, or else the one with the best arc from ROOT.
+Elimination wants a word first that reaches all others: mostly that is the one that only ROOT may govern, or else the
+one with the best arc from ROOT.
 """
 
 from __future__ import annotations
@@ -29,28 +28,14 @@ def add_pair(x, y):
     return two_sum(high, low + (x[1] + y[1]))
 
 
-@kernel(allocates=True)
-def shift_sentences(log_scores, lengths, offsets, mask, single_root, packed, last, constants, sound):
-    """Fill packed with the scores less a constant for each word.
-
-    offsets: (B,) where each sentence begins in packed. mask: scores down from -mask forbid, those above it are none.
-    Fills last (B,) with the word to eliminate last, 0 if ROOT has no arc, constants (B,) with what log Z loses, and
-    sound (B,) with whether there are neither NaN nor scores too large, and some arc from ROOT.
-    """
-    peaks = np.empty(log_scores.shape[1])
-    for b in range(lengths.shape[0]):
-        n = lengths[b]
-        target = packed[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-        constants[b], last[b], sound[b] = shift_sentence(log_scores[b], mask, single_root, peaks, target)
-
-
 @kernel
 def shift_sentence(scores, mask, single_root, peaks, shifted):
     """Fill shifted (n+1, n+1) with the scores less each word's maximum, each rounded once.
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Returns the sum of what was subtracted, and
-    what `shift_sentences` says of the last word and of scores that are sound.
+    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Scores down from -mask forbid, those above it
+    are none. Returns the sum of what was subtracted; the word to eliminate last, 0 if ROOT has no arc; and whether
+    there are neither NaN nor scores too large, and some arc from ROOT.
     """
     n = shifted.shape[0] - 1
     usable, only_root = find_peaks(scores, n, mask, single_root, peaks)

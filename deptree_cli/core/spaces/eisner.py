@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Int, Integers
+from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
@@ -20,21 +20,11 @@ from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
-from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
+from deptree_cli.kernels.charts.eisner import LOG_GROWTH, LONGEST, RIGHT, TABLES, inside, is_in_range, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import tolerance
 from deptree_cli.kernels.numbers.wide import LOG_RADIX
-
-# No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
-LOG_GROWTH = math.log(7.0)
-
-# The logarithm of float64's smallest normal number, and how much less a part may be than all before it counts as lost.
-LOG_SMALLEST = -708.0
-LOG_LOST = -100.0
-
-# Patterns of longer sentences are asked in wide numbers.
-LONGEST = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +103,6 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     log_weights[:, 1:] -= typical
     found = _filled(Shifted(log_weights, float(typical.sum())), True, REAL)
     return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
-
-
-def is_in_range(log_z: float | Float, n: int | Int) -> Any:
-    """Whether float64 held every item that is a part of Z, weights being at most 1; for arrays of them an array.
-
-    An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
-    """
-    return (log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH) & (n <= LONGEST)
 
 
 def sum_to_one(marginals: Float) -> bool:

@@ -14,7 +14,6 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.samplers.colbourn import path_tables
-from deptree_cli.core.samplers.costs import FACTORS, WIDE_FACTORS, steps_of_tree
 from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
@@ -31,6 +30,11 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 # speed is much the same from 0.05 to 1.
 REPEATS = 0.3
 
+# What elimination costs, in steps of a walk, about five nanoseconds: a tree for each of its words, and a factorisation
+# times n^3; in float64, and in wide numbers.
+TREE, WIDE_TREE = 50, 110
+FACTORS, WIDE_FACTORS = 0.04, 0.45
+
 # Room for so many divided cells at first; most sentences do with fewer.
 CELLS = 1024
 
@@ -42,7 +46,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
     rules = Rules(
         walks=True,
-        tree=steps_of_tree(n, whole.is_wide),
+        tree=n * (WIDE_TREE if whole.is_wide else TREE),
         factors=WIDE_FACTORS if whole.is_wide else FACTORS,
         repeats=float(REPEATS),
         least=LEAST,
