@@ -103,7 +103,8 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
 @lru_cache(maxsize=128)
 def uniform_marginals(n: int) -> Float:
     """P(head -> dependent) if all projective single-root trees over n words are alike, (n+1, n+1), read-only. O(n^3)"""
-    from deptree_cli.core.spaces.eisner import LOG_GROWTH, factorise_near
+    from deptree_cli.core.spaces.eisner import factorise_near
+    from deptree_cli.kernels.charts.eisner import LOG_GROWTH
 
     weights = 1.0 - np.eye(n + 1)
     weights[:, 0] = 0.0

@@ -14,9 +14,10 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.shifted import shift as shift_arcs
-from deptree_cli.core.spaces.eisner import is_in_range, log_of, sum_to_one
+from deptree_cli.core.spaces.eisner import log_of, sum_to_one
 from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.charts.eisner import is_in_range
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.numbers.tropical import Tropical
 from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside, tree_log_probs
