@@ -22,8 +22,9 @@ from deptree_cli.bitext.model.shifted import Shifted
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_of
+from deptree_cli.core.spaces.eisner import log_of
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.charts.eisner import LOG_LOST, LOG_SMALLEST
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 # Large Schroeder numbers, which count the permutations that can be built, grow by this factor at most.

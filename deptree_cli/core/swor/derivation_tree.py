@@ -11,12 +11,13 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.numbers import Kind
-from deptree_cli.core.spaces.eisner import LOG_LOST, Eisner
+from deptree_cli.core.spaces.eisner import Eisner
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import longer
 from deptree_cli.core.swor.conditionals import some_are_improbable
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
+from deptree_cli.kernels.charts.eisner import LOG_LOST
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.distinct import derivation_tree as kernel
 from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace
