@@ -19,8 +19,8 @@ from deptree_cli.core.errors import DeptreeError
 # What users give: a seed, from which a sentence's own stream is made, or a Generator, which every use moves on.
 Randomness = int | np.random.Generator
 
-# Numbers of 64 bits that SFC64 starts from, and how many of its own NumPy leaves out.
-WORDS, SKIPPED = 3, 12
+# Numbers of 64 bits that SFC64 starts from.
+WORDS = 3
 
 
 class SentenceSeed(ISpawnableSeedSequence):
@@ -32,8 +32,7 @@ class SentenceSeed(ISpawnableSeedSequence):
     """
 
     def __init__(self, seed: int, sent_id: str, occurrence: int = 0) -> None:
-        text = f"{seed} {occurrence} {sent_id}".encode("utf-8", "surrogateescape")
-        self.digest = blake2b(text, digest_size=8 * WORDS).digest()
+        self.digest = _digest(seed, sent_id, occurrence)
         self.spawn_key = ()
 
     @property
@@ -81,18 +80,19 @@ class SentenceStreams:
 
     @cached_property
     def states(self) -> NDArray[np.uint64]:
-        """What `kernel_state` first gives of each, (B, 4): numbers of SFC64, without an object for each.
+        """What `kernel_state` first gives of each, (B, 4), without an object for each."""
+        from deptree_cli.kernels.batches.states import fill_states  # loads kernels: when there is work
 
-        Doty-Humphrey's generator adds, shifts and rotates three words and a counter; NumPy leaves out its first twelve
-        numbers.
-        """
-        digests = (SentenceSeed(self.seed, *name).digest for name in self.names)
-        a, b, c = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, WORDS).T
-        found = np.empty((len(self.names), SKIPPED + 4), dtype=np.uint64)
-        for step in range(SKIPPED + 4):
-            bits = found[:, step] = a + b + np.uint64(step + 1)
-            a, b, c = b ^ (b >> 11), c + (c << 3), ((c << 24) | (c >> 40)) + bits
-        return found[:, SKIPPED:].copy()
+        digests = b"".join([_digest(self.seed, *name) for name in self.names])
+        states = np.empty((len(self.names), 4), dtype=np.uint64)
+        fill_states(np.frombuffer(digests, dtype="<u8").reshape(-1, WORDS).astype(np.uint64), states)
+        return states
+
+
+def _digest(seed: int, sent_id: str, occurrence: int = 0) -> bytes:
+    """The hash of a sentence's stream: 24 bytes, as many as SFC64 takes."""
+    text = f"{seed} {occurrence} {sent_id}".encode("utf-8", "surrogateescape")
+    return blake2b(text, digest_size=8 * WORDS).digest()
 
 
 def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = None) -> np.random.Generator:
