@@ -17,7 +17,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.expectations.base import cancels
 from deptree_cli.core.numbers import REAL, SAFE_LOG
-from deptree_cli.core.samplers.auto import is_few
+from deptree_cli.core.samplers import is_few
 from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.core.spaces.eisner import is_in_range
