@@ -19,7 +19,7 @@ from deptree_cli.core.spaces.nonprojective import NonProjective
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
-    """Exact trees, (size, n) heads: of many by walks, if these take at most n^2 / 4 steps (python -m benchmarks auto)."""
+    """Exact trees, (size, n) heads; many by walks that take n^2 / 4 steps at most (python -m benchmarks auto)."""
     n, has_walks = distribution.n, isinstance(distribution.space, NonProjective)
     if not has_walks or is_few(n, size) or least_steps(distribution) > n * n / 4:
         return from_sums(distribution, size, rng)
