@@ -40,7 +40,7 @@ class Factors(NamedTuple):
     A: Any
     S: Any
     log_z: float
-    depth: float
+    is_in_range: bool
     constant: float
 
     @property
@@ -62,8 +62,8 @@ def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL, l
         last = int(heads.argmin()) + 1
     weights = kind.exp(shifted.log_weights)
     A, S, workspace = map(kind.zeros, ((nodes, nodes), nodes, (3, WIDTH, nodes)))
-    log_z, depth = factorise(weights, last, A, S, workspace, single_root)
-    return Factors(kind, single_root, shifted.log_weights, weights, last, A, S, log_z, depth, shifted.constant)
+    log_z, is_in_range = factorise(weights, last, A, S, workspace, single_root)
+    return Factors(kind, single_root, shifted.log_weights, weights, last, A, S, log_z, is_in_range, shifted.constant)
 
 
 @pytest.fixture(scope="session")

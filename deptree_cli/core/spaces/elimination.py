@@ -37,17 +37,17 @@ class Elimination(ArcSweep):
     Attributes:
         last: the word that is eliminated last.
         factors, pivots: what `kernels/elimination/sweeps.py` makes of them, `last` and word 1 having changed places.
-        depth: the second result of `eliminate`.
+        held: whether the numbers of these held every term.
     """
 
     last: int
     factors: Any
     pivots: Any
-    depth: float
+    held: bool
 
     @property
     def is_in_range(self) -> bool:
-        return self.depth > SAFE_LOG
+        return self.held
 
     def _in(self, kind: Kind) -> Elimination:
         return _eliminated(self.shifted, self.single_root, self.last, kind)
@@ -149,14 +149,14 @@ def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
 def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> Elimination:
     """The factors in one kind of numbers."""
     weights = kind.exp(shifted.log_weights)
-    factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.log_weights))
-    return Elimination(single_root, shifted, log_z, kind, weights, last, factors, pivots, depth)
+    factors, pivots, (log_z, held) = _factors(weights, last, single_root, kind.zeros, len(shifted.log_weights))
+    return Elimination(single_root, shifted, log_z, kind, weights, last, factors, pivots, held)
 
 
 def _factors(
     weights: Any, last: int, single_root: bool, zeros: Zeros, nodes: int
-) -> tuple[Any, Any, tuple[float, float]]:
-    """Factors, pivots, and log Z with its depth, of weights (n+1, n+1)."""
+) -> tuple[Any, Any, tuple[float, bool]]:
+    """Factors, pivots, and log Z with whether these numbers held every term, of weights (n+1, n+1)."""
     factors, pivots = zeros((nodes, nodes)), zeros(nodes)
     workspace = zeros((3, WIDTH, nodes))
     return factors, pivots, kernel.factorise(weights, last, factors, pivots, workspace, single_root)

@@ -15,7 +15,6 @@ from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
 from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.operations import SAFE_LOG, reaches
 from deptree_cli.kernels.portable import LINE
 from deptree_cli.kernels.trees.best_tree import best_tree
 
@@ -32,8 +31,8 @@ def log_partitions(packed, log_z):
         if n > short:
             W = sentence(weights, starts[b], n)
             swap_words(W, max(1, last[b]), 1)
-            log_z[b], depth = eliminate(W, pivots[: n + 1], workspace, single_root)
-            in_range[b] = in_range[b] and reaches(W, depth)
+            log_z[b], is_in_range = eliminate(W, pivots[: n + 1], workspace, single_root)
+            in_range[b] = in_range[b] and is_in_range
 
 
 @kernel
@@ -59,10 +58,10 @@ def sums(packed, log_z, marginals):
             W, S, width = sentence(weights, starts[b], n), pivots[: n + 1], aligned(n + 1, size)
             A = factors[: (n + 1) * width].reshape(n + 1, width)
             J = adjoints[: (n + 1) * width].reshape(n + 1, width)
-            log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+            log_z[b], is_in_range = factorise(W, first, A, S, workspace, single_root)
             in_range[b] = (
                 in_range[b]
-                and reaches(W, depth)
+                and is_in_range
                 and arc_marginals(W, first, A, S, J, workspace, single_root, matrix(marginals, b, n))
             )
 
@@ -85,10 +84,10 @@ def covariances(packed, values, log_z, out):
         J = Dual(sentence(matrices[3], 0, n), sentence(matrices[4], 0, n))
         S, found = Dual(pivots[0, : n + 1], pivots[1, : n + 1]), Dual(sentence(matrices[5], 0, n), matrix(out, b, n))
         fill_tangents(W, matrix(values, b, n))
-        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+        log_z[b], is_in_range = factorise(W, first, A, S, workspace, single_root)
         in_range[b] = (
             in_range[b]
-            and depth > SAFE_LOG
+            and is_in_range
             and arc_marginals(W, first, A, S, J, workspace, single_root, found)
             and math.isfinite(workspace.tangent[0, 0, 1 : n + 1].sum())
         )
@@ -116,8 +115,8 @@ def sample(packed, states, size, heads, places, log_z):
         n, first = lengths[b], max(1, last[b])
         W, S = sentence(weights, starts[b], n), pivots[: n + 1]
         A, across_A = sentence(factors, 0, n), sentence(across, 0, n)
-        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-        in_range[b] = in_range[b] and depth > SAFE_LOG
+        log_z[b], is_in_range = factorise(W, first, A, S, workspace, single_root)
+        in_range[b] = in_range[b] and is_in_range
         if in_range[b]:
             swap_words(W, first, 1)
             transpose(A, across_A, n + 1)

@@ -62,16 +62,16 @@ def merge(cell, root, fixed):
 def factorise_cell(weights, root, fixed, cell, factors):
     """Factorise the cell with the given root and heads (n+1,), FREE where not given; fill `cell` and `factors`.
 
-    Returns the second result of `eliminate`: if it is below SAFE_LOG, float64 does not do.
+    Returns whether their numbers held every term.
     """
     nodes = merge(cell, root, fixed)
     gather_arcs(weights, cell[WORDS, :nodes], cell[TREE], factors.A)
     for i in range(nodes):
         for j in range(nodes):
             put(factors.W, (i, j), get(factors.A, (i, j)))
-    depth = eliminate(factors.A, part(factors.S, 0, nodes), factors.workspace, False)[1]
+    _, is_in_range = eliminate(factors.A, part(factors.S, 0, nodes), factors.workspace, False)
     transpose(factors.A, factors.across, nodes)
-    return depth
+    return is_in_range
 
 
 @kernel

@@ -38,6 +38,7 @@ from deptree_cli.kernels.numbers.operations import (
     multiply_add,
     one,
     put,
+    reaches,
     row,
     several,
     spread,
@@ -51,10 +52,13 @@ from deptree_cli.kernels.numbers.operations import (
 def eliminate(A, S, workspace, single_root):
     """Factorise A (n+1, n+1) in place and fill S (n+1,) from 1 on with the pivots. O(n^3): n^3 / 3 multiply-adds.
 
-    Returns log Z and the sum of the negative ones among the logarithms that make it up; both are -inf if a pivot is 0.
-    If that sum is far below 0, sums of products of float64 weights may have lost terms that underflowed.
+    Returns log Z, -inf if a pivot is 0, and whether these numbers held every term: if the negative ones among the
+    logarithms that make up log Z add up to far below 0, sums of products may have lost some that underflowed.
     """
-    return log_of_product(S) if eliminate_words(A, S, workspace, single_root) else (-math.inf, -math.inf)
+    if not eliminate_words(A, S, workspace, single_root):
+        return -math.inf, reaches(A, -math.inf)
+    log_z, depth = log_of_product(S)
+    return log_z, reaches(A, depth)
 
 
 @kernel

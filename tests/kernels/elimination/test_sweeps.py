@@ -16,10 +16,9 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, put_products
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root, root_products
-from deptree_cli.kernels.elimination.sweeps import eliminate, product
+from deptree_cli.kernels.elimination.sweeps import eliminate, log_of_product, product
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import logarithm
-from deptree_cli.kernels.numbers.wide import SAFE_LOG
 
 Float = NDArray[np.float64]
 
@@ -63,7 +62,7 @@ def test_sums_against_enumeration(
     """Where float64 may have lost something, it says so."""
     for log_scores in (graphs.gaussian(n, scale, seed=n), graphs.holes(n, n, single_root, scale)):
         f, exact = factors(log_scores, single_root, kind), enumerated(log_scores, single_root)
-        if kind is REAL and f.depth < SAFE_LOG:
+        if not f.is_in_range:
             continue
         assert f.log_z + f.constant == pytest.approx(exact.log_z, rel=1e-14, abs=1e-13)
         expected, atol = exact.marginals(), 1e-15 * max(100, 10 * scale)
@@ -107,7 +106,7 @@ def test_covariances_against_enumeration(
     """The tangents, over every tree: Cov(1[arc in tree], sum of the tree's values)."""
     log_scores, values = graphs.gaussian(n, scale), np.random.default_rng(n).normal(size=(n + 1, n + 1))
     f, exact, words = factors(log_scores, single_root, kind), enumerated(log_scores, single_root), np.arange(1, n + 1)
-    if kind is REAL and f.depth < SAFE_LOG:
+    if not f.is_in_range:
         return
     probs, sums = np.exp(exact.log_probs), values[exact.trees, words].sum(axis=1)
     expected = np.zeros((n + 1, n + 1))
@@ -166,7 +165,8 @@ def test_pivots_of_zero(kind: Kind, single_root: bool, n: int, graphs, factors) 
     hopeless = int(np.isfinite(one_way[1:]).any(axis=1).argmin()) + 1  # a word that is nobody's head
     f, found = factors(one_way, single_root, kind), factors(one_way, single_root, kind, hopeless)
     assert f.log_z > -np.inf
-    assert (found.log_z, found.depth) == ((-np.inf, -np.inf) if single_root else pytest.approx((f.log_z, f.depth)))
+    assert found.log_z == (-np.inf if single_root else pytest.approx(f.log_z))
+    assert found.is_in_range == (kind is WIDE or not single_root)
 
 
 @pytest.mark.slow("size")
@@ -184,18 +184,17 @@ def test_no_tree(kind: Kind, single_root: bool, n: int, graphs) -> None:
     for log_weights in (rootless, nothing, *([cut] if n > 2 else []), *wrong):
         weights = kind.exp(log_weights)
         S, workspace = kind.zeros(n + 1), kind.zeros((3, WIDTH, n + 1))
-        assert eliminate(weights, S, workspace, single_root) == (-np.inf, -np.inf)
+        assert eliminate(weights, S, workspace, single_root) == (-np.inf, kind is WIDE)
 
 
 @BOTH
 @KINDS
 @pytest.mark.parametrize("n", [1, 4, 5, 9, 13])
 def test_factors(kind: Kind, single_root: bool, n: int, graphs, factors) -> None:
-    """The product of the pivots is Z, their logarithms the depth; shares of a pivot are those of the arcs into it."""
+    """The product of the pivots is Z; shares of a pivot are those of the arcs into it."""
     f = factors(graphs.gaussian(n, 4, seed=1), single_root, kind)
     logs = np.log(kind.floats(f.S)[1:])
     assert f.log_z == pytest.approx(logs.sum(), rel=1e-14, abs=1e-14)
-    assert f.depth == pytest.approx(np.minimum(logs, 0.0).sum(), rel=1e-14, abs=1e-14)
     assert logarithm(product(f.S)) == pytest.approx(f.log_z, rel=1e-14)
     shares = np.triu(kind.floats(f.A), 1)[1 if single_root else 0 :, 2:]
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=0, atol=1e-14)
@@ -206,13 +205,14 @@ def test_what_the_logarithms_add_up_to() -> None:
     S, workspace = np.zeros(3), np.zeros((3, WIDTH, 3))
     for into, of_root, log_z, depth in ((-5.0, 4.0, -1.0, -5.0), (-5.0, -3.0, -8.0, -8.0), (7.0, -3.0, 4.0, -3.0)):
         A = np.array([[0.0, np.exp(of_root), 0.0], [0.0, 0.0, np.exp(into)], [0.0, np.exp(2.0), 0.0]])
-        assert eliminate(A, S, workspace, True) == (pytest.approx(log_z), pytest.approx(depth))
+        assert eliminate(A, S, workspace, True) == (pytest.approx(log_z), True)
+        assert log_of_product(S) == (pytest.approx(log_z), pytest.approx(depth))
 
 
 def test_what_underflows_is_reported(graphs, factors, enumerated) -> None:
     """Halves of a sentence e^-800 apart: float64 finds no tree at all, or says that it may have lost some."""
     log_scores = graphs.disconnected(4, 800.0)
-    assert factors(log_scores, True, REAL).depth < SAFE_LOG
+    assert not factors(log_scores, True, REAL).is_in_range
     wide = factors(log_scores, True, WIDE)
     assert wide.log_z + wide.constant == pytest.approx(enumerated(log_scores).log_z, rel=1e-14)
 
