@@ -2,115 +2,115 @@
 
 After every word the heaviest configurations stay. Between two words they are reduced step by step; of those that have
 made the same number of steps the heaviest go on, or stacks of s words would have 2^s successors. Weights are
-logarithms.
+logarithms; how many particles an item has is never asked.
 """
 
 from __future__ import annotations
 
-from deptree_cli.hpyp.kernels.columns import ROOT
-from deptree_cli.hpyp.kernels.configurations import EACH, SHIFT, begin, grown, legal, reduce, shift, tidied
-from deptree_cli.hpyp.kernels.items import new_items, put
-from deptree_cli.hpyp.kernels.model import TRIED, new_workspace, predict_actions, weigh_tags
+from typing import Any, NamedTuple
+
+from deptree_cli.hpyp.kernels import word_loop
+from deptree_cli.hpyp.kernels.columns import SHIFT
+from deptree_cli.hpyp.kernels.configurations import legal, reduce, shift, with_room
+from deptree_cli.hpyp.kernels.model import TRIED, new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.particles import item as item_of
 from deptree_cli.hpyp.kernels.search import best_of, best_tags, heaviest_completed
 from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 
 
+class Beam(NamedTuple):
+    """A search by a beam: the predictor of the parser, and words and tags (n,), a null tag to be predicted."""
+
+    predictor: Any
+    words: Any
+    tags: Any
+
+
 @kernel(allocates=True)
 def beam_search(model, words, tags, size):
-    """Return records, the last one of the heaviest derivation found by a beam of `size`, and its log-probability.
+    """Return an arena, the last record of the heaviest derivation found by a beam of `size`, its log-probability.
 
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
-    n = words.shape[0]
-    workspace = new_workspace(model)
-    records, used = begin(EACH * (n + 1))
-    items, reduced, shifted = new_items(size), new_items(size), new_items(size)
-    count = put(items, 0, ROOT, 1, 0.0)
-    for index in range(1, n + 1):
-        records, used = tidied(records, used, items.tops, count)
-        done = 0
-        while count > 0:
-            left = 0
-            for i in range(count):
-                top, weight = items.tops[i], items.weights[i]
-                if not has_place(shifted, done, weight):  # weights only fall
-                    continue
-                records = grown(records, used, 2 + TRIED)
-                predict_actions(model, records, top, workspace)
-                used, left = reduce_both(model, records, used, top, weight, workspace, reduced, left)
-                word, tag = words[index - 1], tags[index - 1]
-                used, done = shift_best(model, records, used, index, word, tag, workspace, top, weight, shifted, done)
-            items, reduced = reduced, items
-            count = left
-        items, shifted = shifted, items
-        count = done
-    return heaviest_completed(model, records, used, n, items, count, workspace)
+    method = Beam(new_predictor(model), words, tags)
+    arena, particles = word_loop.follow(method, words.shape[0], size)
+    return heaviest_completed(method.predictor, arena, particles)
+
+
+@word_loop.expand.register(Beam)
+def _expand(method, arena, index, particles, waiting, shifted):
+    """Take all items behind word `index`, breadth first: `waiting` has those that made one more arc."""
+    while particles.used[0] > 0:
+        waiting.used[0] = 0
+        for i in range(particles.used[0]):
+            item = item_of(particles, i)
+            if has_place(shifted, item.weight):  # weights only fall
+                arena = with_room(arena, 2 + TRIED)
+                predict_actions(method.predictor, arena, item.top)
+                reduce_both(method.predictor, arena, item, waiting)
+                shift_best(method, arena, index, item, shifted)
+        particles, waiting = waiting, particles
+    return arena
 
 
 @kernel
-def reduce_both(model, records, used, top, weight, workspace, reduced, count):
-    """Offer a configuration's best left-arc and right-arc a place; return the numbers of records and of reduced items.
-
-    workspace.actions: the probabilities of its actions.
-    """
-    _, may_reduce, _ = legal(records, top, True)  # no right-arc while there are words left where there is no left-arc
+def reduce_both(predictor, arena, item, waiting):
+    """Offer a place to an item after its best left-arc, and after its best right-arc."""
+    actions, labels = predictor.actions, predictor.model.labels
+    _, may_reduce, _ = legal(arena, item.top, True)  # a right-arc while words are left only where there is a left-arc
     if may_reduce:
-        for first in (1, model.labels + 1):
-            action, _ = best_of(workspace.actions, first, first + model.labels)
-            after = weight + log(workspace.actions[action])
-            if has_place(reduced, count, after):
-                count = keep(reduced, count, used, after)
-                used = reduce(records, used, top, action, model.labels)
-    return used, count
+        for first in (1, labels + 1):
+            action, _ = best_of(actions, first, first + labels)
+            weight = item.weight + log(actions[action])
+            if has_place(waiting, weight):
+                keep(waiting, reduce(arena, item.top, action, labels), weight)
 
 
 @kernel
-def shift_best(model, records, used, index, word, tag, workspace, top, weight, shifted, count):
-    """Offer a configuration with the next word a place; return what `reduce_both` does.
-
-    A word whose tag is not known is offered with each of its best tags. workspace.actions: probabilities of actions.
-    """
-    weight += log(workspace.actions[SHIFT])
-    if not has_place(shifted, count, weight):
-        return used, count
-    first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
-    best_tags(workspace.tags, first, stop, workspace.best)
-    for each in workspace.best:
-        after = weight + log(workspace.tags[each])
-        if workspace.tags[each] > 0.0 and has_place(shifted, count, after):
-            count = keep(shifted, count, used, after)
-            used = shift(records, used, top, index, each, word)
-    return used, count
-
-
-@kernel(forceinline=True)
-def has_place(items, count, weight):
-    """Return whether there is room for one more of these items, or the lightest of them is lighter."""
-    return count < items.weights.shape[0] or weight > items.weights[0]
+def shift_best(method, arena, index, item, shifted):
+    """Offer a place to an item after it has shifted the next word, with each of its best tags if that is not known."""
+    predictor, word = method.predictor, method.words[index - 1]
+    weight = item.weight + log(predictor.actions[SHIFT])
+    if not has_place(shifted, weight):
+        return
+    first, stop, _ = predict_tags(predictor, arena, item.top, method.tags[index - 1], word)
+    best_tags(predictor.tags, first, stop, predictor.best)
+    for tag in predictor.best:
+        after = weight + log(predictor.tags[tag])
+        if predictor.tags[tag] > 0.0 and has_place(shifted, after):
+            keep(shifted, shift(arena, item.top, index, tag, word), after)
 
 
 @kernel
-def keep(items, count, top, weight):
-    """Put an item that has a place into a heap whose lightest item is the first; return how many there are now.
+def has_place(particles, weight):
+    """Return whether an item of this weight is among the heaviest, those of a heap."""
+    return particles.used[0] < particles.weights.shape[0] or weight > particles.weights[0]
 
-    Where there is no room the lightest one goes.
-    """
-    if count < items.weights.shape[0]:
-        place, count = count, count + 1
-        while place > 0 and items.weights[(place - 1) // 2] > weight:
-            above = (place - 1) // 2
-            put(items, place, items.tops[above], 1, items.weights[above])
-            place = above
+
+@kernel
+def keep(particles, top, weight):
+    """Put an item that has a place into a heap whose lightest item is the first; without room the lightest one goes."""
+    weights, count = particles.weights, particles.used[0]
+    if count < weights.shape[0]:
+        place = count
+        particles.used[0] = count + 1
+        while place > 0 and weights[(place - 1) // 2] > weight:
+            place = moved(particles, (place - 1) // 2, place)
     else:
         place = 0
         while 2 * place + 1 < count:
             below = 2 * place + 1
-            if below + 1 < count and items.weights[below + 1] < items.weights[below]:
+            if below + 1 < count and weights[below + 1] < weights[below]:
                 below += 1
-            if items.weights[below] >= weight:
+            if weights[below] >= weight:
                 break
-            put(items, place, items.tops[below], 1, items.weights[below])
-            place = below
-    put(items, place, top, 1, weight)
-    return count
+            place = moved(particles, below, place)
+    particles.tops[place], weights[place] = top, weight
+
+
+@kernel
+def moved(particles, old, new):
+    """Move an item to another place; return its old one."""
+    particles.tops[new], particles.weights[new] = particles.tops[old], particles.weights[old]
+    return old

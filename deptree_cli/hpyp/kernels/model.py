@@ -1,4 +1,4 @@
-"""A generative parser at rest, and what it says of a configuration."""
+"""A generative parser at rest, and what it predicts in a configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.hpyp.kernels.configurations import NULL_SYMBOL, ROOT_SYMBOL, context_of
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
+from deptree_cli.hpyp.kernels.configurations import context_of
 from deptree_cli.hpyp.kernels.predictions import path_of, predict_below, predict_dish, predict_dishes
 from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS
 from deptree_cli.kernels.flags import kernel
@@ -36,12 +37,17 @@ class Model(NamedTuple):
     tags: Any
 
 
-class Workspace(NamedTuple):
-    """What predicting works in: a context, a path through restaurants, probabilities of all actions and all tags.
+class Predictor(NamedTuple):
+    """A model with room for what it predicts of one configuration.
 
-    best: (TRIED,), tags.
+    Attributes:
+        model: the model.
+        context, path: of the configuration; its nodes in restaurants.
+        actions, tags: (2 labels + 1,) and (tags,), probabilities.
+        best: (TRIED,), tags.
     """
 
+    model: Any
     context: Any
     path: Any
     actions: Any
@@ -50,49 +56,57 @@ class Workspace(NamedTuple):
 
 
 @kernel(allocates=True)
-def new_workspace(model):
-    """Return a workspace for a model."""
+def new_predictor(model):
+    """Return the predictor of a model."""
     context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
-    return Workspace(context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), np.empty(TRIED, np.int64))
+    actions, tags = np.empty(2 * model.labels + 1), np.empty(model.tags)
+    return Predictor(model, context, path, actions, tags, np.empty(TRIED, np.int64))
 
 
 @kernel(allocates=True)
-def context_for(model, process, records, top, next_tag, workspace):
-    """Return the context of a configuration for one of the processes, written into workspace.context."""
-    codes = model.codes[process]
-    context = workspace.context[: codes.shape[0]]
-    context_of(records, top, codes, next_tag, context)
+def context_for(predictor, process, arena, top, next_tag):
+    """Return the context of a configuration for one of the processes, which stays until the next one is asked for."""
+    codes = predictor.model.codes[process]
+    context = predictor.context[: codes.shape[0]]
+    context_of(arena, top, codes, next_tag, context)
     return context
 
 
 @kernel(allocates=True)
-def predict_actions(model, records, top, workspace):
-    """Write the probabilities of all actions into workspace.actions."""
-    context = context_for(model, ACTIONS, records, top, 0, workspace)
-    predict_dishes(model.tables, model.roots[ACTIONS], context, workspace.path, workspace.actions)
+def predict(predictor, process, arena, top, next_tag, probs):
+    """Write the probabilities of everything that a process may bring next, (dishes,)."""
+    context = context_for(predictor, process, arena, top, next_tag)
+    predict_dishes(predictor.model.tables, predictor.model.roots[process], context, predictor.path, probs)
 
 
 @kernel(allocates=True)
-def weigh_tags(model, records, top, tag, word, workspace):
+def predict_actions(predictor, arena, top):
+    """Write the probabilities of all actions into predictor.actions."""
+    predict(predictor, ACTIONS, arena, top, 0, predictor.actions)
+
+
+@kernel(allocates=True)
+def predict_tags(predictor, arena, top, tag, word):
     """Write the probability that a shift brings a tag (null: of each) and, where words are generated, this word.
 
-    They are written into workspace.tags, that of null being 0. Returns the first tag and the one behind the last, and
+    They are written into predictor.tags, that of null being 0. Returns the first tag and the one behind the last, and
     their sum. Null and the root's symbol are no tags to predict.
     """
-    context = context_for(model, TAGS, records, top, 0, workspace)
+    tables, roots, probs = predictor.model.tables, predictor.model.roots, predictor.tags
     if tag == NULL_SYMBOL:
-        first, stop = ROOT_SYMBOL + 1, model.tags
-        predict_dishes(model.tables, model.roots[TAGS], context, workspace.path, workspace.tags)
+        first, stop = ROOT_SYMBOL + 1, predictor.model.tags
+        predict(predictor, TAGS, arena, top, 0, probs)
     else:
         first, stop = tag, tag + 1
-        workspace.tags[tag] = predict_dish(model.tables, model.roots[TAGS], context, workspace.path, tag)
-    workspace.tags[NULL_SYMBOL] = 0.0
-    root, total = model.roots[WORDS], 0.0
-    everywhere = model.tables.full[model.tables.rows[root] + word] if root >= 0 else 0.0
+        context = context_for(predictor, TAGS, arena, top, 0)
+        probs[tag] = predict_dish(tables, roots[TAGS], context, predictor.path, tag)
+    probs[NULL_SYMBOL] = 0.0
+    root, total = roots[WORDS], 0.0
+    everywhere = tables.full[tables.rows[root] + word] if root >= 0 else 0.0
     for each in range(first, stop):
         if root >= 0:
-            context = context_for(model, WORDS, records, top, each, workspace)
-            deepest = path_of(model.tables, root, context, workspace.path)
-            workspace.tags[each] *= predict_below(model.tables, workspace.path, deepest, word, everywhere)
-        total += workspace.tags[each]
+            context = context_for(predictor, WORDS, arena, top, each)
+            deepest = path_of(tables, root, context, predictor.path)
+            probs[each] *= predict_below(tables, predictor.path, deepest, word, everywhere)
+        total += probs[each]
     return first, stop, total

@@ -107,10 +107,10 @@ def _parse(trained: Trained, sentence: Annotated, particles: int, predicts_tags:
 
     words, tags = _numbers(trained, sentence, predicts_tags)
     find, size = (beam_search, beam) if beam else (search, particles)
-    records, last, log_prob = find(trained.model, words, tags, size)
+    arena, last, log_prob = find(trained.model, words, tags, size)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
     symbols = trained.symbols
-    read_tree(records, last, len(symbols.labels), heads, deprels, found_tags)
+    read_tree(arena, last, len(symbols.labels), heads, deprels, found_tags)
     return Parse(
         heads,
         tuple(symbols.labels[label] for label in deprels.tolist()),

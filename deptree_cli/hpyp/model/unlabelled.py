@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Int
 from deptree_cli.hpyp.kernels.configurations import read_actions
-from deptree_cli.hpyp.kernels.filter import draw_reading
+from deptree_cli.hpyp.kernels.filter import draw_parse
 from deptree_cli.hpyp.kernels.model import WORDS
 from deptree_cli.hpyp.kernels.search import search
 from deptree_cli.hpyp.model.corpus import Text
@@ -68,10 +68,10 @@ class Reader:
         for first, last in pairwise(cuts):
             own = words[first:last]
             if self.readings is None:
-                records, last_record, _ = search(model, own, np.zeros_like(own), PARTICLES)
+                arena, last_record, _ = search(model, own, np.zeros_like(own), PARTICLES)
             else:
-                records, last_record = draw_reading(model, own, PARTICLES, state)
-            read_actions(records, last_record, readings.actions[2 * first : 2 * last], readings.tags[first:last])
+                arena, last_record = draw_parse(model, own, PARTICLES, state)
+            read_actions(arena, last_record, readings.actions[2 * first : 2 * last], readings.tags[first:last])
         return readings
 
     def _paths_of(self, readings: Readings) -> Paths:
