@@ -10,14 +10,14 @@ import pytest
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 from deptree_cli.hpyp.kernels.columns import ROOT
-from deptree_cli.hpyp.kernels.configurations import begin, reduce, shift
+from deptree_cli.hpyp.kernels.configurations import new_arena, reduce, shift
 from deptree_cli.hpyp.kernels.oracle import (
     choices,
     derive,
     derive_all,
     record_all_events,
     record_events,
-    rightmost_dependents,
+    tree_of,
 )
 from deptree_cli.hpyp.model.contexts import LEXICALISED
 from tests.hpyp.model.reference_parser import SHIFT, Configuration, Tree, oracle_derivations, static_oracle
@@ -59,23 +59,20 @@ def test_several_roots_have_a_derivation_and_crossing_arcs_have_none(n: int) -> 
 def allowed_derivations(tree: Tree) -> set[tuple[int, ...]]:
     """Every derivation that `choices` lets pass, labels being 1."""
     n = len(tree)
-    heads, rightmost = np.array([head for head, _ in tree], dtype=np.int32), np.empty(n + 1, dtype=np.int32)
-    rightmost_dependents(heads, rightmost)
-    records, used = begin(10_000)
+    kernels_tree = tree_of(np.array([head for head, _ in tree], dtype=np.int32), np.zeros(n, dtype=np.int32), 1)
+    arena = new_arena(10_000)
     found, waiting = set(), [(ROOT, 0, ())]
     while waiting:
         top, shifted, actions = waiting.pop()
         if len(actions) == 2 * n:
             found.add(actions)
             continue
-        may_shift, reduction = choices(records, top, shifted, heads, np.zeros(n, dtype=np.int32), 1, rightmost)
+        may_shift, reduction = choices(arena, top, shifted, kernels_tree)
         assert may_shift or reduction != SHIFT
         if may_shift:
-            waiting.append((used, shifted + 1, (*actions, SHIFT)))
-            used = shift(records, used, top, shifted + 1, 0, 0)
+            waiting.append((shift(arena, top, shifted + 1, 0, 0), shifted + 1, (*actions, SHIFT)))
         if reduction != SHIFT:
-            waiting.append((used, shifted, (*actions, int(reduction))))
-            used = reduce(records, used, top, reduction, 1)
+            waiting.append((reduce(arena, top, reduction, 1), shifted, (*actions, int(reduction))))
     return found
 
 
