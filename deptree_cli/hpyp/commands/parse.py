@@ -12,7 +12,6 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
-from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
@@ -26,6 +25,7 @@ from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.comparison import Compared, Names, compare
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
+from deptree_cli.hpyp.options.gold_sentences import GoldOptions, gold_options
 from deptree_cli.hpyp.options.parser_folds import ParserReport, ScoredWords, ScoresBeside
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
 from deptree_cli.io.conllu.splicing import Deprels
@@ -209,9 +209,9 @@ class ParseSentence:
         """The sentence's trees, and its scores if they are wanted."""
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
-        task, found, known = self.task, None, sentence.annotated
+        task, found, words = self.task, None, sentence.annotated
         if task.filters:
-            found = filtered(self.trained, known, rng, task.particles, task.predicts_tags, task.size or 0)
+            found = filtered(self.trained, words, rng, task.particles, task.predicts_tags, task.size or 0)
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
         notices: list[str] = []
         scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None

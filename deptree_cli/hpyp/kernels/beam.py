@@ -20,20 +20,15 @@ from deptree_cli.kernels.flags import kernel
 
 
 class Beam(NamedTuple):
-    """A search by a beam: the predictor of the parser, and words and tags (n,), a null tag to be predicted."""
+    """A search by a beam."""
 
     predictor: Any
-    words: Any
-    tags: Any
 
 
 @kernel(allocates=True)
 def beam_search(model, words, tags, size):
-    """Return an arena, the last record of the heaviest derivation found by a beam of `size`, its log-probability.
-
-    words, tags: (n,) symbols; a null tag is not known, and is predicted.
-    """
-    method = Beam(new_predictor(model), words, tags)
+    """Return what `search` returns, found by a beam of `size`."""
+    method = Beam(new_predictor(model, words, tags))
     arena, particles = word_loop.follow(method, words.shape[0], size)
     return heaviest_completed(method.predictor, arena, particles)
 
@@ -49,7 +44,7 @@ def _expand(method, arena, index, particles, waiting, shifted):
                 arena = with_room(arena, 2 + TRIED)
                 predict_actions(method.predictor, arena, item.top)
                 reduce_both(method.predictor, arena, item, waiting)
-                shift_best(method, arena, index, item, shifted)
+                shift_best(method.predictor, arena, index, item, shifted)
         particles, waiting = waiting, particles
     return arena
 
@@ -57,29 +52,28 @@ def _expand(method, arena, index, particles, waiting, shifted):
 @kernel
 def reduce_both(predictor, arena, item, waiting):
     """Offer a place to an item after its best left-arc, and after its best right-arc."""
-    actions, labels = predictor.actions, predictor.model.labels
+    probs, labels = predictor.action_probs, predictor.model.labels
     _, may_reduce, _ = legal(arena, item.top, True)  # a right-arc while words are left only where there is a left-arc
     if may_reduce:
         for first in (1, labels + 1):
-            action, _ = best_of(actions, first, first + labels)
-            weight = item.weight + log(actions[action])
+            action, _ = best_of(probs, first, first + labels)
+            weight = item.weight + log(probs[action])
             if has_place(waiting, weight):
                 keep(waiting, reduce(arena, item.top, action, labels), weight)
 
 
 @kernel
-def shift_best(method, arena, index, item, shifted):
+def shift_best(predictor, arena, index, item, shifted):
     """Offer a place to an item after it has shifted the next word, with each of its best tags if that is not known."""
-    predictor, word = method.predictor, method.words[index - 1]
-    weight = item.weight + log(predictor.actions[SHIFT])
+    weight = item.weight + log(predictor.action_probs[SHIFT])
     if not has_place(shifted, weight):
         return
-    first, stop, _ = predict_tags(predictor, arena, item.top, method.tags[index - 1], word)
-    best_tags(predictor.tags, first, stop, predictor.best)
+    first, stop, _ = predict_tags(predictor, arena, item.top, index)
+    best_tags(predictor.tag_probs, first, stop, predictor.best)
     for tag in predictor.best:
-        after = weight + log(predictor.tags[tag])
-        if predictor.tags[tag] > 0.0 and has_place(shifted, after):
-            keep(shifted, shift(arena, item.top, index, tag, word), after)
+        after = weight + log(predictor.tag_probs[tag])
+        if predictor.tag_probs[tag] > 0.0 and has_place(shifted, after):
+            keep(shifted, shift(arena, item.top, index, tag, predictor.words[index - 1]), after)
 
 
 @kernel

@@ -41,8 +41,7 @@ class Arena(NamedTuple):
 def new_arena(size):
     """Return room for so many records, with the bottom of all stacks and the stack of the root alone."""
     records = np.empty((size, RECORD), np.int32)
-    for column in range(RECORD):
-        records[BOTTOM, column] = records[ROOT, column] = 0
+    records[: ROOT + 1] = 0
     records[BOTTOM, INDEX] = -1
     records[ROOT, TAG] = records[ROOT, WORD] = ROOT_SYMBOL
     return Arena(records, np.full(1, ROOT + 1))
@@ -152,9 +151,7 @@ def with_room(arena, more):
     if used + more <= arena.records.shape[0]:
         return arena
     larger = np.empty((2 * (used + more), RECORD), dtype=np.int32)
-    for record in range(used):
-        for column in range(RECORD):
-            larger[record, column] = arena.records[record, column]
+    larger[:used] = arena.records[:used]
     return Arena(larger, arena.used)
 
 
@@ -168,38 +165,22 @@ def tidied(arena, particles):
     """
     if arena.used[0] <= arena.records.shape[0] // 2:
         return arena
-    tops = particles.tops[: particles.used[0]]
-    numbers = needed(arena, tops)
-    kept = 0
-    for record in range(arena.used[0]):
-        if numbers[record] > 0:
-            numbers[record] = kept
-            move(arena.records, record, kept, numbers)
-            kept += 1
-    for i in range(tops.shape[0]):
-        tops[i] = numbers[tops[i]]
-    arena.used[0] = kept
-    return with_room(arena, 2 * kept)
-
-
-@kernel(allocates=True)
-def needed(arena, tops):
-    """Return for every record whether a derivation that has come to one of these tops needs it, (used,) 1 or 0."""
-    numbers = np.zeros(arena.used[0], np.int64)
+    records, tops, numbers = arena.records, particles.tops, np.zeros(arena.used[0], np.int64)
     numbers[BOTTOM] = numbers[ROOT] = 1
-    for top in tops:
-        numbers[top] = 1
+    for i in range(particles.used[0]):
+        numbers[tops[i]] = 1
     for record in range(numbers.shape[0] - 1, ROOT, -1):
         if numbers[record] > 0:
-            numbers[arena.records[record, BELOW]] = numbers[arena.records[record, PREVIOUS]] = 1
-    return numbers
-
-
-@kernel
-def move(records, old, new, numbers):
-    """Copy a record to a lower place, where it links the new numbers of other records."""
-    for column in range(RECORD):
-        records[new, column] = records[old, column]
-    if old > ROOT:
-        records[new, BELOW] = numbers[records[old, BELOW]]
-        records[new, PREVIOUS] = numbers[records[old, PREVIOUS]]
+            numbers[records[record, BELOW]] = numbers[records[record, PREVIOUS]] = 1
+    arena.used[0] = 0
+    for record in range(numbers.shape[0]):
+        if numbers[record] > 0:
+            numbers[record] = new = arena.used[0]
+            records[new] = records[record]
+            if record > ROOT:
+                records[new, BELOW] = numbers[records[record, BELOW]]
+                records[new, PREVIOUS] = numbers[records[record, PREVIOUS]]
+            arena.used[0] += 1
+    for i in range(particles.used[0]):
+        tops[i] = numbers[tops[i]]
+    return with_room(arena, 2 * arena.used[0])

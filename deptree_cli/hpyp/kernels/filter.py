@@ -27,16 +27,12 @@ class Filter(NamedTuple):
     """A particle filter.
 
     Attributes:
-        predictor: of the parser.
-        words, tags: (n,) symbols; a null tag is not known, and is summed out.
-        room: the most records that a step adds.
+        predictor: of the sentence; room: the most records that a step adds.
         log_evidence: (n + 1,), written: log p(w_i | w_1, ..., w_(i-1)) of each word, and of the end.
         state: random bits.
     """
 
     predictor: Any
-    words: Any
-    tags: Any
     room: Any
     log_evidence: Any
     state: Any
@@ -46,17 +42,18 @@ class Filter(NamedTuple):
 def run_filter(model, words, tags, size, state):
     """Filter a sentence with so many particles; return the arena, the weighted items at its end, the log-evidence.
 
-    The log-evidence, (n + 1,), is the logarithm of the mean weight of each word given those before, and of the end.
+    words, tags: (n,) symbols; a null tag is not known, and is summed out. The log-evidence, (n + 1,), is the logarithm
+    of the mean weight of each word given those before, and of the end.
     """
-    n = words.shape[0]
-    method = Filter(new_predictor(model), words, tags, 2 + model.tags, np.empty(n + 1), state)
-    arena, particles = word_loop.follow(method, n + 1, size)
+    stages = words.shape[0] + 1
+    method = Filter(new_predictor(model, words, tags), 2 + model.tags, np.empty(stages), state)
+    arena, particles = word_loop.follow(method, stages, size)
     return arena, particles, method.log_evidence
 
 
 @word_loop.step.register(Filter)
 def _step(method, arena, index, item, waiting, shifted):
-    words_left = index <= method.words.shape[0]
+    words_left = index < method.log_evidence.shape[0]
     if not words_left and is_alone(arena, item.top):
         put(shifted, item.top, item.number, item.weight)
         return
@@ -71,12 +68,12 @@ def split_actions(method, arena, words_left, item, waiting):
 
     Returns how many particles shift, and the logarithm of their weight, which has lost the share of illegal actions.
     """
-    predictor, labels = method.predictor, method.predictor.model.labels
-    predict_actions(predictor, arena, item.top)
+    probs, labels = method.predictor.action_probs, method.predictor.model.labels
+    predict_actions(method.predictor, arena, item.top)
     may_shift, may_left, may_right = legal(arena, item.top, words_left)
-    to_shift = predictor.actions[SHIFT] if may_shift else 0.0
-    to_left = total(predictor.actions[1 : labels + 1]) if may_left else 0.0
-    to_right = total(predictor.actions[labels + 1 :]) if may_right else 0.0
+    to_shift = probs[SHIFT] if may_shift else 0.0
+    to_left = total(probs[1 : labels + 1]) if may_left else 0.0
+    to_right = total(probs[labels + 1 :]) if may_right else 0.0
     mass, offset = to_shift + to_left + to_right, uniform(method.state)
     weight = item.weight + log(mass)
     staying = systematic_count(to_shift, mass, item.number, offset)
@@ -90,15 +87,15 @@ def split_actions(method, arena, words_left, item, waiting):
 @kernel
 def split_tags(method, arena, index, top, number, weight, shifted):
     """Shift the next word for so many particles with its tag, or split them among all tags."""
-    probs, tag, word = method.predictor.tags, method.tags[index - 1], method.words[index - 1]
-    first, stop, mass = predict_tags(method.predictor, arena, top, tag, word)
-    reach, taken, offset = 0.0, 0, uniform(method.state) if tag == NULL_SYMBOL else 0.0
-    for each in range(first, stop):
-        reach += probs[each]
+    predictor = method.predictor
+    first, stop, mass = predict_tags(predictor, arena, top, index)
+    reach, taken, offset = 0.0, 0, uniform(method.state) if predictor.tags[index - 1] == NULL_SYMBOL else 0.0
+    for tag in range(first, stop):
+        reach += predictor.tag_probs[tag]
         share = systematic_count(reach, mass, number, offset) - taken
         if share > 0:
             taken += share
-            put(shifted, shift(arena, top, index, each, word), share, weight + log(mass))
+            put(shifted, shift(arena, top, index, tag, predictor.words[index - 1]), share, weight + log(mass))
 
 
 @word_loop.select.register(Filter)
@@ -139,7 +136,8 @@ def filter_trees(model, words, tags, size, draws, state):
     for i in range(count):
         read_tree(arena, particles.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
         weights[i] = particles.numbers[i] * particles.weights[i] / mass
-    drawn, deprels, predictor = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_predictor(model)
+    drawn, deprels = np.empty(draws, np.int64), np.empty((draws, n), np.int32)
+    predictor = new_predictor(model, words, tags)
     for i in range(draws):
         drawn[i] = draw_categorical(weights, 0, count, 1.0, state)
         draw_labels(predictor, arena, particles.tops[drawn[i]], state, deprels[i])
@@ -155,7 +153,7 @@ def draw_labels(predictor, arena, last, state, deprels):
         if action != SHIFT:
             predict_actions(predictor, arena, before)
             is_left = action <= labels
-            probs = predictor.actions[1 : labels + 1] if is_left else predictor.actions[labels + 1 :]
+            probs = predictor.action_probs[1 : labels + 1] if is_left else predictor.action_probs[labels + 1 :]
             dependent = records[before, BELOW] if is_left else before
             deprels[records[dependent, INDEX] - 1] = draw_categorical(probs, 0, labels, total(probs), state)
         top = before

@@ -19,18 +19,18 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
     words_known: how many word symbols there are. words, tags, heads, deprels (labels from 0): (longest,) int32. The
     sentence ends when ROOT takes its one dependent. Impossible actions and null symbols are not drawn.
     """
-    predictor = new_predictor(model)
+    predictor = new_predictor(model, words, tags)
     weights = np.empty(words_known)
     arena, top, index = new_arena(2 * longest + 3), ROOT, 0
     while top == ROOT or not is_alone(arena, top):
         predict_actions(predictor, arena, top)
-        action = draw_action(model, predictor.actions, top == ROOT, is_alone(arena, arena.records[top, BELOW]), state)
+        action = draw_action(predictor, arena, top, state)
         if action != SHIFT:
             top = reduce(arena, top, action, model.labels)
         elif index == longest:
             return 0
         else:
-            tag, word = draw_symbol(predictor, TAGS, arena, top, 0, predictor.tags, state), 0
+            tag, word = draw_symbol(predictor, TAGS, arena, top, 0, predictor.tag_probs, state), 0
             if model.roots[WORDS] >= 0:
                 word = draw_symbol(predictor, WORDS, arena, top, tag, weights, state)
             words[index] = word
@@ -41,13 +41,13 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
 
 
 @kernel(allocates=True)
-def draw_action(model, probs, is_first, is_under_root, state):
+def draw_action(predictor, arena, top, state):
     """Return an action drawn among those that are possible: a word under ROOT is not its head."""
-    if is_first:
+    probs, second = predictor.action_probs, arena.records[top, BELOW]
+    if top == ROOT:
         return SHIFT
-    if is_under_root:
-        for action in range(1, model.labels + 1):
-            probs[action] = 0.0
+    if is_alone(arena, second):
+        probs[1 : predictor.model.labels + 1] = 0.0
     return draw_categorical(probs, 0, probs.shape[0], total(probs), state)
 
 
@@ -55,6 +55,5 @@ def draw_action(model, probs, is_first, is_under_root, state):
 def draw_symbol(predictor, process, arena, top, tag, weights, state):
     """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
     predict(predictor, process, arena, top, tag, weights)
-    for symbol in range(ROOT_SYMBOL + 1):
-        weights[symbol] = 0.0
+    weights[: ROOT_SYMBOL + 1] = 0.0
     return draw_categorical(weights, 0, weights.shape[0], total(weights), state)

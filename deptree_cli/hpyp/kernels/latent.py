@@ -48,12 +48,9 @@ class Treebank(NamedTuple):
 
 
 class TreeFilter(NamedTuple):
-    """A particle filter over the derivations of a tree.
+    """A particle filter over the derivations of a tree: the parser, the sentence, its tree, room for a context.
 
-    Attributes:
-        grammar, sentence, tree: the parser, the sentence, and its tree.
-        context: room for one.
-        room, log_evidence, state: as those of a `Filter`; what it says is the probability of the tree.
+    The others are those of a `Filter`.
     """
 
     grammar: Any
@@ -122,8 +119,10 @@ def resample_derivations(grammar, treebank, cuts, paths, order, start, size, act
     process, overwritten, as are the actions (2 words,). Returns the place up to which there was room.
     """
     for place in range(start, order.shape[0]):
-        if not is_room_for(grammar, cuts, paths, order[place]):
-            return place
+        for process in processes_of(grammar):
+            rows = (cuts[process][order[place] + 1] - cuts[process][order[place]]) * paths[process][0].shape[1]
+            if not has_room(grammar.restaurants[process], rows, 2 * rows):
+                return place
         resample_derivation(grammar, treebank, cuts, paths, order[place], size, actions, state)
     return order.shape[0]
 
@@ -134,16 +133,6 @@ def processes_of(grammar):
     return range(WORDS + 1 if grammar.codes[WORDS].shape[0] else WORDS)
 
 
-@kernel
-def is_room_for(grammar, cuts, paths, sentence):
-    """Return whether restaurants have room for whatever events a derivation of a sentence may consist of."""
-    for process in processes_of(grammar):
-        rows = (cuts[process][sentence + 1] - cuts[process][sentence]) * paths[process][0].shape[1]
-        if not has_room(grammar.restaurants[process], rows, 2 * rows):
-            return False
-    return True
-
-
 @kernel(allocates=True)
 def resample_derivation(grammar, treebank, cuts, paths, sentence, size, actions, state):
     """Draw the derivation of one sentence anew: its events leave, and those of the new derivation are seated."""
@@ -151,18 +140,16 @@ def resample_derivation(grammar, treebank, cuts, paths, sentence, size, actions,
         nodes, entries = paths[process]
         for event in range(cuts[process][sentence], cuts[process][sentence + 1]):
             remove(grammar.restaurants[process], nodes[event], entries[event], state)
-    first, last = cuts[WORDS][sentence], cuts[WORDS][sentence + 1]
-    words, tags = treebank.words[first:last], treebank.tags[first:last]
-    own = Treebank(words, tags, treebank.heads[first:last], treebank.deprels[first:last])
-    derivation = actions[2 * first : 2 * last]
-    draw_derivation(grammar, own, size, state, derivation)
+    own = slice(cuts[WORDS][sentence], cuts[WORDS][sentence + 1])
+    words, tags, derivation = treebank.words[own], treebank.tags[own], actions[2 * own.start : 2 * own.stop]
+    draw_derivation(grammar, Treebank(words, tags, treebank.heads[own], treebank.deprels[own]), size, state, derivation)
     contexts, dishes = new_contexts(grammar.codes, words.shape[0]), (derivation, tags, words)
     record_events(words, tags, grammar.labels, derivation, grammar.codes, contexts)
     for process in processes_of(grammar):
-        begin, end = cuts[process][sentence], cuts[process][sentence + 1]
-        nodes, entries, restaurants = paths[process][0][begin:end], paths[process][1][begin:end], grammar.restaurants[process]
-        look_up(restaurants, contexts[process], dishes[process], np.arange(end - begin), 0, nodes, entries)
-        seat(restaurants, nodes, entries, 0, end - begin, False, state)
+        events = slice(cuts[process][sentence], cuts[process][sentence + 1])
+        nodes, entries, restaurants = paths[process][0][events], paths[process][1][events], grammar.restaurants[process]
+        look_up(restaurants, contexts[process], dishes[process], np.arange(len(nodes)), 0, nodes, entries)
+        seat(restaurants, nodes, entries, 0, len(nodes), False, state)
 
 
 @kernel

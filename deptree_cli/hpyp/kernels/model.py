@@ -38,34 +38,33 @@ class Model(NamedTuple):
 
 
 class Predictor(NamedTuple):
-    """A model with room for what it predicts of one configuration.
+    """A model, the words and tags of a sentence (n,), null where a tag is not known, and room for its predictions.
 
     Attributes:
-        model: the model.
-        context, path: of the configuration; its nodes in restaurants.
-        actions, tags: (2 labels + 1,) and (tags,), probabilities.
-        best: (TRIED,), tags.
+        context, path: of a configuration; its nodes in restaurants.
+        action_probs, tag_probs: (2 labels + 1,) and (tags,); best: (TRIED,), tags.
     """
 
     model: Any
+    words: Any
+    tags: Any
     context: Any
     path: Any
-    actions: Any
-    tags: Any
+    action_probs: Any
+    tag_probs: Any
     best: Any
 
 
 @kernel(allocates=True)
-def new_predictor(model):
-    """Return the predictor of a model."""
-    context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
-    actions, tags = np.empty(2 * model.labels + 1), np.empty(model.tags)
-    return Predictor(model, context, path, actions, tags, np.empty(TRIED, np.int64))
+def new_predictor(model, words, tags):
+    """Return the predictor of a sentence."""
+    context, path, best = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64), np.empty(TRIED, np.int64)
+    return Predictor(model, words, tags, context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), best)
 
 
 @kernel(allocates=True)
 def context_for(predictor, process, arena, top, next_tag):
-    """Return the context of a configuration for one of the processes, which stays until the next one is asked for."""
+    """Return the context of a configuration for one of the processes, until the next one is asked for."""
     codes = predictor.model.codes[process]
     context = predictor.context[: codes.shape[0]]
     context_of(arena, top, codes, next_tag, context)
@@ -81,18 +80,19 @@ def predict(predictor, process, arena, top, next_tag, probs):
 
 @kernel(allocates=True)
 def predict_actions(predictor, arena, top):
-    """Write the probabilities of all actions into predictor.actions."""
-    predict(predictor, ACTIONS, arena, top, 0, predictor.actions)
+    """Write the probabilities of all actions into predictor.action_probs."""
+    predict(predictor, ACTIONS, arena, top, 0, predictor.action_probs)
 
 
 @kernel(allocates=True)
-def predict_tags(predictor, arena, top, tag, word):
-    """Write the probability that a shift brings a tag (null: of each) and, where words are generated, this word.
+def predict_tags(predictor, arena, top, index):
+    """Write the probability that a shift brings word `index` with its tag, or if that is null with each, but for null.
 
-    They are written into predictor.tags, that of null being 0. Returns the first tag and the one behind the last, and
-    their sum. Null and the root's symbol are no tags to predict.
+    They are written into predictor.tag_probs, that of null being 0; of a model without words they are those of tags.
+    Returns the first tag and the one behind the last, and their sum.
     """
-    tables, roots, probs = predictor.model.tables, predictor.model.roots, predictor.tags
+    tables, roots, probs = predictor.model.tables, predictor.model.roots, predictor.tag_probs
+    tag, word = predictor.tags[index - 1], predictor.words[index - 1]
     if tag == NULL_SYMBOL:
         first, stop = ROOT_SYMBOL + 1, predictor.model.tags
         predict(predictor, TAGS, arena, top, 0, probs)

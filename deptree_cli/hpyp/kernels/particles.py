@@ -20,12 +20,7 @@ class Item(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """A list of items.
-
-    Attributes:
-        tops, numbers, weights: (size,), room for as many as there are particles.
-        used: (1,), how many items there are.
-    """
+    """Room for items, (size,) of each of their parts, and how many items there are, (1,)."""
 
     tops: Any
     numbers: Any

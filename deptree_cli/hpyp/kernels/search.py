@@ -27,16 +27,12 @@ class Search(NamedTuple):
     """A search by particles.
 
     Attributes:
-        predictor: of the parser.
-        words, tags: (n,) symbols; a null tag is not known, and is predicted.
-        room: the most records that a step adds.
+        predictor: of the sentence; room: the most records that a step adds.
         negligible: how far an item's log-share may be below that of the heaviest one, and it is still followed.
         heaviest: (1,), the log-share of the heaviest item that has shifted the next word so far.
     """
 
     predictor: Any
-    words: Any
-    tags: Any
     room: Any
     negligible: Any
     heaviest: Any
@@ -48,9 +44,10 @@ def search(model, words, tags, size):
 
     words, tags: (n,) symbols; a null tag is not known, and is predicted.
     """
-    method = Search(new_predictor(model), words, tags, 2 + TRIED, log(NEGLIGIBLE / size), np.full(1, -np.inf))
+    predictor = new_predictor(model, words, tags)
+    method = Search(predictor, 2 + TRIED, log(NEGLIGIBLE / size), np.full(1, -np.inf))
     arena, particles = word_loop.follow(method, words.shape[0], size)
-    return heaviest_completed(method.predictor, arena, particles)
+    return heaviest_completed(predictor, arena, particles)
 
 
 @word_loop.step.register(Search)
@@ -60,7 +57,7 @@ def _step(method, arena, index, item, waiting, shifted):
     predictor = method.predictor
     predict_actions(predictor, arena, item.top)
     _, may_reduce, _ = legal(arena, item.top, True)
-    staying = np.int64(np.rint(item.number * predictor.actions[SHIFT])) if may_reduce else item.number
+    staying = np.int64(np.rint(item.number * predictor.action_probs[SHIFT])) if may_reduce else item.number
     if staying < item.number:
         reduce_by_best(predictor, arena, item, item.number - staying, waiting)
     if staying > 0:
@@ -76,33 +73,32 @@ def log_share(number, weight):
 @kernel
 def reduce_by_best(predictor, arena, item, number, waiting):
     """Share out so many of an item's particles between its best left-arc and its best right-arc."""
-    actions, labels = predictor.actions, predictor.model.labels
-    left, left_mass = best_of(actions, 1, labels + 1)
-    right, right_mass = best_of(actions, labels + 1, 2 * labels + 1)
+    probs, labels = predictor.action_probs, predictor.model.labels
+    left, left_mass = best_of(probs, 1, labels + 1)
+    right, right_mass = best_of(probs, labels + 1, 2 * labels + 1)
     lefts = np.int64(np.rint(number * left_mass / (left_mass + right_mass)))
     for action, going in ((left, lefts), (right, number - lefts)):
         if going > 0:
-            put(waiting, reduce(arena, item.top, action, labels), going, item.weight + log(actions[action]))
+            put(waiting, reduce(arena, item.top, action, labels), going, item.weight + log(probs[action]))
 
 
 @kernel
 def shift_with_best(method, arena, index, item, number, shifted):
     """Shift the next word for so many of an item's particles, shared out among its best tags by probability."""
-    predictor, word = method.predictor, method.words[index - 1]
-    weight = item.weight + log(predictor.actions[SHIFT])
-    first, stop, _ = predict_tags(predictor, arena, item.top, method.tags[index - 1], word)
-    best_tags(predictor.tags, first, stop, predictor.best)
-    mass = 0.0
-    for tag in predictor.best:
-        mass += predictor.tags[tag]
-    reach, taken = 0.0, 0
-    for tag in predictor.best:
-        reach += predictor.tags[tag]
+    predictor, probs, best = method.predictor, method.predictor.tag_probs, method.predictor.best
+    weight = item.weight + log(predictor.action_probs[SHIFT])
+    first, stop, _ = predict_tags(predictor, arena, item.top, index)
+    best_tags(probs, first, stop, best)
+    mass, reach, taken = 0.0, 0.0, 0
+    for tag in best:
+        mass += probs[tag]
+    for tag in best:
+        reach += probs[tag]
         share = min(np.int64(np.ceil(number * reach / mass)), number) - taken  # rounded in favour of the better
         if share > 0:
             taken += share
-            after = weight + log(predictor.tags[tag])
-            put(shifted, shift(arena, item.top, index, tag, word), share, after)
+            after = weight + log(probs[tag])
+            put(shifted, shift(arena, item.top, index, tag, predictor.words[index - 1]), share, after)
             method.heaviest[0] = max(method.heaviest[0], log_share(share, after))
 
 
@@ -133,10 +129,7 @@ def best_tags(weights, first, stop, best):
 
 @word_loop.select.register(Search)
 def _select(method, index, particles):
-    """Share out all particles in proportion to their weights, rounded down.
-
-    Where all items would be left without one the heaviest item goes on.
-    """
+    """Share out all particles by weight, rounded down; if no item would have any, the heaviest has all of them."""
     method.heaviest[0] = -np.inf
     tops, numbers, weights = particles.tops, particles.numbers, particles.weights
     items, size = particles.used[0], tops.shape[0]
@@ -158,30 +151,20 @@ def _select(method, index, particles):
 
 @kernel(allocates=True)
 def heaviest_completed(predictor, arena, particles):
-    """Complete items when all words are shifted; return the arena, the last record of the heaviest, its weight."""
-    best, best_weight = 0, -np.inf
+    """Take the best legal actions behind the last word; return the arena, the last record of the heaviest, its weight.
+
+    Weights only fall: an item that is not above the heaviest so far is left where it is.
+    """
+    probs, labels, best, best_weight = predictor.action_probs, predictor.model.labels, 0, -np.inf
     for i in range(particles.used[0]):
-        kept = arena.used[0]
-        arena, top, weight = complete(predictor, arena, particles.tops[i], particles.weights[i], best_weight)
+        top, weight = particles.tops[i], particles.weights[i]
+        while weight > best_weight and not is_alone(arena, top):
+            arena = with_room(arena, 1)
+            predict_actions(predictor, arena, top)
+            _, may_left, _ = legal(arena, top, False)
+            action, _ = best_of(probs, 1 if may_left else labels + 1, 2 * labels + 1)
+            weight += log(probs[action])
+            top = reduce(arena, top, action, labels)
         if weight > best_weight:
             best, best_weight = top, weight
-        else:
-            arena.used[0] = kept
     return arena, best, best_weight
-
-
-@kernel(allocates=True)
-def complete(predictor, arena, top, weight, lowest):
-    """Take the best legal action until ROOT is alone; return the arena, the last record, its weight.
-
-    Weights only fall: once it is not above `lowest` the rest is left out.
-    """
-    actions, labels = predictor.actions, predictor.model.labels
-    while weight > lowest and not is_alone(arena, top):
-        arena = with_room(arena, 1)
-        predict_actions(predictor, arena, top)
-        _, may_left, _ = legal(arena, top, False)
-        action, _ = best_of(actions, 1 if may_left else labels + 1, 2 * labels + 1)
-        weight += log(actions[action])
-        top = reduce(arena, top, action, labels)
-    return arena, top, weight

@@ -126,7 +126,7 @@ def one_step(toy: Toy, word: int, tag: int, size: int, before: list[tuple[int, i
     for index, (other, its_tag) in enumerate(before, 1):
         top = shift(arena, top, index, its_tag, other)
     words, tags = as_arrays([*(other for other, _ in before), word], [*(its for _, its in before), tag])
-    method = Search(new_predictor(toy.model), words, tags, 2 + TRIED, -math.inf, np.full(1, -math.inf))
+    method = Search(new_predictor(toy.model, words, tags), 2 + TRIED, -math.inf, np.full(1, -math.inf))
     word_loop.step(method, arena, len(words), Item(top, size, 0.0), waiting, shifted)
     return arena, waiting, shifted
 
