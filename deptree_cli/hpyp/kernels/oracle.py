@@ -15,12 +15,9 @@ from deptree_cli.kernels.flags import kernel
 
 
 class Tree(NamedTuple):
-    """A projective tree.
+    """A projective tree: heads and labels (n,), how many labels there are, and every node's rightmost dependent.
 
-    Attributes:
-        heads, deprels: (n,), 0 = ROOT; labels from 0.
-        labels: how many labels there are.
-        rightmost: (n + 1,), every node's rightmost dependent, the node itself if it has none to the right.
+    rightmost: (n + 1,), the node itself if it has no dependent to the right.
     """
 
     heads: Any
@@ -77,11 +74,11 @@ def derive(heads, deprels, labels, actions):
 
 
 @kernel
-def derive_all(cuts, heads, deprels, labels, actions, found):
-    """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1; found: (sentences,) bool, written."""
+def derive_all(cuts, heads, deprels, labels, actions):
+    """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1."""
     for sentence in range(cuts.shape[0] - 1):
-        first, last = cuts[sentence], cuts[sentence + 1]
-        found[sentence] = derive(heads[first:last], deprels[first:last], labels, actions[2 * first : 2 * last])
+        own = slice(cuts[sentence], cuts[sentence + 1])
+        derive(heads[own], deprels[own], labels, actions[2 * own.start : 2 * own.stop])
 
 
 @kernel(allocates=True)

@@ -41,8 +41,7 @@ class Derivations:
     def _static(self) -> Heads:
         corpus = self._corpus
         actions = np.empty(2 * len(corpus.words), dtype=np.int32)
-        derived = np.empty(corpus.size, dtype=np.bool_)
-        derive_all(corpus.cuts, corpus.heads, corpus.deprels, len(self._symbols.labels), actions, derived)
+        derive_all(corpus.cuts, corpus.heads, corpus.deprels, len(self._symbols.labels), actions)
         return actions
 
     def events(self) -> list[tuple[Events32, Heads]]:
