@@ -119,9 +119,7 @@ def parse(
     return code
 
 
-def _check(
-    beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, gold: tuple[str, ...]
-) -> None:
+def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, has_gold: bool) -> None:
     """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
