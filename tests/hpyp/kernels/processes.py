@@ -14,6 +14,7 @@ from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
 from deptree_cli.hpyp.model import process as model
 from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes
 
+
 def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
     """The contexts of all nodes, found from the children of each."""
     parents = {
@@ -42,10 +43,10 @@ def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
     return tuple(sorted(found, reverse=True))
 
 
-def seating_of(restaurants: Restaurants, prefixes: dict[int, Context]) -> Seating:
+def seating_of(restaurants: Restaurants) -> Seating:
     """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
     found: list[tuple[Event, Sizes]] = []
-    for node, prefix in prefixes.items():
+    for node, prefix in prefixes_of(restaurants).items():
         customers, tables, entry, level = restaurants.nodes[node].tolist()
         assert level == len(prefix)
         here = []
@@ -61,7 +62,7 @@ def franchise_of(restaurants: Restaurants) -> Franchise:
     """The same seating in a reference."""
     hyper = restaurants.discounts.tolist(), restaurants.strengths.tolist()
     choices = round(1 / restaurants.base[0])
-    return Franchise.seated(choices, *hyper, seating_of(restaurants, prefixes_of(restaurants)))
+    return Franchise.seated(choices, *hyper, seating_of(restaurants))
 
 
 class Process:
@@ -94,7 +95,7 @@ class Process:
 
     def seating(self) -> Seating:
         """The tables of each restaurant and dish."""
-        return seating_of(self.restaurants, self.prefixes)
+        return seating_of(self.restaurants)
 
     def franchise(self, seated: Sequence[int] | None = None) -> Franchise:
         """The same seating in a reference, which checks that it fits the events (numbers; all if None)."""

@@ -43,15 +43,6 @@ def enumerated(toy: Toy, words: list[int], tags: list[int]) -> Enumeration:
     return Enumeration(toy.reference, words, toy.candidates(tags))
 
 
-def log_prob_of(toy: Toy, words: list[int], tags: list[int], actions: list[int]) -> float:
-    """The log-probability of a derivation, step by step."""
-    configuration, found = Configuration(len(words), toy.labels), 0.0
-    for action in actions:
-        found += math.log(toy.reference.step(configuration, action, words, tags))
-        configuration = configuration.after(action)
-    return found
-
-
 def is_greedy_at_the_end(toy: Toy, words: list[int], derivation: Derivation) -> bool:
     """Whether after the last shift every action is the most probable legal one, as the search has it."""
     configuration = Configuration(len(words), toy.labels)
@@ -103,7 +94,7 @@ def test_with_few_particles(seed: int, lexicalised: bool, known: Known) -> None:
         log_prob, tree, found_tags = found_by(toy, words, tags, size)
         assert all(given in (NULL_SYMBOL, tag) for given, tag in zip(tags, found_tags, strict=True))
         derivations = oracle_derivations(tree, toy.labels)
-        log_probs = [log_prob_of(toy, words, found_tags, actions) for actions in derivations]
+        log_probs = [toy.reference.log_probs(words, found_tags, actions).sum() for actions in derivations]
         assert any(log_prob == pytest.approx(other, abs=1e-9) for other in log_probs)
 
 

@@ -77,7 +77,7 @@ def check_seating(trained: Trained, actions: list[int]) -> None:
     for snapshot, dishes in zip(trained.processes, trained.symbols.dishes, strict=True):
         assert snapshot.is_sound(dishes)
         now = Process.restored(snapshot).restaurants
-        seating_of(now, prefixes_of(now))  # which checks sums of customers and tables
+        seating_of(now)  # which checks sums of customers and tables
 
 
 def actions_of(training: Training) -> list[int]:
@@ -121,7 +121,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monke
     for _ in range(2000):
         for _ in range(5):
             training.iterate()
-        found[counts(seating_of(process.restaurants, prefixes_of(process.restaurants)))] += 1
+        found[counts(seating_of(process.restaurants))] += 1
     assert set(found) <= set(probs)
     assert chi_square(np.array([found[tables] for tables in probs]), np.array(list(probs.values())))[2] > 1e-6
 
