@@ -167,12 +167,10 @@ class Model(NamedTuple):
         self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]
     ) -> tuple[float, float, float]:
         """Return the probabilities of the action, the tag and the word, 1 for what it does not bring."""
-        prob, place = (
-            self.action(configuration.context(self.action_elements, words, tags))[action],
-            configuration.shifted,
-        )
+        prob = self.action(configuration.context(self.action_elements, words, tags))[action]
         if action != SHIFT:
             return prob, 1.0, 1.0
+        place = configuration.shifted
         tag = self.tag(configuration.context(self.tag_elements, words, tags))[tags[place]]
         if self.word is None:
             return prob, tag, 1.0
