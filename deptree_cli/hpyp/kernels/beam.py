@@ -85,12 +85,13 @@ def has_place(particles, weight):
 @kernel
 def keep(particles, top, weight):
     """Put an item that has a place into a heap whose lightest item is the first; without room the lightest one goes."""
-    weights, count = particles.weights, particles.used[0]
+    tops, weights, count = particles.tops, particles.weights, particles.used[0]
     if count < weights.shape[0]:
         place = count
         particles.used[0] = count + 1
         while place > 0 and weights[(place - 1) // 2] > weight:
-            place = moved(particles, (place - 1) // 2, place)
+            above = (place - 1) // 2
+            tops[place], weights[place], place = tops[above], weights[above], above
     else:
         place = 0
         while 2 * place + 1 < count:
@@ -99,12 +100,5 @@ def keep(particles, top, weight):
                 below += 1
             if weights[below] >= weight:
                 break
-            place = moved(particles, below, place)
-    particles.tops[place], weights[place] = top, weight
-
-
-@kernel
-def moved(particles, old, new):
-    """Move an item to another place; return its old one."""
-    particles.tops[new], particles.weights[new] = particles.tops[old], particles.weights[old]
-    return old
+            tops[place], weights[place], place = tops[below], weights[below], below
+    tops[place], weights[place] = top, weight

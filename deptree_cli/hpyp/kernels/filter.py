@@ -24,12 +24,9 @@ from deptree_cli.kernels.xoshiro import uniform
 
 
 class Filter(NamedTuple):
-    """A particle filter.
+    """A particle filter; room: the most records that a step adds; state: of random bits.
 
-    Attributes:
-        predictor: of the sentence; room: the most records that a step adds.
-        log_evidence: (n + 1,), written: log p(w_i | w_1, ..., w_(i-1)) of each word, and of the end.
-        state: random bits.
+    log_evidence: (n + 1,), written: log p(w_i | w_1, ..., w_(i-1)) of each word, and of the end.
     """
 
     predictor: Any
@@ -40,11 +37,7 @@ class Filter(NamedTuple):
 
 @kernel(allocates=True)
 def run_filter(model, words, tags, size, state):
-    """Filter a sentence with so many particles; return the arena, the weighted items at its end, the log-evidence.
-
-    words, tags: (n,) symbols; a null tag is not known, and is summed out. The log-evidence, (n + 1,), is the logarithm
-    of the mean weight of each word given those before, and of the end.
-    """
+    """Filter a sentence with so many particles; return the arena, the weighted items at its end, the log-evidence."""
     stages = words.shape[0] + 1
     method = Filter(new_predictor(model, words, tags), 2 + model.tags, np.empty(stages), state)
     arena, particles = word_loop.follow(method, stages, size)

@@ -26,11 +26,9 @@ from deptree_cli.kernels.xoshiro import uniform
 
 
 class Grammar(NamedTuple):
-    """A parser in training.
+    """A parser in training: the restaurants and codes of actions, tags and words, and how many labels there are.
 
-    Attributes:
-        restaurants, codes: of actions, tags and words, three each; codes of length 0 for words that are not generated.
-        labels: how many labels there are.
+    Codes of length 0 stand for words that are not generated.
     """
 
     restaurants: Any
@@ -48,10 +46,7 @@ class Treebank(NamedTuple):
 
 
 class TreeFilter(NamedTuple):
-    """A particle filter over the derivations of a tree: the parser, the sentence, its tree, room for a context.
-
-    The others are those of a `Filter`.
-    """
+    """A particle filter over the derivations of a tree; context: room for one; the last three are a `Filter`'s."""
 
     grammar: Any
     sentence: Any

@@ -38,11 +38,9 @@ class Model(NamedTuple):
 
 
 class Predictor(NamedTuple):
-    """A model, the words and tags of a sentence (n,), null where a tag is not known, and room for its predictions.
+    """A model, the words and tags of a sentence (n,), null for a tag that is not known, and room for predictions.
 
-    Attributes:
-        context, path: of a configuration; its nodes in restaurants.
-        action_probs, tag_probs: (2 labels + 1,) and (tags,); best: (TRIED,), tags.
+    context, path: of a configuration; action_probs, tag_probs: (2 labels + 1,) and (tags,); best: (TRIED,), tags.
     """
 
     model: Any

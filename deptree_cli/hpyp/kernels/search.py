@@ -24,12 +24,9 @@ NEGLIGIBLE = 1e-6
 
 
 class Search(NamedTuple):
-    """A search by particles.
+    """A search by particles; room: the most records that a step adds.
 
-    Attributes:
-        predictor: of the sentence; room: the most records that a step adds.
-        negligible: how far an item's log-share may be below that of the heaviest one, and it is still followed.
-        heaviest: (1,), the log-share of the heaviest item that has shifted the next word so far.
+    heaviest: (1,), the log-share of the heaviest item behind the next word; negligible: how far others may be below it.
     """
 
     predictor: Any
@@ -40,10 +37,7 @@ class Search(NamedTuple):
 
 @kernel(allocates=True)
 def search(model, words, tags, size):
-    """Return an arena, the last record of the heaviest derivation found with `size` particles, its log-probability.
-
-    words, tags: (n,) symbols; a null tag is not known, and is predicted.
-    """
+    """Return an arena, the last record of the heaviest derivation found with `size` particles, its log-probability."""
     predictor = new_predictor(model, words, tags)
     method = Search(predictor, 2 + TRIED, log(NEGLIGIBLE / size), np.full(1, -np.inf))
     arena, particles = word_loop.follow(method, words.shape[0], size)
