@@ -11,45 +11,49 @@ from typing import Any, NamedTuple
 
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.columns import SHIFT
-from deptree_cli.hpyp.kernels.configurations import legal, reduce, shift, with_room
+from deptree_cli.hpyp.kernels.configurations import legal, reduce, shift
 from deptree_cli.hpyp.kernels.model import TRIED, new_predictor, predict_actions, predict_tags
-from deptree_cli.hpyp.kernels.particles import item as item_of
+from deptree_cli.hpyp.kernels.particles import take
 from deptree_cli.hpyp.kernels.search import best_of, best_tags, heaviest_completed
 from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 
 
 class Beam(NamedTuple):
-    """A search by a beam."""
+    """A search by a beam; room: the most records that a step adds."""
 
     predictor: Any
+    room: Any
 
 
 @kernel(allocates=True)
 def beam_search(model, words, tags, size):
     """Return what `search` returns, found by a beam of `size`."""
-    method = Beam(new_predictor(model, words, tags))
+    method = Beam(new_predictor(model, words, tags), 2 + TRIED)
     arena, particles = word_loop.follow(method, words.shape[0], size)
     return heaviest_completed(method.predictor, arena, particles)
 
 
-@word_loop.expand.register(Beam)
-def _expand(method, arena, index, particles, waiting, shifted):
-    """Take all items behind word `index`, breadth first: `waiting` has those that made one more arc."""
-    while particles.used[0] > 0:
+@word_loop.take_next.register(Beam)
+def _take_next(method, particles, waiting):
+    """Breadth first: `waiting` has those items that made one more arc."""
+    if particles.used[1] == particles.used[0]:
+        particles.used[0], particles.used[1] = waiting.used[0], 0
+        for i in range(waiting.used[0]):
+            particles.tops[i], particles.weights[i] = waiting.tops[i], waiting.weights[i]
         waiting.used[0] = 0
-        for i in range(particles.used[0]):
-            item = item_of(particles, i)
-            if has_place(shifted, item.weight):  # weights only fall
-                arena = with_room(arena, 2 + TRIED)
-                predict_actions(method.predictor, arena, item.top)
-                reduce_both(method.predictor, arena, item, waiting)
-                shift_best(method.predictor, arena, index, item, shifted)
-        particles, waiting = waiting, particles
-    return arena
+    return take(particles)
 
 
-@kernel
+@word_loop.step.register(Beam)
+def _step(method, arena, index, item, waiting, shifted):
+    if has_place(shifted, item.weight):  # weights only fall
+        predict_actions(method.predictor, arena, item.top)
+        reduce_both(method.predictor, arena, item, waiting)
+        shift_best(method.predictor, arena, index, item, shifted)
+
+
+@kernel(forceinline=True)
 def reduce_both(predictor, arena, item, waiting):
     """Offer a place to an item after its best left-arc, and after its best right-arc."""
     probs, labels = predictor.action_probs, predictor.model.labels
@@ -62,7 +66,7 @@ def reduce_both(predictor, arena, item, waiting):
                 keep(waiting, reduce(arena, item.top, action, labels), weight)
 
 
-@kernel
+@kernel(forceinline=True)
 def shift_best(predictor, arena, index, item, shifted):
     """Offer a place to an item after it has shifted the next word, with each of its best tags if that is not known."""
     weight = item.weight + log(predictor.action_probs[SHIFT])
@@ -76,7 +80,7 @@ def shift_best(predictor, arena, index, item, shifted):
             keep(shifted, shift(arena, item.top, index, tag, predictor.words[index - 1]), after)
 
 
-@kernel
+@kernel(forceinline=True)
 def has_place(particles, weight):
     """Return whether an item of this weight is among the heaviest, those of a heap."""
     return particles.used[0] < particles.weights.shape[0] or weight > particles.weights[0]

@@ -55,7 +55,7 @@ def _step(method, arena, index, item, waiting, shifted):
         split_tags(method, arena, index, item.top, staying, weight, shifted)
 
 
-@kernel(allocates=True)
+@kernel(forceinline=True)
 def split_actions(method, arena, words_left, item, waiting):
     """Split an item among shift, left-arc and right-arc, each with any label.
 
@@ -77,7 +77,7 @@ def split_actions(method, arena, words_left, item, waiting):
     return staying, weight
 
 
-@kernel
+@kernel(forceinline=True)
 def split_tags(method, arena, index, top, number, weight, shifted):
     """Shift the next word for so many particles with its tag, or split them among all tags."""
     predictor = method.predictor

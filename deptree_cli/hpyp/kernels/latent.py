@@ -94,7 +94,7 @@ def _select(method, index, particles):
     resample_word(method.log_evidence, method.state, index, particles)
 
 
-@kernel
+@kernel(forceinline=True)
 def prob_of(method, process, arena, top, next_tag, dish):
     """Return the probability of a dish in a configuration, by one of the processes."""
     codes = method.grammar.codes[process]

@@ -60,29 +60,31 @@ def new_predictor(model, words, tags):
     return Predictor(model, words, tags, context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), best)
 
 
-@kernel(allocates=True)
-def context_for(predictor, process, arena, top, next_tag):
-    """Return the context of a configuration for one of the processes, until the next one is asked for."""
+# What hands a whole predictor on is inlined: its arrays are two hundred arguments.
+
+
+@kernel(forceinline=True)
+def write_context(predictor, process, arena, top, next_tag):
+    """Write the context of a configuration for one of the processes into predictor.context; return its length."""
     codes = predictor.model.codes[process]
-    context = predictor.context[: codes.shape[0]]
-    context_of(arena, top, codes, next_tag, context)
-    return context
+    context_of(arena, top, codes, next_tag, predictor.context)
+    return codes.shape[0]
 
 
-@kernel(allocates=True)
+@kernel(forceinline=True)
 def predict(predictor, process, arena, top, next_tag, probs):
     """Write the probabilities of everything that a process may bring next, (dishes,)."""
-    context = context_for(predictor, process, arena, top, next_tag)
+    context = predictor.context[: write_context(predictor, process, arena, top, next_tag)]
     predict_dishes(predictor.model.tables, predictor.model.roots[process], context, predictor.path, probs)
 
 
-@kernel(allocates=True)
+@kernel(forceinline=True)
 def predict_actions(predictor, arena, top):
     """Write the probabilities of all actions into predictor.action_probs."""
     predict(predictor, ACTIONS, arena, top, 0, predictor.action_probs)
 
 
-@kernel(allocates=True)
+@kernel(forceinline=True)
 def predict_tags(predictor, arena, top, index):
     """Write the probability that a shift brings word `index` with its tag, or if that is null with each, but for null.
 
@@ -96,14 +98,14 @@ def predict_tags(predictor, arena, top, index):
         predict(predictor, TAGS, arena, top, 0, probs)
     else:
         first, stop = tag, tag + 1
-        context = context_for(predictor, TAGS, arena, top, 0)
+        context = predictor.context[: write_context(predictor, TAGS, arena, top, 0)]
         probs[tag] = predict_dish(tables, roots[TAGS], context, predictor.path, tag)
     probs[NULL_SYMBOL] = 0.0
     root, total = roots[WORDS], 0.0
     everywhere = tables.full[tables.rows[root] + word] if root >= 0 else 0.0
     for each in range(first, stop):
         if root >= 0:
-            context = context_for(predictor, WORDS, arena, top, each)
+            context = predictor.context[: write_context(predictor, WORDS, arena, top, each)]
             deepest = path_of(tables, root, context, predictor.path)
             probs[each] *= predict_below(tables, predictor.path, deepest, word, everywhere)
         total += probs[each]

@@ -20,7 +20,7 @@ class Item(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """Room for items, (size,) of each of their parts, and how many items there are, (1,)."""
+    """Room for items, (size,) of each of their parts; used: (2,), how many items there are, and how many are taken."""
 
     tops: Any
     numbers: Any
@@ -31,7 +31,7 @@ class Particles(NamedTuple):
 @kernel(allocates=True)
 def new_particles(size):
     """Return room for so many items."""
-    return Particles(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size), np.zeros(1, np.int64))
+    return Particles(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size), np.zeros(2, np.int64))
 
 
 @kernel(forceinline=True)
@@ -43,16 +43,19 @@ def put(particles, top, number, weight):
 
 
 @kernel(forceinline=True)
-def item(particles, place):
-    """Return the item in a place."""
+def pop(particles):
+    """Remove the last item and return it."""
+    place = particles.used[0] - 1
+    particles.used[0] = place
     return Item(particles.tops[place], particles.numbers[place], particles.weights[place])
 
 
 @kernel(forceinline=True)
-def pop(particles):
-    """Remove the last item and return it."""
-    particles.used[0] -= 1
-    return item(particles, particles.used[0])
+def take(particles):
+    """Return the first item that is not taken, and take it."""
+    place = particles.used[1]
+    particles.used[1] = place + 1
+    return Item(particles.tops[place], particles.numbers[place], particles.weights[place])
 
 
 @kernel(forceinline=True)

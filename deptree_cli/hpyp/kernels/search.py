@@ -64,7 +64,7 @@ def log_share(number, weight):
     return log(number) + weight
 
 
-@kernel
+@kernel(forceinline=True)
 def reduce_by_best(predictor, arena, item, number, waiting):
     """Share out so many of an item's particles between its best left-arc and its best right-arc."""
     probs, labels = predictor.action_probs, predictor.model.labels
@@ -76,7 +76,7 @@ def reduce_by_best(predictor, arena, item, number, waiting):
             put(waiting, reduce(arena, item.top, action, labels), going, item.weight + log(probs[action]))
 
 
-@kernel
+@kernel(forceinline=True)
 def shift_with_best(method, arena, index, item, number, shifted):
     """Shift the next word for so many of an item's particles, shared out among its best tags by probability."""
     predictor, probs, best = method.predictor, method.predictor.tag_probs, method.predictor.best
@@ -123,11 +123,15 @@ def best_tags(weights, first, stop, best):
 
 @word_loop.select.register(Search)
 def _select(method, index, particles):
-    """Share out all particles by weight, rounded down; if no item would have any, the heaviest has all of them."""
     method.heaviest[0] = -np.inf
+    share_out(particles)
+
+
+@kernel
+def share_out(particles):
+    """Share out all particles by weight, rounded down; if no item would have any, the heaviest has all of them."""
     tops, numbers, weights = particles.tops, particles.numbers, particles.weights
-    items, size = particles.used[0], tops.shape[0]
-    heaviest = 0
+    items, size, heaviest = particles.used[0], tops.shape[0], 0
     for i in range(items):
         if weights[i] > weights[heaviest]:
             heaviest = i
@@ -145,20 +149,30 @@ def _select(method, index, particles):
 
 @kernel(allocates=True)
 def heaviest_completed(predictor, arena, particles):
-    """Take the best legal actions behind the last word; return the arena, the last record of the heaviest, its weight.
-
-    Weights only fall: an item that is not above the heaviest so far is left where it is.
-    """
-    probs, labels, best, best_weight = predictor.action_probs, predictor.model.labels, 0, -np.inf
+    """Complete items when all words are shifted; return the arena, the last record of the heaviest, its weight."""
+    best, best_weight = 0, -np.inf
     for i in range(particles.used[0]):
-        top, weight = particles.tops[i], particles.weights[i]
-        while weight > best_weight and not is_alone(arena, top):
-            arena = with_room(arena, 1)
-            predict_actions(predictor, arena, top)
-            _, may_left, _ = legal(arena, top, False)
-            action, _ = best_of(probs, 1 if may_left else labels + 1, 2 * labels + 1)
-            weight += log(probs[action])
-            top = reduce(arena, top, action, labels)
+        arena = with_room(arena, predictor.words.shape[0])
+        before = arena.used[0]
+        top, weight = complete(predictor, arena, particles.tops[i], particles.weights[i], best_weight)
         if weight > best_weight:
             best, best_weight = top, weight
+        else:
+            arena.used[0] = before
     return arena, best, best_weight
+
+
+@kernel
+def complete(predictor, arena, top, weight, lowest):
+    """Take the best legal action until ROOT is alone; return the last record and its weight.
+
+    Weights only fall: once it is not above `lowest` the rest is left out.
+    """
+    probs, labels = predictor.action_probs, predictor.model.labels
+    while weight > lowest and not is_alone(arena, top):
+        predict_actions(predictor, arena, top)
+        _, may_left, _ = legal(arena, top, False)
+        action, _ = best_of(probs, 1 if may_left else labels + 1, 2 * labels + 1)
+        weight += log(probs[action])
+        top = reduce(arena, top, action, labels)
+    return top, weight
