@@ -16,7 +16,7 @@ from deptree_cli.kernels.numbers.operation import operation
 EACH = 64
 
 
-@operation
+@operation(forceinline=True)  # a method may be three hundred arguments
 def step(method, arena, index, item, waiting, shifted):
     """Give an item its next actions: put it into `shifted` after a shift of word `index`, else into `waiting`."""
     raise NotImplementedError
