@@ -15,10 +15,8 @@ def projectivise(heads):
 
     heads: int32 (n,), 0 = ROOT, a tree. The shortest arc that is not projective is lifted to its head's head until
     every arc is projective, that is, until its head is above every word between its ends; of equally short arcs the
-    one with the leftmost dependent comes first. O(n) if there is nothing to lift.
+    one with the leftmost dependent comes first.
     """
-    if is_projective(heads):
-        return 0
     n = heads.shape[0]
     crossed = np.empty(n, np.bool_)
     for i in range(n):
@@ -35,31 +33,6 @@ def projectivise(heads):
         for i in range(n):
             if i == lifted or heads[i] == old:
                 crossed[i] = is_crossed(heads, i)
-
-
-@kernel(allocates=True)
-def is_projective(heads):
-    """Return whether the words below each word of a tree, heads (n,), are a stretch of the sentence; O(n)."""
-    n = heads.shape[0]
-    waiting = np.zeros(n + 1, np.int64)
-    size, first, last = np.ones(n, np.int64), np.arange(n), np.arange(n)
-    for i in range(n):
-        waiting[heads[i]] += 1
-    for start in range(n):
-        # From a word without children up, as long as all children of the next have been seen.
-        i = start
-        while i >= 0 and waiting[i + 1] == 0:
-            if last[i] - first[i] + 1 != size[i]:
-                return False
-            waiting[i + 1] = NONE
-            above = heads[i] - 1
-            if above >= 0:
-                waiting[above + 1] -= 1
-                size[above] += size[i]
-                first[above] = min(first[above], first[i])
-                last[above] = max(last[above], last[i])
-            i = above
-    return True
 
 
 @kernel
