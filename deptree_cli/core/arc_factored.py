@@ -83,7 +83,7 @@ class ArcFactored(OverTrees):
             DeptreeError: every tree does; see `core/masks.py`.
         """
         try:
-            check_masks(self.possible_scores, self.space, MOST_MASKED / temperature)
+            check_masks(self.log_scores, self.space, MOST_MASKED / temperature)
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
         return self

@@ -22,28 +22,23 @@ def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None
     """Raise a DeptreeError where every tree needs a mask; one search for a best tree, if scores are so far apart.
 
     Args:
-        log_scores: (n+1, n+1), of arcs that trees have, else -inf.
-        space: the trees, of which there is one.
+        log_scores: (n+1, n+1); there is a tree.
         most: see `MOST`; less or more if the scores are at a temperature.
     """
     n = len(log_scores) - 1
-    if not may_be_masks(n, spread(log_scores), most):
+    if not may_be_masks(log_scores, n, most):
         return
-    log_weights = shift(log_scores, space.single_root).log_weights
+    possible = np.where(space.support(log_scores > -np.inf), log_scores, -np.inf)
+    log_weights = shift(possible, space.single_root).log_weights
     heads, total = space.maximum_tree(log_weights)
     if total < -most:
         raise need_of_masks(log_weights[heads, np.arange(1, n + 1)], most)
 
 
-def spread(log_scores: Float) -> float:
-    """How far apart the finite scores of an array are; 0 if there are none."""
-    finite = log_scores[log_scores > -np.inf]
-    return float(np.ptp(finite)) if finite.size else 0.0
-
-
-def may_be_masks(n: int, apart: float, most: float = MOST) -> bool:
-    """Whether the shifted scores of n words may add up to so little, if the scores are so far apart."""
-    return 2 * n * apart >= most
+def may_be_masks(log_scores: Float, n: int, most: float = MOST) -> bool:
+    """Whether finite scores are so far apart that shifted ones of n words may add up to so little."""
+    low = log_scores < log_scores.max() - most / (2 * n)
+    return bool((log_scores[low] > -np.inf).any())
 
 
 def need_of_masks(log_weights: Float, most: float = MOST, trees: str = "every tree") -> DeptreeError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.kernels.numbers.wide import SAFE_LOG, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
+Found = TypeVar("Found")
 
-__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind"]
+__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind", "in_range"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,14 @@ def _as_it_is(array: Float) -> Float:
 
 REAL = Kind("float64", np.exp, np.zeros, np.multiply, _as_it_is)
 WIDE = Kind("wide", wide_exp, wide_zeros, wide_scaled, wide_floats)
+
+
+def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
+    """Return what is found with float64, or with wide numbers if float64's range does not suffice.
+
+    Args:
+        run: a kind of numbers -> what it finds with them, and whether these held every term that counts.
+        first: the kind that is tried first.
+    """
+    found, is_in_range = run(first)
+    return found if is_in_range or first == WIDE else run(WIDE)[0]

@@ -17,17 +17,18 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.swept import Swept, Zeros
+from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import LOG_GROWTH, LONGEST, RIGHT, TABLES, inside, is_in_range, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
+from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import tolerance
 from deptree_cli.kernels.numbers.wide import LOG_RADIX
 
 
 @dataclass(frozen=True, eq=False)
-class Eisner(Swept):
+class Eisner(ArcSweep):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:
@@ -44,17 +45,22 @@ class Eisner(Swept):
     def _in(self, kind: Kind) -> Eisner:
         return _filled(self.shifted, self.single_root, kind)
 
-    def _marginals_of(self, weights: Any, zeros: Zeros) -> Any:
+    @property
+    def is_in_range(self) -> bool:
+        return bool(is_in_range(self.shifted_log_z, self.n))
+
+    @property
+    def _swept(self) -> Any:
+        return self.chart
+
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
         chart = _chart(zeros, self.n)
         inside(weights, self.single_root, chart)
-        return _marginals(weights, self.single_root, chart, self.n, zeros)
+        return chart
 
-    def marginals(self) -> Float:
-        """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
-        found: Float = self.kind.floats(_marginals(self.weights, self.single_root, self.chart, self.n, self.kind.zeros))
-        if not self.is_wide and not sum_to_one(found):
-            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
-        return found
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
+        found = _marginals(weights, self.single_root, swept, self.n, zeros)
+        return found, isinstance(found, Dual) or sum_to_one(self.kind.floats(found))
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
@@ -77,9 +83,7 @@ def factorise(log_scores: Float, single_root: bool) -> Eisner:
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    found = _filled(shift(log_scores, single_root), single_root, REAL)
-    if not is_in_range(found.shifted_log_z, found.n):
-        found = found.in_wide_numbers
+    found = _filled(shift(log_scores, single_root), single_root, REAL).in_range()
     if found.shifted_log_z == -np.inf:
         raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
     return found
@@ -98,7 +102,7 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     log_weights = log_scores.copy()
     log_weights[:, 1:] -= typical
     found = _filled(Shifted(log_weights, float(typical.sum())), True, REAL)
-    return found if math.isfinite(found.shifted_log_z) else found.in_wide_numbers
+    return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
 
 
 def sum_to_one(marginals: Float) -> bool:

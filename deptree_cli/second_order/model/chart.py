@@ -7,15 +7,15 @@ in wide ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.shifted import shift as shift_arcs
 from deptree_cli.core.spaces.eisner import is_in_range, log_of, sum_to_one
+from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.numbers.tropical import Tropical
@@ -64,7 +64,7 @@ class Shifted:
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrderChart:
+class SecondOrderChart(SweepFactorisation):
     """The chart of one sentence's distribution; immutable, made by `factorise`, or by `MaskedCharts` under a mask.
 
     Attributes:
@@ -87,15 +87,12 @@ class SecondOrderChart:
         """The natural logarithm of the partition function; -inf where there is no tree."""
         return self.shifted_log_z + self.shifted.constant
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return self.kind is WIDE
+    def _in(self, kind: Kind) -> SecondOrderChart:
+        return _filled(self.shifted, self.kept, kind)
 
-    @cached_property
-    def in_wide_numbers(self) -> SecondOrderChart:
-        """The same chart in wide numbers."""
-        return self if self.is_wide else _filled(self.shifted, self.kept, WIDE)
+    @property
+    def is_in_range(self) -> bool:
+        return bool(is_in_range(self.shifted_log_z, self.shifted.n))
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
@@ -108,15 +105,15 @@ class SecondOrderChart:
 
         adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
         """
-        n = self.shifted.n
-        found = self.kind.zeros((n + 1, n + 1))
+        return self.answer(lambda own: own._marginals(adjoints if own is self else None))
+
+    def _marginals(self, adjoints: Any) -> tuple[Float, bool]:
+        found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
         if adjoints is None:
             adjoints = _chart(self.kind.zeros, self.shifted)
         outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
-        if not self.is_wide and not sum_to_one(marginals):
-            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
-        return marginals
+        return marginals, sum_to_one(marginals)
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
@@ -144,7 +141,7 @@ class MaskedCharts:
         if self._kept is not None:
             clear(self._kept, self._chart)
         self._kept = kept
-        return _in_range(_fill(self._shifted, kept, REAL, self._weights, self._chart))
+        return _fill(self._shifted, kept, REAL, self._weights, self._chart).in_range()
 
     def marginals(self, chart: SecondOrderChart) -> Float:
         """P(head -> dependent) for every arc under a chart's mask, (n+1, n+1)."""
@@ -157,7 +154,7 @@ class MaskedCharts:
 
 def factorise(shifted: Shifted) -> SecondOrderChart:
     """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
-    return _in_range(_filled(shifted, shifted.everything, REAL))
+    return _filled(shifted, shifted.everything, REAL).in_range()
 
 
 def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
@@ -217,11 +214,6 @@ def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
 def _finite(peaks: Float) -> Float:
     """Peaks that can be subtracted: 0 where everything is forbidden."""
     return np.where(np.isfinite(peaks), peaks, 0.0)
-
-
-def _in_range(found: SecondOrderChart) -> SecondOrderChart:
-    """The chart itself, or one in wide numbers where float64's range does not suffice."""
-    return found if is_in_range(found.shifted_log_z, found.shifted.n) else found.in_wide_numbers
 
 
 def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:

@@ -12,7 +12,7 @@ from deptree_cli.core.conditioning import GivenHeads, GivenLabels
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks, spread
+from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
 from deptree_cli.core.shifted import shift as shift_arcs
@@ -87,8 +87,8 @@ class SecondOrder(OverTrees):
     def _without_need_of_masks(self, temperature: float = 1.0) -> Self:
         """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
         most = MOST / temperature
-        apart = spread(self.log_scores) + sum(spread(np.append(part, 0.0)) for part in self.parts.values())
-        if may_be_masks(self.n, apart, most):
+        arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
+        if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
             log_weights = shift_arcs(self.log_scores, self.single_root).log_weights[best, np.arange(1, self.n + 1)]
