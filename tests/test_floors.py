@@ -1,84 +1,81 @@
-"""The house stands: imports go down a floor and never in a circle, files stay short, light things stay light."""
+"""The house stands: imports go down a floor, never in a circle and never into a wing; light things stay light."""
 
 from __future__ import annotations
 
-import ast
-import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 import deptree_cli
-
-PACKAGE = Path(deptree_cli.__file__).parent
-PROJECT = PACKAGE.parent
-
-
-def name_of(path: Path) -> str:
-    """The module in a file; a package by its own name."""
-    parts = path.relative_to(PROJECT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-FILES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+from tests.house import FILES, PACKAGE, imports_of, is_within
 
 # What the modules of a floor must not import, by prefix. `cli` stands at the top: the table of commands names them.
 FORBIDDEN = {
     "kernels": ["deptree_cli.core", "deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
     "core": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
     "io": ["deptree_cli.commands", "deptree_cli.cli", "click", "rich"],
-    "torch": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "deptree_cli.jax", "click", "rich", "jax"],
-    "jax": ["deptree_cli.io", "deptree_cli.commands", "deptree_cli.cli", "deptree_cli.torch", "click", "rich", "torch"],
     "commands": ["deptree_cli.cli.app"],
     "cli": [],
 }
 
-LONGEST_FILE = 300
-LONGEST_FUNCTION = 40
+# The wings, and the other wings that each may import.
+WINGS: dict[str, list[str]] = {
+    "hpyp": [],
+    "pruning": [],
+    "bitext": ["pruning"],
+    "second_order": ["pruning"],
+    "torch": [],
+    "jax": [],
+}
 
+# The rooms of a wing: each keeps to what the floor of the main house keeps to.
+ROOMS = {"kernels": "kernels", "model": "core", "files": "io", "options": "cli", "commands": "commands"}
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def imports_of(module: str) -> Iterator[str]:
-    """Everything that is imported anywhere in a module, also inside functions and for types only."""
-    for node in ast.walk(tree_of(FILES[module])):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}: imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def is_within(name: str, prefix: str) -> bool:
-    return name == prefix or name.startswith(prefix + ".")
+# Wings of one room.
+LIBRARIES = ("pruning", "torch", "jax")
 
 
 def on_floor(floor: str) -> list[str]:
     return [module for module in FILES if is_within(module, f"deptree_cli.{floor}")]
 
 
-def test_there_are_modules_on_every_floor() -> None:
-    """Else the tests below would look at nothing."""
-    assert all(len(on_floor(floor)) > 3 for floor in FORBIDDEN)
-    assert {module.split(".")[1] for module in FILES if "." in module} == {*FORBIDDEN, "__main__", "hpyp", "version"}
-    assert "deptree_cli.core.arc_factored.ArcFactored" in set(imports_of("deptree_cli.core.distribution"))
-
-
-def test_imports_go_down() -> None:
-    assert not [
+def imported_from(floor: str, prefixes: Iterable[str]) -> list[tuple[str, str]]:
+    """What the modules of a floor or a room import that stands under one of these prefixes."""
+    return [
         (module, name)
-        for floor, prefixes in FORBIDDEN.items()
         for module in on_floor(floor)
         for name in imports_of(module)
         if any(is_within(name, prefix) for prefix in prefixes)
     ]
+
+
+def test_there_are_modules_on_every_floor() -> None:
+    """Else the tests below would look at nothing."""
+    assert all(len(on_floor(floor)) > 3 for floor in (*FORBIDDEN, *WINGS))
+    assert {each.split(".")[1] for each in FILES if "." in each} == {*FORBIDDEN, *WINGS, "__main__", "lazy", "version"}
+    assert "deptree_cli.core.arc_factored.ArcFactored" in set(imports_of("deptree_cli.core.distribution"))
+
+
+def test_imports_go_down() -> None:
+    rooms = {f"{wing}.{room}": FORBIDDEN[floor] for wing in WINGS for room, floor in ROOMS.items()}
+    libraries = dict.fromkeys(LIBRARIES, FORBIDDEN["core"])
+    floors = FORBIDDEN | rooms | libraries
+    assert not [each for floor, prefixes in floors.items() for each in imported_from(floor, prefixes)]
+
+
+def test_a_wing_imports_the_main_house_and_the_wings_that_it_may() -> None:
+    for wing, others in WINGS.items():
+        forbidden = [f"deptree_cli.{each}" for each in WINGS if each not in (wing, *others)]
+        assert not imported_from(wing, forbidden)
+
+
+def test_the_main_house_imports_no_wing() -> None:
+    """The table of commands names those of the wings as strings."""
+    wings = [f"deptree_cli.{wing}" for wing in WINGS]
+    assert not [each for floor in FORBIDDEN for each in imported_from(floor, wings)]
 
 
 @pytest.mark.parametrize("floor", ["torch", "jax"])
@@ -93,14 +90,12 @@ def test_only_its_own_wing_imports_a_framework(floor: str) -> None:
     ]
 
 
-def test_commands_do_not_import_each_other() -> None:
-    """One file per subcommand; what they share stands in `cli`."""
-    assert not [
-        (module, name)
-        for module in on_floor("commands")
-        for name in imports_of(module)
-        if is_within(name, "deptree_cli.commands")
-    ]
+@pytest.mark.parametrize("floor", ["commands", "hpyp.commands", "bitext.commands"])
+def test_commands_do_not_import_each_other(floor: str) -> None:
+    """One file per subcommand; what they share stands in `cli`, or in the options of a wing."""
+    assert not imported_from(
+        floor, [f"deptree_cli.{each}" for each in ("commands", "hpyp.commands", "bitext.commands")]
+    )
 
 
 Graph = Mapping[str, set[str]]
@@ -168,91 +163,6 @@ def test_no_folder_imports_itself_by_way_of_others() -> None:
     assert circles(graph) == []
 
 
-FOLDERS = ("deptree_cli", "tests", "benchmarks", "docs")
-PYTHON = [path for folder in FOLDERS for path in sorted((PROJECT / folder).rglob("*.py"))]
-
-
-def test_files_are_short() -> None:
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PYTHON}
-    assert not {path: length for path, length in lengths.items() if length > LONGEST_FILE}
-
-
-def test_functions_are_short() -> None:
-    """But for kernels: a scalar loop is compiled as one."""
-    functions = [
-        (path, node)
-        for path in PYTHON
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not path.is_relative_to(PACKAGE / "kernels")
-    ]
-    assert not [
-        (path, node.name) for path, node in functions if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
-    ]
-
-
-def undescribed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
-    """Public functions, methods and classes without a docstring; what is nested in functions is not public.
-
-    A method may leave its description to the class that it comes from, as `help()` does.
-    """
-    above = described_above(node)
-    if not ast.get_docstring(node):
-        yield name
-    for child in node.body:
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not child.name.startswith("_"):
-            if isinstance(child, ast.ClassDef):
-                yield from undescribed(child, f"{name}.{child.name}")
-            elif not ast.get_docstring(child) and not is_overload(child) and child.name not in above:
-                yield f"{name}.{child.name}"
-
-
-@cache
-def classes() -> list[ast.ClassDef]:
-    """The classes of the package."""
-    return [node for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
-
-
-def described_above(node: ast.AST) -> set[str]:
-    """The methods with docstrings of the classes that a class is derived from, by their names, directly or not."""
-    names, found = bases_of(node), set[str]()
-    for name in names:
-        above = [each for each in classes() if each.name == name]
-        names += [base for each in above for base in bases_of(each) if base not in names]
-        functions = [each for base in above for each in base.body if isinstance(each, ast.FunctionDef)]
-        found |= {each.name for each in functions if ast.get_docstring(each)}
-    return found
-
-
-def bases_of(node: ast.AST) -> list[str]:
-    """The names of a class's bases, without modules before and types behind."""
-    return [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in getattr(node, "bases", ())]
-
-
-def is_overload(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """A signature for type checkers: its implementation has the docstring."""
-    return "overload" in map(ast.unparse, function.decorator_list)
-
-
-def test_what_is_public_is_described() -> None:
-    assert not [name for module, path in FILES.items() for name in undescribed(tree_of(path), module)]
-
-
-def test_no_global_random_numbers() -> None:
-    """Randomness comes from a Generator that was handed in: no np.random.seed, no np.random.rand, no `random`."""
-    used = {
-        (module, ast.unparse(node))
-        for module, path in FILES.items()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Attribute)
-    }
-    harmless = re.compile(r"(np|numpy)\.random\.(Generator|PCG64|SeedSequence|BitGenerator)\b")
-    assert not [
-        (module, name) for module, name in used if re.match(r"(np|numpy)\.random\.", name) and not harmless.match(name)
-    ]
-    imported = [(module, name) for module in FILES for name in imports_of(module)]
-    assert not [each for each in imported if is_within(each[1], "random") or is_within(each[1], "numpy.random")]
-
-
 def loaded_after(statement: str, candidates: tuple[str, ...]) -> list[str]:
     """Which of these a fresh interpreter has loaded after a statement."""
     program = f"{statement}\nimport sys\nprint(*[name for name in {candidates!r} if name in sys.modules])"
@@ -282,7 +192,8 @@ def test_light_things_stay_light(statement: str, too_heavy: tuple[str, ...]) -> 
 
 def test_commands_load_kernels_when_there_is_work() -> None:
     """`deptree COMMAND --help` must not wait for numba."""
-    assert loaded_after(f"import {', '.join(on_floor('commands'))}", ("numba", "matplotlib", "torch", "jax")) == []
+    modules = [module for floor in ("commands", "hpyp.commands", "bitext.commands") for module in on_floor(floor)]
+    assert loaded_after(f"import {', '.join(modules)}", ("numba", "matplotlib", "torch", "jax")) == []
 
 
 def test_the_public_api_is_there() -> None:

@@ -73,7 +73,9 @@ def test_counted(number: int) -> None:
 
 # Whoever uses the library has no command line; `io` is read by the command above all.
 LIBRARY = [
-    file for file in FILES if file.relative_to(PACKAGE).parts[0] in ("core", "kernels", "torch", "jax", "hpyp.py")
+    file
+    for file in FILES
+    if {*file.relative_to(PACKAGE).parts} & {"core", "kernels", "model", "pruning", "torch", "jax", "parser.py"}
 ]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -10,14 +10,14 @@ import numpy as np
 from benchmarks.hpyp.accuracy import calibrated, treebank
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
-from deptree_cli.core.hpyp.accuracy import ALL, Accuracy
-from deptree_cli.core.hpyp.contexts import LEXICALISED
-from deptree_cli.core.hpyp.defaults import kept_iterations
-from deptree_cli.core.hpyp.evidence import evidence
-from deptree_cli.core.hpyp.parsing import parse
-from deptree_cli.core.hpyp.trained import STATIC, Settings, Trained
-from deptree_cli.core.hpyp.training import Training
 from deptree_cli.core.streams import sentence_stream
+from deptree_cli.hpyp.model.accuracy import ALL, Accuracy
+from deptree_cli.hpyp.model.contexts import LEXICALISED
+from deptree_cli.hpyp.model.defaults import kept_iterations
+from deptree_cli.hpyp.model.evidence import evidence
+from deptree_cli.hpyp.model.parsing import parse
+from deptree_cli.hpyp.model.trained import STATIC, Settings, Trained
+from deptree_cli.hpyp.model.training import Training
 
 SEEDS, STATES = points(1, 2), points(1, 4, 8)
 PARTICLES = 1000

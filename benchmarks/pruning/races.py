@@ -15,7 +15,7 @@ from benchmarks.pruning.generated import FLAT, PEAKED
 from benchmarks.table import Cell, Table, shown
 from benchmarks.timing import points, times
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.pruning.methods import expectations
+from deptree_cli.pruning.methods import expectations
 
 PAIRS = times(5)
 BUDGETS = (0.01, 0.05, 0.2, 0.5)

@@ -19,12 +19,12 @@ from benchmarks.corpora import corpus
 from benchmarks.pruning.generated import NOISE, noisy_copy, similarity
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
-from deptree_cli.core.bitext.distribution import AlignmentDistribution
-from deptree_cli.core.bitext.links import KnownLinks, LinkCounts, Links, links_of
+from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.model.links import KnownLinks, LinkCounts, Links, links_of
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.pruning.methods import expectations
-from deptree_cli.io.hpyp.treebank import read_treebank
+from deptree_cli.hpyp.files.treebank import read_treebank
+from deptree_cli.pruning.methods import expectations
 
 SEED = 1
 SENTENCES, SHORTEST, LONGEST = times(300, 10), 5, 20

@@ -12,8 +12,8 @@ import click
 from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.help import help_command
-from deptree_cli.cli.interrupts import INTERRUPTED
 from deptree_cli.cli.report import line_of
+from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 
@@ -46,6 +46,9 @@ COMMANDS = {
     "bitext": "Align sentence pairs: probabilities of links, alignments.",
 }
 
+# The groups of the wings: where their tables are.
+WINGS = {"hpyp": "deptree_cli.hpyp.commands", "bitext": "deptree_cli.bitext.commands"}
+
 DONE, BAD_INPUT = 0, 2
 
 # What only writing meets, of which Python tells no name: files of our own name themselves.
@@ -71,6 +74,7 @@ class Deptree(LazyGroup):
     cls=Deptree,
     package="deptree_cli.commands",
     table=COMMANDS,
+    wings=WINGS,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",

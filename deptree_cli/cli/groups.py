@@ -17,12 +17,21 @@ class LazyGroup(click.Group):
     Args:
         package: where the commands' modules are: ``check-bias`` is the object `check_bias` of the module `check_bias`.
         table: name -> one line of help, in order.
+        wings: the commands that are groups of a wing, and the package of the group.
     """
 
-    def __init__(self, *args: Any, package: str, table: Mapping[str, str], **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        table: Mapping[str, str],
+        wings: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self.package = package
         self.table = table
+        self.wings = wings or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -33,7 +42,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.table:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
+        command: click.Command = getattr(import_module(self.wings.get(name, f"{self.package}.{name}")), name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

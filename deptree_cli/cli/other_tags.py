@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
 from deptree_cli.cli.sentences import ReadSentence
-from deptree_cli.cli.unknown_tags import named
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.trees.written import Written
 
@@ -18,6 +17,9 @@ Sentence = TypeVar("Sentence", ReadSentence | DeptreeError, Written)
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
 ENOUGH, FEWEST = 1000, 20
+
+# So many tags are named.
+NAMED = 5
 
 _MISSING = "_"
 
@@ -57,3 +59,9 @@ def _tags_of(sentence: ReadSentence | Written | DeptreeError) -> list[str]:
         if not isinstance(sentence, DeptreeError):
             return [tag for tag in sentence.block.column("upos") if tag != _MISSING]
     return []
+
+
+def named(counts: Mapping[str, int]) -> str:
+    """The most frequent of some symbols, with how often each is there."""
+    most = Counter(counts).most_common(NAMED)
+    return ", ".join(f"{symbol} {count}" for symbol, count in most) + (", ..." if len(counts) > NAMED else "")

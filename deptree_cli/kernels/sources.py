@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-KERNELS = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 IMPORT = re.compile(r"^[ \t]*from ([\w.]+) import (?:\(([^)]*)\)|([^#\n]*))", re.MULTILINE)
 TUPLE = re.compile(r"^class \w+\(NamedTuple\):\n(?:[ \t].*\n|\n)*", re.MULTILINE)
@@ -69,9 +69,10 @@ def _bodies(path: Path) -> set[Path]:
 
 @cache
 def _modules() -> dict[str, Path]:
-    """The files of kernels by the names of their modules."""
-    home = KERNELS.parents[1]
-    files = {".".join(path.relative_to(home).with_suffix("").parts): path for path in sorted(KERNELS.rglob("*.py"))}
+    """The files of kernels, the wings' too, by the names of their modules."""
+    home = PACKAGE.parent
+    paths = sorted(path for folder in PACKAGE.rglob("kernels") for path in folder.rglob("*.py"))
+    files = {".".join(path.relative_to(home).with_suffix("").parts): path for path in paths}
     return {name.removesuffix(".__init__"): path for name, path in files.items()}
 
 

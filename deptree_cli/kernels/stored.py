@@ -23,7 +23,7 @@ from numba.core.serialize import dumps
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
 from deptree_cli.kernels.portable import TARGET
-from deptree_cli.kernels.sources import KERNELS, digest_of
+from deptree_cli.kernels.sources import PACKAGE, digest_of
 
 FOLDER, PACKAGED = cache_folder(), packaged_folder()
 VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
@@ -50,7 +50,7 @@ class OurFolder(UserWideCacheLocator):
         if FOLDER is None:
             raise OSError(NO_FOLDER)
         source = Path(py_file)
-        self._module = ".".join(source.with_suffix("").relative_to(KERNELS).parts)
+        self._module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
         self._digest = digest_of(source)
         self._folder = FOLDER / f"{self._module}-{self._digest}-{VERSION}"
         self._cache_path = str(self._folder)

@@ -10,7 +10,15 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
-MODULES = ("deptree_cli", "deptree_cli.hpyp", "deptree_cli.torch", "deptree_cli.torch.losses", "deptree_cli.jax")
+MODULES = (
+    "deptree_cli",
+    "deptree_cli.bitext",
+    "deptree_cli.hpyp",
+    "deptree_cli.pruning",
+    "deptree_cli.torch",
+    "deptree_cli.torch.losses",
+    "deptree_cli.jax",
+)
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):$")
 ANNOTATION = re.compile(r"(: |-> )(?:ForwardRef\('([^']*)'\)|'([^']*)')")  # as a string, as ours are
 ITEM = re.compile(r"^(\*{0,2}\w[\w, *]*): ")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.commands.hpyp.parse import META
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.hpyp.commands.parse import META
 from deptree_cli.io.scores.containers import CONTAINERS, Container, write_scores
 from deptree_cli.io.scores.containers.base import NEVER
 from deptree_cli.io.scores.meta import WRITE_SCORES, Meta

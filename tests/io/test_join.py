@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.bitext.files.known import with_links
+from deptree_cli.bitext.files.layout import PairLayout
+from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.bitext.known import with_links
-from deptree_cli.io.bitext.layout import PairLayout
-from deptree_cli.io.bitext.pairs import PairSource
 from deptree_cli.io.conllu.beside import sentences, with_gold
 from deptree_cli.io.scores.features import features_of
 from deptree_cli.io.scores.labels import LabelScores

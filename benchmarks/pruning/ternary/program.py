@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.pruning.ternary.draws import draw
 from benchmarks.pruning.ternary.loops import Chart, Mask, Ranges, clear, find_ranges, list_kept, sum_inside, sum_outside
 from deptree_cli.core.dtypes import Bool, Float, Integers
-from deptree_cli.core.pruning.program import Program
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.pruning.program import Program
 
 # Link probabilities of both directions, multiplied, of a link that is pinned.
 CONFIDENCE = 0.5

@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.pruning.estimate import Estimate
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
 
 
-def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> Estimate:
+def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
     """The shares of k independent trees that have each arc, (n+1, n+1), ``[head, dependent]``, with standard errors.
 
     Standard errors are 0 where all trees agree, and None of a single tree.
@@ -27,4 +27,4 @@ def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> Estimat
         shape, places = (*shape, names), places * names + labels
     found = np.bincount(places.ravel(), minlength=prod(shape)).reshape(shape) / size
     errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
-    return Estimate(found, errors, iterations=size)
+    return MonteCarloEstimate(found, errors, iterations=size)

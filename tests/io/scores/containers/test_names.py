@@ -75,4 +75,4 @@ def test_sentences_are_written_by_the_one_writer_that_knows_the_names() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Name | ast.alias) and getattr(node, "id", getattr(node, "name", "")) == "NpzOutput"
     }
-    assert found == {"io/hpyp/model_file.py", "io/scores/keys.py"}
+    assert found == {"hpyp/files/model_file.py", "io/scores/keys.py"}

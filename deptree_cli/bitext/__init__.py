@@ -1,0 +1,23 @@
+"""Sentence pairs: distributions over the alignments of their words, by inversion transduction grammars (Wu 1997).
+
+- `AlignmentDistribution`: a distribution over the alignments of a sentence pair.
+- `read_pairs`: those of a score file, as the commands read them.
+
+Rooms: `kernels`, `model`, `files`, `options`, `commands`. It stands on the main house and on `deptree_cli.pruning`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deptree_cli.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from deptree_cli.bitext.files.reading import read_pairs
+    from deptree_cli.bitext.model.distribution import AlignmentDistribution
+
+__all__ = ["AlignmentDistribution", "read_pairs"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__, {"AlignmentDistribution": "model.distribution", "read_pairs": "files.reading"}
+)

@@ -1,0 +1,172 @@
+"""``deptree bitext align``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from deptree_cli.bitext.files.pharaoh import pharaoh_line
+from deptree_cli.bitext.files.record import PairRecord, ScoredPair
+from deptree_cli.bitext.model.links import LinkCounts, Links, links_of
+from deptree_cli.bitext.options.estimating import Estimating, Estimator
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.gold_report import GoldReport, report_options
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.report import Table
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, option, reading_option
+from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.encoders.base import Row
+from deptree_cli.io.json_lines import dump
+
+_COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
+
+HELP = """Write the best alignment of every sentence pair, or all links above a probability.
+
+Reads a matrix of link scores per pair, a row per source word and a column per target word. Writes the Pharaoh format, a
+line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o FILE.jsonl) writes
+sent_id and links as pairs of numbers.
+
+The best alignment links words one to one. With --threshold P, words may have several links; above 0.5 they have at most
+one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
+
+Methods to compute link probabilities:
+
+"""
+
+
+@command(
+    help=HELP,
+    listing=LISTING,
+    epilog="\b\nTry: deptree bitext align bitext.npz --gold bitext_gold.align -o links.align",
+)
+@bitext_options
+@option(
+    "--threshold",
+    type=FloatRange(0, 1),
+    metavar="P",
+    help="Write all links above this probability.  [default: the best alignment]",
+)
+@reading_option(
+    "--gold",
+    type=INPUT,
+    multiple=True,
+    often=True,
+    help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment error"
+    " rate (Och and Ney 2003).",
+)
+@report_options("links", plot=False)
+@pruning_options
+@format_options("pharaoh", "jsonl")
+@run_options
+def align(
+    bitext: BitextOptions,
+    pruning: PruningOptions,
+    run: RunOptions,
+    threshold: float | None,
+    gold: tuple[str, ...],
+    report: GoldReport,
+    writing: Writing,
+) -> int:
+    """Write the best links of every sentence pair."""
+    if threshold is None and pruning.is_asked:
+        raise click.UsageError("--method needs --threshold P: the best alignment is found without probabilities.")
+    estimating = Estimating(pruning.method, pruning.settings, run)
+    report.check(bool(gold))
+
+    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
+        return bitext.announced(
+            estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
+        )
+
+    probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
+    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
+    work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
+    with estimating.listening():
+        code = job.write(
+            work, pruning.stream_seed, folds=[estimating, *([LinkAgreement()] if gold else [])], report=report
+        )
+    return estimating.exit_code(code)
+
+
+class LinkAgreement(Fold[LinkCounts]):
+    """How far links agree with gold ones; each pair counts with its own counts."""
+
+    attribute = "agreement"
+
+    def __init__(self) -> None:
+        self._counts = LinkCounts()
+
+    def add(self, counts: LinkCounts) -> None:
+        self._counts += counts
+
+    def rows(self) -> list[Row]:
+        return [self._counts.summary()]
+
+    def tables(self) -> Iterator[Table]:
+        *counts, precision, recall, error = self._counts.summary().values()
+        rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
+        yield Table("agreement with gold links", _COLUMNS, [[*counts, *rates]])
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The links of a sentence pair, and their probabilities in their order where they were worked out.
+
+    r_hat: how far the chains of an estimate behind them differ.
+    """
+
+    pair: ScoredPair
+    links: Links
+    probabilities: tuple[float, ...] | None = None
+    r_hat: float = 0.0
+
+    @property
+    def agreement(self) -> LinkCounts | None:
+        """How they agree with gold ones, if there are some."""
+        known = self.pair.record.known
+        return LinkCounts.of(self.links, known) if known else None
+
+    def to_pharaoh(self) -> bytes:
+        """The line of the pair."""
+        return pharaoh_line(self.links)
+
+    def to_jsonl(self) -> bytes:
+        """The pair as an object."""
+        row: dict[str, Any] = {"sent_id": self.pair.id, "links": sorted(self.links)}
+        return dump(row if self.probabilities is None else {**row, "probabilities": self.probabilities})
+
+
+@dataclass(frozen=True)
+class BestLinks:
+    """The links of a pair's best alignment."""
+
+    def __call__(self, pair: ScoredPair, _: None) -> Aligned:
+        """The work on one pair."""
+        return Aligned(pair, links_of(pair.distribution.argmax()))
+
+
+@dataclass(frozen=True)
+class LinksAbove:
+    """The links of a pair that are more probable than a threshold."""
+
+    threshold: float
+    work: Estimator
+
+    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
+        """The work on one pair."""
+        estimate = self.work(pair.distribution.program(), rng)
+        probabilities = estimate.expectations
+        found = np.argwhere(probabilities > self.threshold)
+        links = frozenset((int(source), int(target)) for source, target in found)
+        return Aligned(pair, links, tuple(probabilities[tuple(found.T)].tolist()), estimate.r_hat or 0.0)

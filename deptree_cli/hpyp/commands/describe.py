@@ -1,0 +1,83 @@
+"""``deptree hpyp describe``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.report import Table, show, talk
+from deptree_cli.cli.sections import command, writing_option
+from deptree_cli.cli.writing import TABLE, Writing, bare_row_options
+from deptree_cli.hpyp.options.parser_options import model_argument
+from deptree_cli.io.encoders.base import Page, Sheet
+from deptree_cli.io.encoders.text import JSONL
+
+if TYPE_CHECKING:
+    from deptree_cli.hpyp.model.trained import Trained
+
+
+@command(epilog="\b\nTry: deptree hpyp describe model.npz")
+@model_argument
+@bare_row_options
+@writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
+def describe(model: str, writing: Writing, output: str | None) -> int:
+    """Show how a model was trained and what it knows: words, tags, labels and the counts behind its probabilities.
+
+    Writes a table on a terminal, otherwise one JSON object; --tsv writes the levels only. A model predicts actions,
+    tags and words by a Pitman-Yor process each. A process has a level for every length of context, from 0 on; the row
+    of a level names the element that it adds. Restaurants are distinct contexts. Entries are the distinct actions, tags
+    or words in them. Customers are the training events on the last level, and the tables of the next level on others.
+    """
+    from deptree_cli.hpyp.files.model_file import read_model
+    from deptree_cli.hpyp.model.levels import levels  # these load kernels: when there is work
+
+    trained, made_by = read_model(model)
+    encoder = replace(writing, single=True).encoder(output)
+    summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
+    columns = tuple(rows[0])
+    if encoder is TABLE:
+        talk(made_by)
+        shown = [[name, _shown(value)] for name, value in summary.items()]
+        show(Table(model, ("what", "value"), shown), sys.stdout)
+        for process in trained.symbols.names:
+            own = [[row[name] for name in columns[2:]] for row in rows if row["process"] == process]
+            show(Table(process, columns[2:], own), sys.stdout)
+        return 0
+    if encoder is JSONL:
+        contexts = asdict(trained.symbols.contexts)
+        rows = [{"signature": made_by, **summary, "contexts": contexts, "levels": rows}]
+    with encoder.open(output, Page(made_by, sheet=Sheet(columns))) as write:
+        for row in rows:
+            write(encoder.encode(row, None))
+    return 0
+
+
+def _summary(trained: Trained) -> dict[str, Any]:
+    """One line per fact."""
+    had, symbols = trained.progress, trained.symbols
+    words = symbols.lexicon.vocabulary.symbols
+    classes = sum(word == "UNK" or word.startswith("UNK-") for word in words)
+    text = {"text_sentences": had.text_sentences, "passes": had.passes} if had.text_digest else {}
+    return {
+        "tagset": had.tagset,
+        "oracle": had.oracle,
+        "seed": had.seed,
+        "sentences": had.sentences,
+        "trees_made_projective": had.lifted,
+        **text,
+        "iterations": had.iterations,
+        **({"samples": len(trained.states)} if trained.earlier else {}),
+        "log_likelihood_first": had.log_likelihoods[0] if had.iterations else None,
+        "log_likelihood_last": had.log_likelihoods[-1] if had.iterations else None,
+        "words": len(words) - classes,
+        "word_classes": classes,
+        "tags": len(symbols.tags.symbols),
+        "labels": len(symbols.labels),
+    }
+
+
+def _shown(value: object) -> object:
+    """A value for the table: log-likelihoods with more digits than other numbers have there."""
+    return f"{value:.1f}" if isinstance(value, float) else value

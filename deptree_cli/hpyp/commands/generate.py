@@ -1,0 +1,96 @@
+"""``deptree hpyp generate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import seed_option, size_option
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.hpyp.files.treebank import Tags
+from deptree_cli.hpyp.files.trees import to_conllu
+from deptree_cli.hpyp.model.annotated import Annotated
+from deptree_cli.hpyp.model.defaults import LONGEST
+from deptree_cli.hpyp.options.parser_options import model_argument, read_trained
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.json_lines import dump
+
+
+@command(epilog="\b\nTry: deptree hpyp generate model.npz -k 10 --seed 7")
+@model_argument
+@size_option(1, "Number of sentences.")
+@option(
+    "--longest",
+    type=IntRange(1, 10**6),
+    default=LONGEST,
+    metavar="N",
+    help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
+)
+@seed_option
+@format_options("conllu", "jsonl")
+@run_options
+def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, writing: Writing) -> int:
+    """Sample sentences with their trees from a model of `deptree hpyp train`.
+
+    Writes CoNLL-U with sent_id gen-1, gen-2, ..., words, tags (UPOS or XPOS, as in training), HEAD and DEPREL; or JSON
+    Lines (sent_id, forms, tags, heads, deprels). Words that are rare in the treebank are written as their class
+    (UNK-LC-ing, ...). A model without words (--unlexicalised) writes _ for each.
+
+    The model samples actions, tags and words one after another, among those that are possible at that point. So
+    sentences and trees are always complete.
+    """
+    names = (Name(f"gen-{number}") for number in range(1, size + 1))
+    source: Source[Name, Name] = Source(
+        Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
+    )
+    job = Job("hpyp generate", source, run, writing, last={"seed": seed})
+    return job.write(Draw(read_trained(model), longest), seed)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A sentence that is still to be drawn."""
+
+    sent_id: str
+    place: str = ""
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sentence with its tree, and the column in which its tags stand."""
+
+    sentence: Annotated
+    tagset: Tags
+
+    def to_conllu(self, _: Style) -> bytes:
+        """The sentence."""
+        return to_conllu(self.sentence, self.tagset)
+
+    def to_jsonl(self) -> bytes:
+        """One object."""
+        found = self.sentence
+        trees = {"heads": found.heads.tolist(), "deprels": found.deprels}
+        return dump({"sent_id": found.sent_id, "forms": found.forms, "tags": found.tags, **trees})
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A sentence with its tree; it travels to worker processes."""
+
+    trained: Any
+    longest: int
+
+    def __call__(self, name: Name, rng: np.random.Generator) -> Drawn:
+        """The work on one sentence."""
+        from deptree_cli.hpyp.model.generating import generated
+
+        return Drawn(generated(self.trained, name.sent_id, rng, self.longest), self.trained.progress.tagset)

@@ -1,0 +1,260 @@
+"""Trained parsers as files: one ``.npz`` of plain arrays and JSON, with a version and the signature that made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from itertools import pairwise
+from typing import Any, get_args
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Heads
+from deptree_cli.core.errors import DeptreeError, fits_a_line, printable
+from deptree_cli.hpyp.files.treebank import Tags
+from deptree_cli.hpyp.kernels.restaurants import BITS
+from deptree_cli.hpyp.model.annotated import UNKNOWN
+from deptree_cli.hpyp.model.contexts import NAMES, Contexts
+from deptree_cli.hpyp.model.snapshot import Snapshot
+from deptree_cli.hpyp.model.symbols import Symbols
+from deptree_cli.hpyp.model.trained import ORACLES, SAMPLED, Progress, Readings, State, Trained
+from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
+from deptree_cli.io.files.output import NpzOutput
+from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz
+
+# The kind of file and its version; what other versions wrote is refused.
+FORMAT, VERSION = "deptree-hpyp", 1
+
+# The entry that says what the others are.
+ABOUT = "about"
+
+# Arrays of numbers that mostly grow by little: their steps take less space.
+_GROWING = ("parents", "places")
+
+# Integers in files are below this.
+_MOST = 2**31
+
+_TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
+
+_REMEDY = "Name a file that deptree hpyp train wrote, or train again"
+
+
+def write_model(path: str, trained: Trained, signature: str, compressed: bool = True) -> None:
+    """Write a parser under a path, renamed into place when whole.
+
+    compressed: takes a third of the space and much longer.
+    """
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "words": trained.symbols.lexicon.vocabulary.symbols,
+        "tags": trained.symbols.tags.symbols,
+        "labels": trained.symbols.labels,
+        "contexts": asdict(trained.symbols.contexts),
+        "progress": asdict(trained.progress),
+        **({"states": [state.iterations for state in trained.earlier]} if trained.earlier else {}),
+    }
+    with NpzOutput(path, signature, compressed, last=False) as out:
+        out.write(ABOUT, np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8))
+        _write_processes(out, trained.symbols.names, trained.processes)
+        for number, state in enumerate(trained.earlier):
+            _write_processes(out, _names_of_state(trained.symbols, number), state.processes)
+        for key, array in _drawn(trained).items():
+            out.write(key, _small(array))
+
+
+def _names_of_state(symbols: Symbols, number: int) -> list[str]:
+    """What the processes of an earlier state are called."""
+    return [f"state{number}.{name}" for name in symbols.names]
+
+
+def _write_processes(out: NpzOutput, names: Sequence[str], processes: Sequence[Snapshot]) -> None:
+    for name, process in zip(names, processes, strict=True):
+        for key, array in process.arrays().items():
+            steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
+            out.write(f"{name}.{key}", _small(steps))
+
+
+def _drawn(trained: Trained) -> dict[str, Array]:
+    """What training needs to go on, where derivations were drawn."""
+    found = {} if trained.derivations is None else {"derivations": trained.derivations}
+    if trained.readings is not None:
+        found |= {"text.tags": trained.readings.tags, "text.actions": trained.readings.actions}
+    return found
+
+
+def _small(array: Array) -> Array:
+    """Integers in the smallest type that holds them all; other arrays as they are."""
+    if array.dtype.kind != "i" or not array.size:
+        return array
+    return array.astype(np.promote_types(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))
+
+
+def read_model(path: str) -> tuple[Trained, str]:
+    """A parser from a file, and the signature that made it.
+
+    Raises:
+        DeptreeError: the file is none of ours, of another version, cut short or damaged.
+    """
+    with open_input(path) as file:
+        if not file.head.startswith(b"PK"):
+            raise _no_model(file.place)
+        with open_npz(file) as opened:
+            return _read(opened, file.place), printable(opened.meta.signature)
+
+
+def _read(opened: NpzFile, place: str) -> Trained:
+    arrays = opened.entries
+    if ABOUT not in arrays:
+        raise _no_model(place)
+    about = _about(arrays.load(ABOUT), place)
+    try:
+        return _trained(about, arrays)
+    except DeptreeError as error:
+        raise error.at(place) from None
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=place) from None
+
+
+def _no_model(place: str) -> DeptreeError:
+    return DeptreeError("not a model of deptree hpyp", _REMEDY, place=place)
+
+
+def _about(data: Array, place: str) -> Mapping[str, Any]:
+    """What the file says of itself.
+
+    Raises:
+        DeptreeError: it is of another kind or version.
+    """
+    try:
+        about = json.loads(data.astype(np.uint8).tobytes())
+        kind, version = about["format"], about["version"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise _no_model(place) from None
+    if kind != FORMAT or version != VERSION:
+        problem = f"the model is {kind} version {version}, but this deptree reads {FORMAT} version {VERSION}"
+        raise DeptreeError(problem, _REMEDY, place=place)
+    return about
+
+
+def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
+    words, tags, labels = (_symbols(about, name) for name in ("words", "tags", "labels"))
+    contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
+    symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
+    processes = _processes(archive, symbols, symbols.names)
+    progress, derivations, readings = _progress(about["progress"]), None, None
+    if progress.oracle == SAMPLED:
+        derivations = _integers(archive, "derivations")
+    if progress.passes:
+        readings = Readings(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
+        if readings.tags.size and not 0 <= readings.tags.min() <= readings.tags.max() < symbols.tags.size:
+            raise ValueError("the tags of the text are out of range")
+    earlier = tuple(
+        State(iterations, _processes(archive, symbols, _names_of_state(symbols, number)))
+        for number, iterations in enumerate(_iterations(about.get("states", []), progress))
+    )
+    return Trained(symbols, processes, progress, derivations, readings, earlier)
+
+
+def _iterations(found: Any, progress: Progress) -> list[int]:
+    """After which iterations earlier states were kept.
+
+    Raises:
+        ValueError: these are no numbers in order, below that of all iterations.
+    """
+    if not isinstance(found, list) or not all(type(each) is int for each in found):
+        raise ValueError("states are not a list of numbers")
+    if any(a >= b for a, b in pairwise([0, *found, progress.iterations])):
+        raise ValueError("states are out of order")
+    return found
+
+
+def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tuple[Snapshot, ...]:
+    sizes = zip(names, symbols.codes, symbols.dishes, symbols.choices, strict=False)
+    return tuple(_process(archive, name, len(codes) + 1, dishes, choices) for name, codes, dishes, choices in sizes)
+
+
+def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A list of text.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    names = found[key]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) >= 1 << BITS:
+        raise ValueError(f"{key} is not a list of names")
+    return tuple(names)
+
+
+def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Words, tags or labels, which are written into columns of CoNLL-U as they are.
+
+    Raises:
+        DeptreeError: one would break a line, or is no tag or label but the sign of a missing one.
+        ValueError: there is no list of them.
+    """
+    names = _names(found, key)
+    for number, name in enumerate(names):
+        if not (name and fits_a_line(name)):
+            problem = f"{key}[{number}] is {name!r}: no column of CoNLL-U can hold it"
+            raise DeptreeError(problem, "Train again, and do not read models of unknown origin")
+        if name == UNKNOWN and key != "words":
+            problem = f"{key}[{number}] is {UNKNOWN}, the sign of a missing value, so the model would predict it"
+            raise DeptreeError(problem, "Train again: sentences with missing values are left out")
+    return names
+
+
+def _progress(found: Mapping[str, Any]) -> Progress:
+    """How training went.
+
+    Raises:
+        TypeError, ValueError: a value is missing, unknown, or of another type.
+    """
+    values = dict(found)
+    for field in fields(Progress):
+        value = values.get(field.name, field.default)
+        if field.type == "tuple[float, ...]":
+            values[field.name] = value = tuple(map(float, value))
+        if type(value) is not _TYPES[str(field.type)] or (isinstance(value, int) and value < 0):
+            raise ValueError(f"{field.name} is out of range")
+    progress = Progress(**values)
+    if progress.tagset not in get_args(Tags) or progress.oracle not in ORACLES:
+        raise ValueError("tagset or oracle is unknown")
+    return progress
+
+
+def _integers(archive: Archive, key: str) -> Heads:
+    """An array of integers as kernels take them.
+
+    Raises:
+        ValueError: it has other numbers.
+    """
+    array = archive.load(key)
+    if array.dtype.kind not in "iu" or (array.size and not -_MOST <= array.min() <= array.max() < _MOST):
+        raise ValueError(f"the numbers of {key} are out of range")
+    return array.astype(np.int32)
+
+
+def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int) -> Snapshot:
+    """A process, every number of which is in its range: kernels trust them.
+
+    Raises:
+        ValueError: one is not.
+    """
+    arrays: dict[str, Any] = {}
+    for field in fields(Snapshot):
+        key = f"{name}.{field.name}"
+        if field.type == "Float":
+            arrays[field.name] = archive.load(key).astype(np.float64)
+        elif field.name in _GROWING:
+            arrays[field.name] = np.cumsum(_integers(archive, key), dtype=np.int64).astype(np.int32)
+        else:
+            arrays[field.name] = _integers(archive, key)
+    arrays["choices"] = int(arrays["choices"])
+    found = Snapshot(**arrays)
+    if found.choices != choices or found.discounts.shape != (levels,) or not found.is_sound(dishes):
+        raise ValueError(f"numbers of the process {name} are out of range")
+    return found

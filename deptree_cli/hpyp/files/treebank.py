@@ -1,0 +1,85 @@
+"""Treebanks for the generative parser: the words, tags and trees of CoNLL-U files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Literal
+
+import numpy as np
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.hpyp.model.annotated import UNKNOWN, Annotated
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import open_input
+from deptree_cli.kernels.text.columns import HEAD
+
+Tags = Literal["upos", "xpos"]
+
+
+def read_treebank(paths: Iterable[str], tags: Tags) -> Iterator[Annotated | DeptreeError]:
+    """The sentences of several files in order, one in memory at a time; what is malformed is handed on as its error.
+
+    A sentence without a sent_id is called by its running number, which goes on from file to file.
+
+    Args:
+        paths: files, gzipped or not; ``-`` is standard input.
+        tags: the column from which tags are taken.
+
+    Raises:
+        DeptreeError: a file cannot be read, or is empty.
+    """
+    numbers = count(1)
+    for path in paths:
+        with open_input(path) as file:
+            for block in read_blocks_or_errors(file.stream, file.place):
+                yield _annotated_or_error(block, str(next(numbers)), tags)
+
+
+def sound_sentences(paths: Iterable[str], tags: Tags) -> Iterator[Annotated]:
+    """The same, but what is malformed is raised."""
+    for sentence in read_treebank(paths, tags):
+        if isinstance(sentence, DeptreeError):
+            raise sentence
+        yield sentence
+
+
+def _annotated_or_error(block: Block | DeptreeError, number: str, tags: Tags) -> Annotated | DeptreeError:
+    if isinstance(block, DeptreeError):
+        return block
+    try:
+        return annotated(block, block.sent_id or number, tags)
+    except DeptreeError as error:
+        return error.at(sent_id=block.sent_id or number)
+
+
+def annotated(block: Block, sent_id: str, tags: Tags) -> Annotated:
+    """The words of a block with integer ids, their tags, heads and labels: ``_``, -1 and ``_`` where unknown.
+
+    A column that is empty is as good as ``_``.
+
+    Args:
+        sent_id: what the sentence is called.
+        tags: the column from which tags are taken.
+
+    Raises:
+        DeptreeError: a form, a tag or a label is not UTF-8.
+    """
+    forms, tagged, deprels = _columns(block, "form", tags, "deprel")
+    heads = np.asarray(block.template.words)[:, HEAD].astype(np.int32)
+    return Annotated(sent_id, block.place, forms, _filled(tagged), heads, _filled(deprels))
+
+
+def _filled(column: tuple[str, ...]) -> tuple[str, ...]:
+    """The column with a sign in the place of nothing."""
+    return column if all(column) else tuple(value or UNKNOWN for value in column)
+
+
+def _columns(block: Block, *names: str) -> list[tuple[str, ...]]:
+    """Columns of the words, their lines split once: `Block.column` splits them for each."""
+    rows = [cells for number, *cells in block.cells("id", *names) if number.isdigit()]
+    try:
+        return [tuple([cell.decode() for cell in column]) for column in zip(*rows, strict=True)]
+    except UnicodeDecodeError:
+        problem = "a form, a tag or a label is not UTF-8"
+        raise DeptreeError(problem, "Convert the file to UTF-8", place=block.place) from None

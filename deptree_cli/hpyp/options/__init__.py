@@ -1,0 +1,1 @@
+"""What the commands of the generative parser share at the terminal: options, folds, how a training is followed."""

@@ -1,0 +1,160 @@
+"""What the commands of the generative parser share: a model, sentences, and how they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import click
+
+from deptree_cli.cli.binding import bound
+from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.sentences import ReadSentence, SentenceStream, read_sentences, share_of
+from deptree_cli.cli.source import Source
+from deptree_cli.hpyp.files.treebank import Tags, annotated
+from deptree_cli.hpyp.model.annotated import Annotated
+from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
+from deptree_cli.hpyp.options.unknown_tags import UnknownTags
+from deptree_cli.io.conllu.blocks import Block
+
+# Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
+PACE, PREDICTING = 1e-6, 4e-6
+PATIENCE = 10.0
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence to be parsed: its bytes, its words and tags, and the gold tree if there is one."""
+
+    block: Block
+    annotated: Annotated
+    gold: Annotated | None = None
+
+
+@dataclass(frozen=True)
+class AsAnnotated:
+    """Takes the words and tags out of a sentence's block; it travels to worker processes."""
+
+    tagset: Tags
+    seconds_per_word: float
+
+    def __call__(self, read: ReadSentence) -> Sentence:
+        """The sentence with its words."""
+        found = annotated(read.block, read.sent_id, self.tagset)
+        if (seconds := found.n * self.seconds_per_word) > PATIENCE:
+            talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
+        gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
+        return Sentence(read.block, found, gold)
+
+
+def read_trained(path: str) -> Any:
+    """The parser in a file (`hpyp/model/trained.py`); its tables are there before workers share them."""
+    from deptree_cli.kernels.flags import start_quickly
+
+    start_quickly()
+    from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
+
+    trained = read_model(path)[0]
+    _ = [state.model for state in trained.states]
+    return trained
+
+
+@dataclass(frozen=True)
+class ParserOptions:
+    """A model, sentences, and how they are looked at.
+
+    Attributes:
+        model: the path of the model.
+        sentences: the paths of sentences.
+        predicts_tags: whether tags are predicted; else they are taken from the sentences.
+        particles: of searches and filters.
+    """
+
+    model: str
+    sentences: tuple[str, ...]
+    predicts_tags: bool
+    particles: int
+
+    @cached_property
+    def trained(self) -> Any:
+        """The parser, read once."""
+        return read_trained(self.model)
+
+    @property
+    def prepare(self) -> AsAnnotated:
+        """What a worker makes of a sentence before the work proper."""
+        options = click.get_current_context().params
+        work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
+        pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
+        return AsAnnotated(self.trained.progress.tagset, work * pace)
+
+    @cached_property
+    def unknown_tags(self) -> UnknownTags:
+        """What is found of the tags of sentences."""
+        return UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+
+    def tell_unknown_tags(self, run: RunOptions) -> None:
+        """Tell how many tags were not known, once all sentences are read."""
+        if self.unknown_tags.line and not run.quiet:
+            talk(self.unknown_tags.line)
+
+    def source(self, paired: Callable[[SentenceStream], SentenceStream] = iter) -> Source[ReadSentence, Sentence]:
+        """The sentences of all files in order.
+
+        paired: gives them what belongs to them, their gold trees for example.
+        """
+        watched = None if self.predicts_tags else self.unknown_tags.watched
+        items = Counted(paired(read_sentences(self.sentences, watched)), share=share_of(self.sentences))
+        return Source(items, self.prepare, self.signature_fields, is_conllu=True)
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of it a run must repeat to give the same result."""
+        return {"tags": "predict" if self.predicts_tags else "given", "particles": self.particles}
+
+
+model_argument = click.argument("model", metavar="MODEL", type=INPUT)
+
+particles_option = option(
+    "--particles",
+    type=IntRange(1, 10**7),
+    default=PARTICLES,
+    metavar="N",
+    help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
+)
+
+filters_option = option(
+    "--filters",
+    type=IntRange(1, 1000),
+    default=FILTERS,
+    metavar="R",
+    help=f"Repeat the estimate R times and average; 2 or more give its standard error.  [default: {FILTERS}]",
+)
+
+_OPTIONS: list[Decorator[Any]] = [
+    model_argument,
+    click.argument("sentences", metavar="SENTENCES...", nargs=-1, required=True, type=INPUT),
+    option(
+        "--tags",
+        type=click.Choice(["given", "predict"]),
+        default="given",
+        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown ones are predicted anyway; many are an"
+        " error.  [default: given]",
+    ),
+    particles_option,
+]
+
+
+def _parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int) -> ParserOptions:
+    return ParserOptions(model, sentences, tags == "predict", particles)
+
+
+# Gives a command a model and sentences, as one `parser: ParserOptions`.
+parser_options = bound("parser", _OPTIONS, _parser)

@@ -1,0 +1,157 @@
+"""A distribution over projective trees by scores of arcs, of grandparents and of adjacent siblings."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels
+from deptree_cli.core.counts import how_many, room_for_trees
+from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.over_trees import OverTrees
+from deptree_cli.core.scores import checked_log_scores, checked_temperature
+from deptree_cli.core.spaces import space
+from deptree_cli.core.streams import Randomness, stream_of
+from deptree_cli.second_order.model.parts import PARTS, checked_part, forbids_some
+
+if TYPE_CHECKING:
+    from deptree_cli.second_order.model.chart import SecondOrderChart, Shifted
+
+
+class SecondOrder(OverTrees):
+    """A distribution over the projective trees of one sentence, with scores of grandparents and siblings.
+
+    A tree's log-weight is the sum over its arcs ``head -> dependent`` of
+
+        scores[head, dependent] + grandparent[grandparent, head, dependent] + sibling[head, sibling, dependent]
+
+    where the grandparent is the head's head (an arc from ROOT has none, and nothing is added), and the sibling is the
+    next dependent of the same head between it and the dependent, or the head itself if the dependent is the first one
+    on its side. McDonald and Pereira 2006 (siblings), Carreras 2007, Koo and Collins 2010 (model 1: both).
+
+    Other methods of `TreeDistribution` are not defined for it.
+
+    Args:
+        scores: (n+1, n+1), ``[head, dependent]``, node 0 is ROOT; column 0 and the diagonal are ignored.
+        grandparent: (n+1, n+1, n+1), ``[grandparent, head, dependent]``, or None; sums then cost O(n^3), else O(n^4).
+        sibling: (n+1, n+1, n+1), ``[head, sibling, dependent]``, or None. Parts of either that no projective tree has
+            are ignored.
+        scale, single_root, id, temperature, nan_forbids: as in `TreeDistribution`; scale and temperature apply to all
+            three.
+
+    Attributes:
+        log_scores: float64, (n+1, n+1), read-only, as in `TreeDistribution`.
+        grandparent, sibling: log-scores, float64, read-only, ``-inf`` for parts that no projective tree has; or None.
+        space: its tree space.
+
+    Raises:
+        DeptreeError: says what is wrong with which scores and what to do.
+    """
+
+    FIELDS = ("log_scores", *PARTS, "space", "id")
+
+    grandparent: Float | None
+    sibling: Float | None
+    labels = rest = None
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        grandparent: ArrayLike | None = None,
+        sibling: ArrayLike | None = None,
+        scale: str = "log",
+        single_root: bool = True,
+        id: str = "1",
+        *,
+        temperature: float = 1.0,
+        nan_forbids: bool = False,
+    ) -> None:
+        try:
+            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids)
+            parts = [
+                None if part is None else checked_part(name, part, len(log_scores), scale, temperature, nan_forbids)
+                for name, part in zip(PARTS, (grandparent, sibling), strict=True)
+            ]
+            trees = space(single_root, projective=True)
+        except DeptreeError as error:
+            raise error.at(sent_id=id) from None
+        self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
+        self._feasible()
+
+    def _check_feasible(self) -> None:
+        super()._check_feasible()
+        if any(map(forbids_some, self.parts, self.parts.values())) and self.log_partition == -np.inf:
+            kind = self.space.trees.removesuffix("s") if self.single_root else "projective tree"
+            problem = f"no {kind} is possible: every one has a forbidden part (by the {self._named_parts})"
+            raise DeptreeError(problem, "Allow more parts")
+
+    def __repr__(self) -> str:
+        arcs = int(np.isfinite(self.log_scores).sum())
+        parts = f", {self._named_parts}" if self.parts else ""
+        size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
+        return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{parts}>"
+
+    @property
+    def parts(self) -> dict[str, Float]:
+        """The scores of parts that were given, by their names in `PARTS`."""
+        found = {name: getattr(self, name) for name in PARTS}
+        return {name: array for name, array in found.items() if array is not None}
+
+    @property
+    def _named_parts(self) -> str:
+        return f"{' and '.join(self.parts)} scores"
+
+    @cached_property
+    def shifted(self) -> Shifted:
+        """The scores with which sums and the search for the best tree compute."""
+        from deptree_cli.second_order.model.chart import shift  # loads kernels: when there is work
+
+        return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
+
+    @cached_property
+    def factorisation(self) -> SecondOrderChart:
+        """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
+        from deptree_cli.second_order.model.chart import factorise
+
+        return factorise(self.shifted)
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        return self.factorisation.tree_log_probs(trees)
+
+    def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
+        """Sample k independent trees exactly, (k, n); rng and seed as in `TreeDistribution.sample`.
+
+        Raises:
+            DeptreeError: k or the seed is invalid.
+        """
+        stream = stream_of(rng, seed, self.id)
+        with room_for_trees(how_many(k)) as size:
+            return self.factorisation.sample(size, stream)
+
+    def argmax(self) -> Heads:
+        """The most probable tree, (n,)."""
+        return self.shifted.maximum_tree()
+
+    def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
+        """The distribution given the heads and labels of some words: n of each, None for words that may have any.
+
+        Args:
+            labels: names. There are no label scores, so only `root` matters: it marks the words below ROOT.
+
+        Raises:
+            DeptreeError: they are not n nodes or n names, or no tree of positive weight has them.
+        """
+        return self._with(log_scores=self._conditioned(heads, labels)[0])._feasible()
+
+    def tempered(self, temperature: float) -> Self:
+        """The distribution with all log-scores divided by a temperature; 1 changes nothing.
+
+        Raises:
+            DeptreeError: it is not a positive number, or takes scores out of range.
+        """
+        arrays = {"log_scores": self.log_scores, **self.parts}
+        return self._with(**{name: checked_temperature(array, temperature) for name, array in arrays.items()})

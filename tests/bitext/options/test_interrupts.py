@@ -1,0 +1,44 @@
+"""Ctrl-C as a wish: the first one is noted, the second one is for whoever listened before."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from deptree_cli.bitext.options.interrupts import Interrupt
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_first_is_noted_and_the_second_goes_through() -> None:
+    interrupt, before = Interrupt(), signal.getsignal(signal.SIGINT)
+    with interrupt.listening():
+        assert not interrupt()
+        press()
+        assert interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nobody_listens_outside() -> None:
+    interrupt = Interrupt()
+    with interrupt.listening():
+        pass
+    with pytest.raises(KeyboardInterrupt):
+        press()
+    assert not interrupt()
+
+
+def test_items_up_to_the_wish() -> None:
+    interrupt, seen = Interrupt(), []
+    with interrupt.listening():
+        for item in interrupt.until(iter(range(5))):
+            seen.append(item)
+            if item == 2:
+                press()
+    assert seen == [0, 1, 2]

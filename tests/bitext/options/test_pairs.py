@@ -1,0 +1,146 @@
+"""The options of sentence pairs, on a command of our own: what becomes of them, and what is refused in time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from deptree_cli.bitext.files.record import ScoredPair
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.cli.pipeline import Pipeline
+from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sections import command
+from deptree_cli.core.errors import DeptreeError
+
+DATA = Path(__file__).parents[3] / "sample_data"
+
+Run = Callable[..., Result]
+
+
+def shape(pair: ScoredPair, _: np.random.Generator) -> tuple[str, tuple[int, ...]]:
+    """The work on one pair."""
+    return pair.id, pair.distribution.log_scores.shape
+
+
+@command()
+@bitext_options
+@run_options
+def shapes(bitext: BitextOptions, run: RunOptions) -> None:
+    """Write the shapes of all pairs, how many were expected, and the fields of the signature."""
+    source = bitext.source()
+    pipeline = Pipeline(source, run)
+    rows = list(pipeline.map(shape))
+    fields = {key: value for key, value in bitext.signature_fields.items() if value is not None}
+    click.echo(json.dumps([rows, source.items.expected(), source.items.noun, fields, bitext.paths]))
+    raise SystemExit(pipeline.exit_code)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command in a folder with the sample data and a file of which the second pair is bad."""
+    monkeypatch.chdir(tmp_path)
+    for path in DATA.glob("bitext*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    lines = ['{"scores": [[1]]}', '{"scores": [[NaN]]}', '{"scores": [[1, 2]]}']
+    (tmp_path / "bad.jsonl").write_text("\n".join(lines))
+    np.save(tmp_path / "low.npy", np.full((3, 2, 2), [[-3.0, -4.0], [-5.0, -6.0]]))
+    return lambda line, **options: CliRunner().invoke(shapes, line.split(), **options)
+
+
+def test_options_become_one_object(run: Run) -> None:
+    ran = run("bitext.npz --symmetric bitext_reverse.npz --text bitext.txt --null-score -0.5 -q")
+    rows, expected, noun, fields, paths = json.loads(ran.stdout)
+    with np.load(DATA / "bitext.npz") as archive:
+        assert rows == [[name, list(scores.shape)] for name, scores in archive.items()]
+    assert (expected, noun) == ([len(rows), True], "pair")
+    assert fields == {"nullscore": "-0.5", "symmetric": "bitext_reverse.npz"}
+    assert paths == ["bitext.npz", "bitext_reverse.npz", "bitext.txt"]
+
+
+def test_several_files_are_read_one_after_another(run: Run) -> None:
+    ran = run("low.npy bitext.npz low.npy --null last --temperature 2 --scale log -q")
+    rows, _, _, fields, _ = json.loads(ran.stdout)
+    assert [row[0] for row in rows] == ["1", "2", "3", "de-1", "de-2", "de-3", "de-4", "de-5", "9", "10", "11"]
+    assert rows[0][1:] == [[1, 1]]
+    assert fields == {"null": "last", "temperature": "2.0"}
+
+
+def test_standard_input(run: Run) -> None:
+    ran = run("- -q", input=(DATA / "bitext.jsonl").read_bytes())
+    assert len(json.loads(ran.stdout)[0]) == 5
+
+
+def test_the_notice_comes_once(run: Run) -> None:
+    """All three pairs have it."""
+    assert (
+        run("low.npy")
+        .output.splitlines()
+        .count("deptree: no link scores more than leaving both of its words unlinked: check --null-score")
+        == 1
+    )
+    assert "no link" not in run("low.npy --null-score -2").output
+    assert "no link" not in run("low.npy -q").output
+
+
+def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
+    ran = run("bad.jsonl --on-error skip")
+    rows = next(line for line in ran.output.splitlines() if line.startswith("["))
+    assert [row[0] for row in json.loads(rows)[0]] == ["1", "3"]
+    assert ran.exit_code == 1
+    assert "bad.jsonl:2 (2): the score of the link 1-1 is NaN" in ran.output
+    failed = run("bad.jsonl")
+    assert isinstance(failed.exception, DeptreeError)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "Missing argument"),
+        ("low.npy --null first --null-score 1", "--null-score cannot be combined with --null"),
+        ("low.npy --null-score nan", "nan is not a score"),
+        ("low.npy --null-score inf", "inf is not a score"),
+        ("low.npy --temperature 0", "0 is not a positive number"),
+        ("low.npy --temperature nan", "nan is not a positive number"),
+        ("low.npy --branching 2", "No such option"),
+        ("low.npy low.npy --text bitext.txt", "1 --text for 2 SCORES. Pass --text once per score file"),
+        ("low.npy --symmetric low.npy --symmetric low.npy", "2 --symmetric for 1 SCORES"),
+    ],
+)
+def test_usage(line: str, message: str, run: Run) -> None:
+    ran = run(line)
+    assert ran.exit_code == 2
+    assert message in ran.output
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("low.npy -o low.npy", "--output would write into what SCORES reads"),
+        ("bitext.npz --text bitext.txt -o bitext.txt", "--output would write into what --text reads"),
+        ("bitext.npz --symmetric bitext_reverse.npz -o bitext_reverse.npz", "would write into what --symmetric reads"),
+        ("- --text -", "standard input (-) can be read only once"),
+        ("low.npy - -", "standard input (-) can be read only once"),
+        ("low.npy missing.npy", "missing.npy: no such file"),
+    ],
+)
+def test_refused_before_anything_is_read(line: str, message: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(self: object, *_: object) -> None:
+        raise AssertionError("reading has begun")
+
+    monkeypatch.setattr("deptree_cli.bitext.files.pairs.PairSource.read", read)
+    ran = run(line)
+    assert isinstance(ran.exception, DeptreeError)
+    assert message in str(ran.exception)
+
+
+def test_help_has_the_options_under_reading(run: Run) -> None:
+    text = run("--help-all").stdout
+    reading = text[text.index("Reading:") : text.index("Writing:")]
+    for name in ("--text", "--symmetric", "--scale", "--null ", "--null-score", "--temperature"):
+        assert name in reading

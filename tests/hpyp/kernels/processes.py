@@ -1,0 +1,149 @@
+"""Restaurants of kernels for a few events, and what is in them in the terms of the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.hpyp.kernels import restaurants as columns
+from deptree_cli.hpyp.kernels import seating
+from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
+from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes
+
+ROOM = 4096
+
+
+def empty(vocabulary: int, discounts: Sequence[float], strengths: Sequence[float]) -> Restaurants:
+    """The root alone, with room for some thousand nodes, entries and bins."""
+    restaurants = Restaurants(
+        nodes=np.full((ROOM, 4), 77, dtype=np.int32),
+        entries=np.full((ROOM, 5), 77, dtype=np.int32),
+        bins=np.full((ROOM, 3), 77, dtype=np.int32),
+        children=np.full((2 * ROOM, 2), -1, dtype=np.int64),
+        served=np.full((2 * ROOM, 2), -1, dtype=np.int64),
+        used=np.array([1, 0, 0, NONE], dtype=np.int64),
+        discounts=np.array(discounts, dtype=np.float64),
+        strengths=np.array(strengths, dtype=np.float64),
+        base=np.array([1 / vocabulary]),
+    )
+    restaurants.nodes[0] = 0, 0, NONE, 0
+    return restaurants
+
+
+def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
+    """The contexts of all nodes, found from the children of each."""
+    parents = {
+        int(child): (int(key) >> columns.BITS, int(key) & ((1 << columns.BITS) - 1))
+        for key, child in restaurants.children
+        if key != NONE
+    }
+    found: dict[int, Context] = {0: ()}
+    for node in sorted(parents):  # children are made after their parents
+        parent, symbol = parents[node]
+        found[node] = (*found[parent], symbol)
+    return found
+
+
+def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
+    """The sizes of the tables of a dish, in falling order."""
+    _, _, customers, tables, at = restaurants.entries[entry].tolist()
+    if tables < 2:
+        assert at == NONE
+        return (customers,) * tables
+    found: list[int] = []
+    while at != NONE:
+        size, count, at = restaurants.bins[at].tolist()
+        found += [size] * count
+    assert (sum(found), len(found)) == (customers, tables)
+    return tuple(sorted(found, reverse=True))
+
+
+def seating_of(restaurants: Restaurants, prefixes: dict[int, Context]) -> Seating:
+    """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
+    found: list[tuple[Event, Sizes]] = []
+    for node, prefix in prefixes.items():
+        customers, tables, entry, level = restaurants.nodes[node].tolist()
+        assert level == len(prefix)
+        here = []
+        while entry != NONE:
+            here.append(((prefix, int(restaurants.entries[entry, columns.DISH])), sizes_of(restaurants, entry)))
+            entry = int(restaurants.entries[entry, columns.NEXT])
+        assert (sum(sum(sizes) for _, sizes in here), sum(len(sizes) for _, sizes in here)) == (customers, tables)
+        found += [(event, sizes) for event, sizes in here if sizes]
+    return tuple(sorted(found))
+
+
+class Process:
+    """The restaurants of some events, looked up and nobody seated.
+
+    Attributes:
+        restaurants: what kernels work on.
+        nodes, entries: (events, levels) int32, the events' paths.
+        prefixes: the context of each node.
+    """
+
+    def __init__(
+        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
+    ) -> None:
+        self.vocabulary, self.events = vocabulary, list(events)
+        self.restaurants = empty(vocabulary, discounts, strengths)
+        contexts = np.array([context for context, _ in events], dtype=np.int32)
+        dishes = np.array([dish for _, dish in events], dtype=np.int32)
+        shape = len(self.events), len(discounts)
+        self.nodes, self.entries = np.full(shape, 88, dtype=np.int32), np.full(shape, 88, dtype=np.int32)
+        order = np.array(sorted(range(len(events)), key=lambda event: events[event]))
+        done = seating.index(self.restaurants, contexts, dishes, order, 0, self.nodes, self.entries)
+        assert done == len(self.events)
+        self.prefixes = prefixes_of(self.restaurants)
+
+    def add(self, event: int, state: NDArray[np.uint64]) -> float:
+        """Seat the customer of an event."""
+        return float(seating.add(self.restaurants, self.nodes[event], self.entries[event], state))
+
+    def remove(self, event: int, state: NDArray[np.uint64]) -> None:
+        """Send the customer of an event away."""
+        seating.remove(self.restaurants, self.nodes[event], self.entries[event], state)
+
+    def seating(self) -> Seating:
+        """The tables of each restaurant and dish."""
+        return seating_of(self.restaurants, self.prefixes)
+
+    def franchise(self, seated: Sequence[int] | None = None) -> Franchise:
+        """The same seating in a reference, which checks that it fits the events (numbers; all if None)."""
+        hyper = self.restaurants.discounts.tolist(), self.restaurants.strengths.tolist()
+        franchise = Franchise.seated(self.vocabulary, *hyper, self.seating())
+        numbers = range(len(self.events)) if seated is None else seated
+        franchise.events = Counter(self.events[number] for number in numbers)
+        franchise.check()
+        return franchise
+
+    def sweep(self, times: int, state: NDArray[np.uint64]) -> None:
+        """Resample the customers so many times, as training does: all are events of the same sentence."""
+        order = np.zeros(times, dtype=np.int64)
+        arguments = self.restaurants, self.nodes, self.entries, np.array([0, len(self.events)]), order, 0
+        assert seating.sweep(*arguments, True, seating.NOBODY, 0.0, state)[0] == times
+
+    def bins_in_use(self) -> int:
+        """How many bins hold tables, over all entries."""
+        used = int(self.restaurants.used[columns.ENTRIES])
+        return sum(len(set(sizes)) for entry in range(used) if len(sizes := sizes_of(self.restaurants, entry)) > 1)
+
+    def free_bins(self) -> int:
+        """How many bins wait to be used again."""
+        at, count = int(self.restaurants.used[columns.FREE]), 0
+        while at != NONE:
+            at, count = int(self.restaurants.bins[at, columns.NEXT_BIN]), count + 1
+        return count
+
+
+def random_events(number: int, levels: int, symbols: int, vocabulary: int, seed: int) -> list[Event]:
+    """Events with contexts of levels - 1 symbols from 0 on; small numbers are frequent."""
+    rng = np.random.default_rng(seed)
+
+    def draw(size: int) -> int:
+        return int(size * rng.random() ** 2)
+
+    return [(tuple(draw(symbols) for _ in range(levels - 1)), draw(vocabulary)) for _ in range(number)]

@@ -1,0 +1,144 @@
+"""Oracles against the reference, on all trees of short sentences."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import space
+from deptree_cli.hpyp.kernels.columns import ROOT
+from deptree_cli.hpyp.kernels.configurations import begin, reduce, shift
+from deptree_cli.hpyp.kernels.oracle import (
+    choices,
+    derive,
+    derive_all,
+    record_all_events,
+    record_events,
+    rightmost_dependents,
+)
+from deptree_cli.hpyp.model.contexts import LEXICALISED
+from tests.hpyp.model.reference_parser import SHIFT, Configuration, Tree, oracle_derivations, static_oracle
+
+PROJECTIVE = space(single_root=True, projective=True)
+SIZES = pytest.mark.parametrize(("n", "labels"), [(1, 3), (2, 2), (3, 2), (4, 1), (5, 1), (6, 1)])
+
+
+def trees(n: int, labels: int) -> list[Tree]:
+    """All labelled projective trees with one root."""
+    every = product(all_trees(n, PROJECTIVE).tolist(), product(range(1, labels + 1), repeat=n))
+    return [tuple(zip(heads, own, strict=True)) for heads, own in every]
+
+
+def derivation_of(tree: Tree, labels: int) -> list[int] | None:
+    """What the kernel derives, or None."""
+    heads = np.array([head for head, _ in tree], dtype=np.int32)
+    deprels = np.array([label - 1 for _, label in tree], dtype=np.int32)
+    actions = np.full(2 * len(tree), 77, dtype=np.int32)
+    return actions.tolist() if derive(heads, deprels, labels, actions) else None
+
+
+@SIZES
+def test_arcs_are_made_as_soon_as_they_can(n: int, labels: int) -> None:
+    for tree in trees(n, labels):
+        assert derivation_of(tree, labels) == static_oracle(tree, labels)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_several_roots_have_a_derivation_and_crossing_arcs_have_none(n: int) -> None:
+    """Kernels leave it to others to refuse several roots; the derivation is that of a parser which may make them."""
+    projective = {tuple(heads) for heads in all_trees(n, space(single_root=False, projective=True)).tolist()}
+    for heads in all_trees(n, space(single_root=False)).tolist():
+        tree = tuple((head, 1) for head in heads)
+        expected = static_oracle(tree, 1, single_root=False) if tuple(heads) in projective else None
+        assert derivation_of(tree, 1) == expected
+
+
+def allowed_derivations(tree: Tree) -> set[tuple[int, ...]]:
+    """Every derivation that `choices` lets pass, labels being 1."""
+    n = len(tree)
+    heads, rightmost = np.array([head for head, _ in tree], dtype=np.int32), np.empty(n + 1, dtype=np.int32)
+    rightmost_dependents(heads, rightmost)
+    records, used = begin(10_000)
+    found, waiting = set(), [(ROOT, 0, ())]
+    while waiting:
+        top, shifted, actions = waiting.pop()
+        if len(actions) == 2 * n:
+            found.add(actions)
+            continue
+        may_shift, reduction = choices(records, top, shifted, heads, np.zeros(n, dtype=np.int32), 1, rightmost)
+        assert may_shift or reduction != SHIFT
+        if may_shift:
+            waiting.append((used, shifted + 1, (*actions, SHIFT)))
+            used = shift(records, used, top, shifted + 1, 0, 0)
+        if reduction != SHIFT:
+            waiting.append((used, shifted, (*actions, int(reduction))))
+            used = reduce(records, used, top, reduction, 1)
+    return found
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_derivations_that_are_allowed_are_those_of_the_tree(n: int) -> None:
+    for tree in trees(n, 1):
+        assert allowed_derivations(tree) == {tuple(actions) for actions in oracle_derivations(tree, 1)}
+
+
+CODES = tuple(LEXICALISED.codes(name) for name in ("action", "tag", "word"))
+
+
+def expected_events(tree: Tree, words: list[int], tags: list[int], actions: list[int]) -> list[list[tuple[int, ...]]]:
+    """The contexts of actions, tags and words along a derivation."""
+    configuration, found = Configuration(len(tree), 2), [[], [], []]
+    for action in actions:
+        found[0].append(configuration.context(LEXICALISED.action, words, tags))
+        if action == SHIFT:
+            found[1].append(configuration.context(LEXICALISED.tag, words, tags))
+            found[2].append(configuration.context(LEXICALISED.word, words, tags))
+        configuration = configuration.after(action)
+    return found
+
+
+def room(n: int) -> tuple[np.ndarray, ...]:
+    """Contexts of the events of n words, to be written."""
+    lengths = zip((2 * n, n, n), CODES, strict=True)
+    return tuple(np.full((events, len(codes)), 77, dtype=np.int32) for events, codes in lengths)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_events_of_every_derivation(n: int) -> None:
+    words, tags = [12, 13, 14, 15][:n], [22, 23, 24, 25][:n]
+    for tree in trees(n, 1):
+        for actions in oracle_derivations(tree, 2):
+            found = room(n)
+            arrays = [np.array(numbers, dtype=np.int32) for numbers in (words, tags, actions)]
+            record_events(*arrays[:2], 2, arrays[2], CODES, found)
+            expected = expected_events(tree, words, tags, actions)
+            assert [list(map(tuple, contexts.tolist())) for contexts in found] == expected
+
+
+def test_many_sentences_at_once() -> None:
+    """The same as one by one; a tree without a derivation does not disturb the others."""
+    rng, labels = np.random.default_rng(5), 2
+    chosen = [every[int(rng.integers(len(every)))] for every in (trees(n, 2) for n in (3, 1, 4, 2))]
+    chosen.insert(2, ((3, 1), (4, 1), (0, 1), (3, 1)))  # 3 -> 1 and 4 -> 2 cross
+    cuts = np.cumsum([0, *map(len, chosen)])
+    heads = np.array([head for tree in chosen for head, _ in tree], dtype=np.int32)
+    deprels = np.array([label - 1 for tree in chosen for _, label in tree], dtype=np.int32)
+    actions, found = np.zeros(2 * cuts[-1], dtype=np.int32), np.zeros(5, dtype=np.bool_)
+    derive_all(cuts, heads, deprels, labels, actions, found)
+    assert found.tolist() == [True, True, False, True, True]
+    words, tags = rng.integers(2, 9, (2, cuts[-1])).astype(np.int32)
+    keep = [number for number in range(5) if found[number]]
+    for number in keep:
+        first, last = cuts[number], cuts[number + 1]
+        own = actions[2 * first : 2 * last].tolist()
+        assert own == static_oracle(chosen[number], labels)
+        contexts = room(int(cuts[-1] - first))
+        own_cuts = cuts[number : number + 2] - first
+        ids = words[first:last], tags[first:last]
+        record_all_events(own_cuts, *ids, labels, actions[2 * first : 2 * last], CODES, contexts)
+        expected = expected_events(chosen[number], *(array.tolist() for array in ids), own)
+        for rows, events in zip(contexts, expected, strict=True):
+            assert list(map(tuple, rows[: len(events)].tolist())) == events
