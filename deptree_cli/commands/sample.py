@@ -136,10 +136,10 @@ class DrawTrees:
         """The work on many sentences."""
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
-        drawn, log_probs = sentences.trees.sample(self.size, streams)
+        drawn, log_z = sentences.trees.sample(self.size, streams)
 
         def notes() -> list[Note]:
-            return [log_prob_note(log_probs.ravel())]
+            return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
