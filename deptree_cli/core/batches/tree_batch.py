@@ -124,7 +124,7 @@ class TreeBatch(Sentences):
     def mbr(self) -> RaggedTrees:
         """The tree with the highest expected attachment score of each sentence."""
         expected = np.where(self._shifted.values > -np.inf, self.marginals, -np.inf)
-        return self._best(with_values(self._shifted, expected), TreeDistribution.mbr)
+        return self._best(Ragged(expected, self._starts), TreeDistribution.mbr)
 
     def _best(self, scores: Ragged, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence."""
