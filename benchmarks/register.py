@@ -23,7 +23,7 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS = {
     "samplers": Benchmark("samplers.speeds", "trees per second of every sampler, beside peers and a bare random walk"),
-    "few": Benchmark("samplers.few", "from how many trees on tables pay"),
+    "auto": Benchmark("samplers.auto", "from how many trees on walks pay, and on which scores"),
     "inference": Benchmark("sums.inference", "log Z and marginals beside the Laplacian inverse and peers"),
     "whole": Benchmark("program.whole", "start-up, a treebank and long streams: time and memory of the command"),
     "throughput": Benchmark(

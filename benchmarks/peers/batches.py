@@ -37,21 +37,14 @@ def kernels() -> Contender:
     """Ours in PyTorch, by kernels in float64."""
     from deptree_cli.torch import log_partition
 
-    return _in_torch(partial(log_partition, implementation="kernels"), np.copy, np.copy)
+    return _in_torch(log_partition, np.copy, np.copy)
 
 
 def single() -> Contender:
     """Ours in PyTorch, by kernels in float32."""
     from deptree_cli.torch import log_partition
 
-    return _in_torch(partial(log_partition, implementation="kernels", precision="float32"), np.copy, np.copy)
-
-
-def device() -> Contender:
-    """Ours in PyTorch, by operations on the tensor's device, which is the CPU here."""
-    from deptree_cli.torch import log_partition
-
-    return _in_torch(partial(log_partition, implementation="device"), np.copy, np.copy)
+    return _in_torch(partial(log_partition, precision="float32"), np.copy, np.copy)
 
 
 def torch_struct() -> Contender:
@@ -133,7 +126,6 @@ LAPLACIAN: dict[str, Callable[[], Contender]] = {"torch-struct": torch_struct, "
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "deptree, kernels": kernels,
     "deptree, kernels in float32": single,
-    "deptree, device": device,
     "deptree, JAX": ours_in_jax,
     **LAPLACIAN,
     "SynJax": synjax,

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.timing import seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers.wilson import Walks, alias_tables
+from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.shifted import shift
 from deptree_cli.kernels.flags import kernel as compiled
 from deptree_cli.kernels.walks import wilson as kernel
@@ -15,6 +15,7 @@ from deptree_cli.kernels.xoshiro import U64, step
 
 STEPS = times(200_000, 1000)
 TREES = times(1000, 10)
+STEPS_ENOUGH = 10**8
 
 
 @compiled
@@ -35,18 +36,18 @@ def chain(tables, bits, state, steps):
 
 def steps_per_second(distribution: TreeDistribution) -> float:
     """Of the bare chain on the distribution's graph of words."""
-    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).high), 1)
+    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).log_weights), 1)
     state = np.arange(1, 5, dtype=np.uint64)
     return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
 
 
 def steps_per_tree(distribution: TreeDistribution) -> float:
     """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
-    weights = np.exp(shift(distribution.possible_scores, True).high)
+    weights = np.exp(shift(distribution.possible_scores, True).log_weights)
     weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)
-    heads, roots, abandoned = Walks.of(TREES, distribution.n)
+    heads, roots = np.zeros((TREES, distribution.n), dtype=np.int32), np.zeros(TREES, dtype=np.int64)
     kernel.draw_roots(tables, bits, state, roots)
-    _, steps = kernel.walk(tables, bits, roots, state, 10**8, np.zeros(1, dtype=np.int64), heads, abandoned)
-    return float(steps) / TREES
+    _, left = kernel.walk_trees(tables, bits, roots, state, STEPS_ENOUGH, heads)
+    return float(STEPS_ENOUGH - left) / TREES

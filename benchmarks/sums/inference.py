@@ -17,8 +17,7 @@ from benchmarks.scores import uniform
 from benchmarks.sums import exact, matrix_tree
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, seconds, times
-from deptree_cli.core.batches.packed import Batch
-from deptree_cli.core.batches.sums import log_partitions_and_marginals
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.core.spaces.elimination import factorise
@@ -74,12 +73,9 @@ def _microseconds(route: Route, distribution: TreeDistribution) -> float:
 def _in_batches(theirs: dict[str, Contender | None]) -> Iterator[list[Cell]]:
     for n in LENGTHS:
         scores = np.random.default_rng(n).uniform(size=(SENTENCES, n + 1, n + 1)).astype(np.float32)
-        batch = Batch(scores, np.full(SENTENCES, n), SINGLE_ROOT)
-        yield [
-            n,
-            _per_sentence(partial(log_partitions_and_marginals, batch)),
-            *(_of(each, scores) for each in theirs.values()),
-        ]
+        batch = TreeBatch(scores, np.full(SENTENCES, n), SINGLE_ROOT)
+        ours = _per_sentence(batch.log_partitions_and_marginals)
+        yield [n, ours, *(_of(each, scores) for each in theirs.values())]
 
 
 def _of(peer: Contender | None, scores: NDArray[np.float32]) -> float | None:

@@ -32,8 +32,8 @@ SCALES = points(1, 2, 5, 10, 20, 50, 100, 200)
 WORDS = 10  # of sentences whose gradients are checked
 GRAPHS = 5  # for each scale
 
-THREADED = ("deptree, kernels", "deptree, device", "torch-struct")
-IN_FLOAT64 = ("deptree, kernels", "deptree, device")
+THREADED = ("deptree, kernels", "torch-struct")
+IN_FLOAT64 = ("deptree, kernels",)
 
 
 def run() -> Iterator[Table]:

@@ -184,11 +184,10 @@ class Encoded(Generic[Prepared]):
         """Whether the work is done for many items at once, where that is possible."""
         return getattr(self.work, "in_batches", False)
 
-    def batch(self, prepared: Any, states: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
-        """The two of each item of a batch; None for what has to be worked on by itself. `states`: random ones."""
-        results = self.work.batch(prepared, states)  # type: ignore[attr-defined]
-        found = [None if result is None else self._if_encoded(result) for result in results]
-        return [each if sound else None for each, sound in zip(found, prepared.sound.tolist(), strict=True)]
+    def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
+        """The two of each item of a batch; None for what has to be worked on by itself. `streams`: random numbers."""
+        results = self.work.batch(prepared, streams)  # type: ignore[attr-defined]
+        return [self._if_encoded(result) for result in results]
 
     def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
         """See `_encoded`; None where that fails, which is told of the item by itself."""

@@ -15,7 +15,7 @@ from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.streams import kernel_states, sentence_stream
+from deptree_cli.core.streams import SentenceStreams, sentence_stream
 from deptree_cli.io.files.streams import is_at_hand
 
 Result = TypeVar("Result")
@@ -152,9 +152,9 @@ class Step(Generic[Read, Prepared, Result]):
         batch = self.prepare.batch([item for _, item, _ in numbered])  # type: ignore[attr-defined]
         if batch is not None:
             chosen = [numbered[place] for place in batch.places]
-            names = ((item.sent_id, occurrence) for _, item, occurrence in chosen)
-            states = None if self.seed is None else kernel_states(self.seed, names)
-            for (at, *_), result in zip(chosen, self.work.batch(batch, states), strict=True):  # type: ignore[attr-defined]
+            names = [(item.sent_id, occurrence) for _, item, occurrence in chosen]
+            streams = None if self.seed is None else SentenceStreams(self.seed, names)
+            for (at, *_), result in zip(chosen, self.work.batch(batch, streams), strict=True):  # type: ignore[attr-defined]
                 results[at] = result
         return [self(task) if result is None else result for task, result in zip(tasks, results, strict=True)]
 

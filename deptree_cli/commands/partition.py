@@ -70,11 +70,10 @@ class Rows:
         row = {"sent_id": sentence.id, "n": distribution.n, **dict.fromkeys(SUMS), own: distribution.log_partition}
         return row | {"reason": f"{trees.trees}: no other sum is worked out"}
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:
+    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any]]:
         """The work on many sentences."""
-        trees, sums = sentences.trees, partitions(sentences.trees)
-        found = zip(sentences.records, trees.lengths.tolist(), sums, trees.sound.tolist(), strict=True)
-        return [_row(record.sent_id, n, each, sentences.space) if sound else None for record, n, each, sound in found]
+        found = zip(sentences.sent_ids, sentences.trees.lengths.tolist(), partitions(sentences.trees), strict=True)
+        return [_row(sent_id, n, sums, sentences.space) for sent_id, n, sums in found]
 
 
 def _row(sent_id: str, n: int, sums: Partition, trees: TreeSpace) -> dict[str, Any]:

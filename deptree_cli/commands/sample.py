@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
@@ -21,8 +20,8 @@ from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU, JSONL
@@ -42,6 +41,9 @@ With --rules or --spans, trees that break a rule are rejected; acceptance is the
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
 """
+
+# Most sentences have fewer words.
+LONG = 100
 
 
 def _described(entry: Sampler) -> str:
@@ -125,17 +127,19 @@ class DrawTrees:
 
     @property
     def in_batches(self) -> bool:
-        """Whether few trees of many sentences are drawn at once."""
-        return self.sampler.name == "auto" and self.size <= FEW and not self.unique
+        """Whether trees of many sentences are drawn at once: if they are few even of long ones."""
+        from deptree_cli.core.samplers.auto import is_few  # loads kernels: when there is work
 
-    def batch(self, sentences: ScoredBatch, states: NDArray[np.uint64]) -> list[TreesOfOne]:
+        return self.sampler.name == "auto" and is_few(LONG, self.size) and not self.unique
+
+    def batch(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
         """The work on many sentences."""
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
-        drawn = sentences.trees.sample(self.size, states)
+        drawn, log_z = sentences.trees.sample(self.size, streams)
 
         def notes() -> list[Note]:
-            return [log_prob_note(sentences.trees.tree_log_probs(drawn).ravel())]
+            return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 

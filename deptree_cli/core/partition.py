@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
-    from deptree_cli.core.batches.ragged import TreeBatch
+    from deptree_cli.core.batches.tree_batch import TreeBatch
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
@@ -69,17 +68,15 @@ def partition(distribution: ArcFactored) -> Partition:
 
 
 def partitions(batch: TreeBatch) -> list[Partition]:
-    """The partition functions of many sentences at once; those of `batch.sound` ones count."""
-    single, multi = batch.over(single_root=True).log_partitions, batch.over(single_root=False).log_partitions
-    own = batch.log_partitions
-    shares = (_log_shares(single, multi), _log_shares(batch.projective_log_partitions, own))
-    columns = single[:, 0], multi[:, 0], *shares
+    """The partition functions of many sentences at once, of plain scores: each has trees in every space."""
+    roots = batch.space.single_root
+    spaces = {"single": with_roots(batch.space, True), "multi": with_roots(batch.space, False)}
+    spaces |= {"every": space(roots), "projective": space(roots, projective=True)}
+    log_z = {trees: batch.over(trees).log_partition_parts() for trees in {*spaces.values()}}
+    single, multi, every, projective = (log_z[trees] for trees in spaces.values())
+    shares = (np.minimum(part.log_ratios(whole), 0.0) for part, whole in ((single, multi), (projective, every)))
+    columns = single.total, multi.total, *shares
     return list(map(Partition, *(column.tolist() for column in columns)))
-
-
-def _log_shares(part: Float, whole: Float) -> Float:
-    """See `_log_share`; of pairs (B, 2)."""
-    return np.minimum(part[:, 0] - whole[:, 0] + (part[:, 1] - whole[:, 1]), 0.0)
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:
@@ -99,9 +96,8 @@ def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | 
 def _log_share(part: Factorisation | None, whole: Factorisation) -> float:
     if part is None:
         return -math.inf
-    (high, low), (other, rest) = part.log_z_pair, whole.log_z_pair
     # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return min(high - other + (low - rest), 0.0)
+    return min(part.log_ratio(whole), 0.0)
 
 
 class Summary:

@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from operator import index
+from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISpawnableSeedSequence
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 
 # What users give: a seed, from which a sentence's own stream is made, or a Generator, which every use moves on.
 Randomness = int | np.random.Generator
+
+# Numbers of 64 bits that SFC64 starts from.
+WORDS = 3
+
+
+class SentenceSeed(ISpawnableSeedSequence):
+    """A hash of a seed, a sentence's id and how often that came before, as what NumPy's bit generators start from.
+
+    Attributes:
+        digest: 24 bytes, as many as SFC64 takes.
+        spawn_key: with `entropy` what streams beside its own are seeded with.
+    """
+
+    def __init__(self, seed: int, sent_id: str, occurrence: int = 0) -> None:
+        self.digest = _digest(seed, sent_id, occurrence)
+        self.spawn_key = ()
+
+    @property
+    def entropy(self) -> int:
+        """The hash as a number."""
+        return int.from_bytes(self.digest, "little")
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        """The hash itself: NumPy's own would hash it once more."""
+        return np.frombuffer(self.digest, np.dtype(dtype).newbyteorder("<"))[:n_words]
+
+    def spawn(self, n_children: int) -> Any:
+        """Seeds of streams beside it, others each time."""
+        return self._sequence.spawn(n_children)
+
+    @cached_property
+    def _sequence(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy)
 
 
 def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.Generator:
@@ -22,30 +59,40 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
     Depends on the seed, the sentence's id and how often that id came before, and on nothing else: neither on the other
     sentences of a file nor on who draws them in which order.
     """
-    entropy = [seed, occurrence, *np.frombuffer(_digest(sent_id), dtype="<u4").tolist()]
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+    own: Any = SentenceSeed(seed, sent_id, occurrence)
+    return np.random.Generator(np.random.SFC64(own))
 
 
-def kernel_states(seed: int, names: Iterable[tuple[str, int]]) -> NDArray[np.uint64]:
-    """What `kernel_state` first gives of each sentence's stream, (B, 4), without making streams.
+@dataclass(frozen=True)
+class SentenceStreams:
+    """The random streams of many sentences.
 
-    Args:
-        names: the id of each sentence, and how often that came before.
+    Attributes:
+        names: the id of each, and how often that came before.
     """
-    from deptree_cli.kernels.batches.seeds import fill_states  # loads kernels: when there is work
 
-    sent_ids, occurrences = zip(*names, strict=True)
-    words = np.frombuffer(b"".join(map(_digest, sent_ids)), dtype="<u4").reshape(-1, 4)
-    seeds = [seed >> shift & 0xFFFFFFFF for shift in range(0, max(seed.bit_length(), 1), 32)]
-    before = np.broadcast_to(np.array(seeds, dtype=np.uint64), (len(words), len(seeds)))
-    entropy = np.column_stack([before, np.array(occurrences, dtype=np.uint64), words.astype(np.uint64)])
-    states = np.empty((len(words), 4), dtype=np.uint64)
-    fill_states(entropy, states)
-    return states
+    seed: int
+    names: Sequence[tuple[str, int]]
+
+    def of(self, b: int) -> np.random.Generator:
+        """The stream of one of them."""
+        return sentence_stream(self.seed, *self.names[b])
+
+    @cached_property
+    def states(self) -> NDArray[np.uint64]:
+        """What `kernel_state` first gives of each, (B, 4), without an object for each."""
+        from deptree_cli.kernels.batches.states import fill_states  # loads kernels: when there is work
+
+        digests = b"".join([_digest(self.seed, *name) for name in self.names])
+        states = np.empty((len(self.names), 4), dtype=np.uint64)
+        fill_states(np.frombuffer(digests, dtype="<u8").reshape(-1, WORDS).astype(np.uint64), states)
+        return states
 
 
-def _digest(sent_id: str) -> bytes:
-    return blake2b(sent_id.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+def _digest(seed: int, sent_id: str, occurrence: int = 0) -> bytes:
+    """The hash of a sentence's stream: 24 bytes, as many as SFC64 takes."""
+    text = f"{seed} {occurrence} {sent_id}".encode("utf-8", "surrogateescape")
+    return blake2b(text, digest_size=8 * WORDS).digest()
 
 
 def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = None) -> np.random.Generator:

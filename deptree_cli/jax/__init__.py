@@ -6,21 +6,21 @@ of each sentence, ROOT not counted; N - 1 by default. The rest is padding, ignor
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
 `space` chooses the trees: "single-root" (the default), "multi-root", "projective" or "projective-multi-root";
-`single_root` and `projective` do the same by True and False.
-
-In plain JAX (elimination, or Eisner's chart), on any device, differentiable as often as JAX can:
-
-- `log_partition`, `marginals`: the logarithm of the sum over all trees, and the probabilities of arcs (on a CPU by
-  our kernels, unless `implementation="device"`).
-- `log_prob`: log-probabilities of trees.
-- `entropy`, `cross_entropy`, `kl`: in nats.
-- `sample`: independent trees (on a CPU by our kernels, unless `implementation="device"`).
-- `stochastic_beam_search`: `BeamSample`, k distinct trees at once; not projective ones.
+`single_root` and `projective` do the same by True and False. All are static under jit.
 
 By our kernels on the CPU, called back from compiled code:
 
+- `log_partition`, `marginals`: the log-partition function and edge marginals. log Z can be differentiated twice.
+- `log_prob`: log-probabilities of trees.
+- `entropy`, `cross_entropy`, `kl`: in nats; they have gradients.
 - `argmax`, `mbr`, `top_k`: the most probable tree, the one with the highest expected attachment score, the k best.
+- `sample`: independent trees.
 - `sample_without_replacement`: `DistinctTrees`, with their log-probabilities, and their weights in estimates.
+
+In plain JAX on any device, for trees that may cross, in the range of float32 or float64:
+
+- `log_partition`, `marginals` with `implementation="device"`, the default on an accelerator.
+- `stochastic_beam_search`: `BeamSample`, k distinct trees at once.
 
 It needs the extra `jax`.
 """

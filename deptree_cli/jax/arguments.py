@@ -11,7 +11,7 @@ from jax import Array
 from deptree_cli.core.arc_factored import FEW
 from deptree_cli.core.counts import MOST, how_many
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax.batches import Batch
+from deptree_cli.jax.batches import Sentences
 
 
 def one_key(key: Any) -> Array:
@@ -46,7 +46,7 @@ def count_of(k: Any) -> int:
         raise
 
 
-def rows_for(k: int, batch: Batch) -> int:
+def rows_for(k: int, sentences: Sentences) -> int:
     """Return for how many distinct trees to have memory: k, but of many no more than so many words can have."""
-    n = batch.words.shape[-1]
+    n = sentences.log_scores.shape[-1] - 1
     return k if k <= FEW else min(k, (n + 1) ** max(n - 1, 0))

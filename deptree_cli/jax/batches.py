@@ -1,94 +1,70 @@
-"""From log-scores as they come, padded, to what elimination takes; and back."""
+"""Padded batches of sentences as they come: looked at, and what counts of their scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, core
+from jax import Array, core, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
-from deptree_cli.core.nearest import did_you_mean, one_of
-from deptree_cli.core.scores import MASK, checked_log_scores
-from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, refuse_unknown, space, tree_space
-
-# Where work is done: by our kernels on the CPU, which compiled code calls back; in plain JAX, where the scores are; or
-# as the default backend of JAX suggests.
-IMPLEMENTATIONS = ("auto", "kernels", "device")
+from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("log_scores", "lengths", "single_root"),
-    meta_fields=("projective",),
-)
+@partial(jax.tree_util.register_dataclass, data_fields=("log_scores", "lengths"), meta_fields=("space",))
 @dataclass(frozen=True)
-class Padded:
-    """Sentences as they come.
+class Sentences:
+    """A padded batch.
 
     Attributes:
         log_scores: float32 or float64, (..., N, N), ``[head, dependent]``, of any numbers.
         lengths: (...,), how many words each has; none of 1 to N - 1 where it could not be looked at.
-        single_root, projective: see `Batch`.
+        space: which trees; what is compiled is of one kind.
     """
 
     log_scores: Array
     lengths: Array
-    single_root: Array
-    projective: bool
+    space: TreeSpace
+
+    @property
+    def words(self) -> Array:
+        """Which nodes are words, (..., N)."""
+        nodes = jnp.arange(self.log_scores.shape[-1])
+        return (nodes > 0) & (nodes <= self.lengths[..., None])
+
+    @property
+    def possible(self) -> Array:
+        """The arcs between nodes of a sentence that are not forbidden, (..., N, N); a NaN is not."""
+        nodes = self.words | (jnp.arange(self.log_scores.shape[-1]) == 0)
+        arcs = nodes[..., :, None] & self.words[..., None, :] & ~jnp.eye(nodes.shape[-1], dtype=bool)
+        return arcs & ~(self.log_scores <= -MASK)
+
+    @property
+    def are_lengths(self) -> Array:
+        """Of which sentences the length is one, (...,)."""
+        return (self.lengths >= 1) & (self.lengths < self.log_scores.shape[-1])
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("log_scores", "words", "single_root"),
-    meta_fields=("projective",),
-)
-@dataclass(frozen=True)
-class Batch:
-    """Sentences of up to n = N - 1 words.
-
-    Attributes:
-        log_scores: (..., n+1, n), heads by dependents, ROOT last among the heads; -inf for arcs that are forbidden or
-            none: those of padding and the diagonal.
-        words: (..., n), which positions are words.
-        single_root: whether trees have exactly one arc from ROOT, (): what is compiled does for both.
-        projective: whether trees have no arcs that cross: what is compiled is of one kind of trees.
-    """
-
-    log_scores: Array
-    words: Array
-    single_root: Array
-    projective: bool
-
-
-def batch_of(
+def sentences_of(
     log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
-) -> Batch:
-    """Return the same as elimination takes it.
-
-    Sentences whose length is none have scores of NaN, where that can be seen only when it runs.
-    """
-    return arranged(padded(log_scores, lengths, name, **short))
-
-
-def padded(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
-) -> Padded:
+) -> Sentences:
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
     float32 and float64 stay what they are, all else becomes float32.
 
     Raises:
         DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; there is no
-            such tree space, or none in JAX; or projective is traced.
+            such tree space, or none in JAX; or which one is traced.
     """
-    single_root, projective = _kind_of_trees(name, **short)
+    trees = _space_of(name, short)
     try:
         scores = jnp.asarray(log_scores)
     except (TypeError, ValueError):
@@ -100,55 +76,17 @@ def padded(
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
         problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
         raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
-    return Padded(scores, _lengths(lengths, scores.shape), jnp.asarray(single_root).astype(bool), projective)
+    return Sentences(scores, _lengths(lengths, scores.shape), trees)
 
 
-def is_on_device(implementation: str) -> bool:
-    """Return whether an implementation is plain JAX.
-
-    Raises:
-        DeptreeError: there is none of this name.
-    """
-    if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
-        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
-    return implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
-
-
-def _kind_of_trees(
-    name: SpaceLike, single_root: bool | None = None, projective: bool | None = None, **unknown: object
-) -> tuple[bool, bool]:
-    """Whether trees have a single root, which may be traced unless a name says so, and whether they are projective."""
-    refuse_unknown(unknown)
-    try:
-        crossing_free = None if projective is None else bool(projective)
-    except jax.errors.TracerBoolConversionError:
-        raise DeptreeError("`projective` is traced", "Pass True or False, static under jit") from None
-    if name is None:
-        return True if single_root is None else single_root, bool(crossing_free)
-    trees = tree_space(name if isinstance(name, TreeSpace) else str(name), single_root, crossing_free)
+def _space_of(name: SpaceLike, short: Any) -> TreeSpace:
+    for option, value in short.items():
+        if isinstance(value, core.Tracer):
+            raise DeptreeError(f"`{option}` is traced", "Pass True or False, static under jit")
+    trees = tree_space(name if name is None or isinstance(name, TreeSpace) else str(name), **short)
     if not trees.has_short_name:
         raise DeptreeError(f"JAX has no sums over {trees.trees}", "Ask TreeDistribution of deptree_cli")
-    return trees.single_root, trees.projective
-
-
-@jax.jit
-def arranged(sentences: Padded) -> Batch:
-    """Return sentences as elimination takes them."""
-    log_scores, lengths = sentences.log_scores, sentences.lengths
-    nodes, last = jnp.arange(log_scores.shape[-1]), lengths[..., None]
-    inside = (nodes <= last)[..., :, None] & (nodes <= last)[..., None, :]
-    arcs = inside & (nodes > 0) & (nodes[:, None] != nodes)
-    possible = arcs & ~(log_scores <= -MASK)  # NaN is not forbidden
-    is_length = ((lengths >= 1) & (lengths < len(nodes)))[..., None, None]  # where it could not be looked at
-    given = jnp.where(is_length, jnp.where(possible, log_scores, -jnp.inf), jnp.nan)
-    rolled = jnp.roll(given[..., 1:], -1, axis=-2)
-    return Batch(
-        rolled,
-        jnp.broadcast_to(nodes[1:] <= last, rolled.shape[:-2] + rolled.shape[-1:]),
-        sentences.single_root,
-        sentences.projective,
-    )
+    return trees
 
 
 def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
@@ -159,53 +97,73 @@ def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if found.shape != batch_shape or not jnp.issubdtype(found.dtype, jnp.integer):
         problem = f"the lengths have shape {found.shape} and type {found.dtype}, not {batch_shape} and integers"
         raise DeptreeError(problem, "Give the number of words of each sentence")
-    numbers = seen(found)
-    if numbers is not None and ((numbers < 1) | (numbers > most)).any():
-        b = int(np.flatnonzero((numbers < 1) | (numbers > most))[0])
-        problem = f"the length is {numbers.ravel()[b]}, not from 1 to {most}"
-        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_in_batch(b))
+    for b, length in enumerate(() if (numbers := seen(found)) is None else numbers.ravel().tolist()):
+        _check_length(length, most, b)
     return found
 
 
-def matrix_of(arcs: Array) -> Array:
-    """Return numbers of arcs (..., n+1, n) as (..., N, N), ``[head, dependent]``, 0 in column 0."""
-    return jnp.pad(jnp.roll(arcs, 1, axis=-2), [(0, 0)] * (arcs.ndim - 1) + [(1, 0)])
+def _check_length(length: int, most: int, b: int) -> None:
+    if not 1 <= length <= most:
+        problem = f"the length is {length}, not from 1 to {most}"
+        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_in_batch(b))
 
 
-def require_trees(log_z: Array, batch: Batch) -> None:
+def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
+    """Return the sentences with each word's best score shifted to 0, and by how much all trees of each change, (...,).
+
+    No distribution changes by it, and the digits of large scores are kept. Arcs that do not count become -inf. With a
+    single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/shifted.py`). The shifts
+    are constants to derivatives.
+    """
+    scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
+    constants = jnp.zeros(scores.shape[:-2], scores.dtype)
+    if sentences.space.single_root:  # first, or digits of words' scores are lost beside a mask of the row
+        scores, constants = _root_shifted(scores)
+    fixed = lax.stop_gradient(scores)
+    tops = (fixed[..., 1:, :] if sentences.space.single_root else fixed).max(-2)
+    tops = jnp.where(tops == -jnp.inf, fixed[..., 0, :], tops)  # a word that only ROOT may govern
+    tops = jnp.where(tops == -jnp.inf, 0, tops)
+    scores, constants = scores - tops[..., None, :], constants + tops.sum(-1)
+    if sentences.space.single_root:
+        scores, constant = _root_shifted(scores)
+        constants = constants + constant
+    return Sentences(scores, sentences.lengths, sentences.space), constants
+
+
+def _root_shifted(scores: Array) -> tuple[Array, Array]:
+    """Log-scores with ROOT's row shifted to a maximum of 0, and by how much, (...,)."""
+    top = lax.stop_gradient(scores[..., 0, :]).max(-1)
+    top = jnp.where(top == -jnp.inf, 0, top)
+    return scores.at[..., 0, :].add(-top[..., None]), top
+
+
+def require_trees(log_z: Array, sentences: Sentences) -> None:
     """Look at log Z (...,), where it is a number yet.
 
     Raises:
-        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or whose trees all need a
-            mask.
+        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or one whose sums leave
+            the range of the scores' type in plain JAX.
     """
     values = seen(log_z)
     if values is None or np.isfinite(values).all():
         return
     b = int(np.flatnonzero(~np.isfinite(values))[0])
-    scores = matrix_at(np.asarray(batch.log_scores), b)
-    nodes = int(np.asarray(batch.words).reshape(-1, batch.words.shape[-1])[b].sum()) + 1
-    with in_batch(name_in_batch(b)):
-        trees = space(bool(batch.single_root), batch.projective)
-        trees.check_feasible(np.isfinite(checked_log_scores(scores[:nodes, :nodes], "log")))
-    problem = "every tree has a score 180,000 or more below the best of its word, where trees are not told apart"
-    remedy = "Raise such masks, forbid arcs by -inf, or ask TreeDistribution of deptree_cli"
+    distribution_of(sentences, b)
+    problem = f"its sums leave the range of {sentences.log_scores.dtype} in plain JAX"
+    remedy = "Give float64 scores, or ask the kernels: `log_partition`, `sample_without_replacement`"
     raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
-def require_numbers(values: Array, problem: str, remedy: str) -> None:
-    """Raise a DeptreeError that names the first sentence whose result (...,) is NaN, where that can be looked at."""
-    found = seen(values)
-    if found is not None and np.isnan(found).any():
-        raise DeptreeError(problem, remedy, sent_id=name_in_batch(int(np.flatnonzero(np.isnan(found))[0])))
+def distribution_of(sentences: Sentences, b: int) -> TreeDistribution:
+    """Return core's distribution of sentence b of a batch whose numbers are there, counted through its shape."""
+    scores: Numbers = np.asarray(sentences.log_scores)
+    n = int(np.asarray(sentences.lengths).ravel()[b])
+    _check_length(n, scores.shape[-1] - 1, b)
+    with in_batch(name_in_batch(b)):
+        matrix = scores.reshape(-1, *scores.shape[-2:])[b, : n + 1, : n + 1]
+        return TreeDistribution(matrix, space=sentences.space, id=name_in_batch(b))
 
 
-def matrix_at(log_scores: Float, b: int) -> Float:
-    """Return the scores of sentence b of a batch, counted through its shape, (N, N)."""
-    rolled = np.roll(log_scores.reshape(-1, *log_scores.shape[-2:])[b], 1, axis=0)
-    return np.pad(rolled, [(0, 0), (1, 0)])
-
-
-def seen(array: Array) -> Int | Float | None:
+def seen(array: Array) -> Numbers | None:
     """Return an array as numbers, None where it stands for numbers that are not there yet: under jit, vmap or grad."""
     return None if isinstance(array, core.Tracer) else np.asarray(jax.device_get(array))

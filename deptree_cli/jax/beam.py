@@ -1,12 +1,14 @@
 """Stochastic beam search in JAX: k distinct trees at once, on any device, exact (Stanojevic 2022, section 5).
 
 As in `deptree_cli/core/swor/beam.py`, every tree gets a log-probability perturbed by Gumbel noise of its own, and those
-with the k largest are drawn (Kool, van Hoof, Welling 2019). Trees grow word by word; a prefix carries the largest of
-its trees'. One prefix more is followed than trees are wanted: what comes next says how to weigh them.
+with the k largest are drawn (Kool, van Hoof, Welling 2019). With a single root the word that hangs on ROOT comes first;
+then trees grow word by word. A prefix carries the largest of its trees'. One prefix more is followed than trees are
+wanted: what comes next says how to weigh them, and whether a tree too rare for the float type could be among them.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import NamedTuple, Unpack
 
@@ -17,8 +19,9 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short, SpaceLike
+from deptree_cli.jax import elimination
 from deptree_cli.jax.arguments import count_of, one_key, rows_for
-from deptree_cli.jax.batches import batch_of, require_trees
+from deptree_cli.jax.batches import Sentences, require_trees, sentences_of, shifted
 from deptree_cli.jax.conditionals import (
     INSIDE,
     Level,
@@ -29,11 +32,13 @@ from deptree_cli.jax.conditionals import (
     to_blocks,
     whole,
 )
-from deptree_cli.jax.factors import is_known, two_sum, weights_of
-from deptree_cli.jax.wide import Wide
 
 # Below this logarithm x / (1 - exp(-x)) is 1 + x / 2.
 RARE = -10.0
+
+# So many nats above what a float type loses the last of the trees has to be: a chance of e^-14 that more digits would
+# have changed the draw is none.
+APART = 14
 
 
 class BeamSample(NamedTuple):
@@ -87,9 +92,15 @@ class Beams(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """What does not change: arcs (n+1, n), ROOT last, which of them are words, (n,), and a source of noise."""
+    """What does not change.
 
-    weights: Wide
+    Attributes:
+        weights: (n+1, n), of arcs, ROOT last; of its arcs there are none with a single root.
+        words: (n,), which positions are words.
+        key: a source of noise.
+    """
+
+    weights: Array
     words: Array
     key: Array
 
@@ -104,8 +115,9 @@ def stochastic_beam_search(
 ) -> BeamSample:
     """Sample k distinct trees of each sentence, all at once; O(k n^3).
 
-    Log-probabilities have all digits of their type (float32: errors of about 1e-7 of them) at any scale of scores. Arcs
-    180,000 nats or more below the best of their word are left out. There are no gradients: take those of `log_prob`.
+    Log-probabilities have all digits of their type (float32: errors of about 1e-7 of them). Trees so rare that the type
+    loses them (e^-50 in float32, e^-650 in float64) are never drawn, and a sentence where that may matter is an error.
+    There are no gradients: take those of `log_prob`.
 
     Args:
         key, k: as in `sample`.
@@ -117,36 +129,58 @@ def stochastic_beam_search(
 
     Raises:
         DeptreeError: key or k is invalid, shapes do not fit, the space is projective; or, outside of jit and vmap, a
-            sentence has no tree.
+            sentence has no tree, or trees too rare for its type. Compiled code gives these NaN, and no heads.
     """
     k, key = count_of(k), one_key(key)
-    batch = lax.stop_gradient(batch_of(log_scores, lengths, space, **short))
-    if batch.projective:
+    sentences = lax.stop_gradient(sentences_of(log_scores, lengths, space, **short))
+    if sentences.space.projective:
         raise DeptreeError("beam search draws non-projective trees only", "Use sample_without_replacement instead")
-    k, shape = rows_for(k, batch), batch.words.shape[:-1]
-    scores, words = (part.reshape(-1, *part.shape[len(shape) :]) for part in (batch.log_scores, batch.words))
-    keys = jax.random.split(key, len(words)) if shape else key[None]
-    found = _search(keys, scores, words, batch.single_root, k)
-    heads, log_probs, perturbed = (part.reshape(part.shape[0], *shape, *part.shape[2:]) for part in found)
-    known = is_known(log_probs[0], batch.log_scores, batch.single_root)
-    log_probs = jnp.where(known, log_probs, jnp.nan)  # no number is an error
-    require_trees(log_probs[0], batch)
+    k, shape = rows_for(k, sentences), sentences.lengths.shape
+    keys = jax.random.split(key, sentences.lengths.size).reshape(shape) if shape else key
+    found = _search(keys, sentences, k)
+    require_trees(found.log_probs[0], sentences)
+    return found
+
+
+@partial(jax.jit, static_argnums=2)
+def _search(keys: Array, sentences: Sentences, k: int) -> BeamSample:
+    """Search all sentences, with a key for each, (...,)."""
+    single_root, shape = sentences.space.single_root, sentences.lengths.shape
+    log_z, marginals = elimination.sums(sentences)
+    own, _ = shifted(sentences)
+    weights = jnp.roll(jnp.exp(own.log_scores), -1, -2)[..., 1:]
+    if single_root:
+        weights = weights.at[..., -1, :].set(0)
+    of_root = jnp.log(marginals[..., 0, 1:]) if single_root else None
+    each = Sentence(weights, sentences.words[..., 1:], keys), of_root
+    flat = jax.tree.map(lambda part: part.reshape(-1, *part.shape[len(shape) :]), each)
+    found = jax.vmap(partial(_search_one, k=k), out_axes=-1)(*flat)
+    heads, log_probs, perturbed = (part.reshape(*part.shape[:-1], *shape) for part in found)
+    limit = math.log(elimination.floor_of(log_probs.dtype))
+    enough = _loses_nothing(own, limit) | (perturbed[k] > limit + APART)
+    known = jnp.where(enough & ~jnp.isnan(log_probs).any(0), log_z, jnp.nan)
+    log_probs, perturbed = (
+        jnp.where(jnp.isfinite(known), part, jnp.where(jnp.isnan(known), jnp.nan, -jnp.inf))
+        for part in (log_probs, perturbed)
+    )
+    heads = jnp.moveaxis(jnp.where(log_probs > -jnp.inf, heads, -1), 0, -1)
     return BeamSample(heads[:k], log_probs[:k], perturbed[:k], perturbed[k])
 
 
-@partial(jax.jit, static_argnums=4)
-def _search(keys: Array, log_scores: Array, words: Array, single_root: Array, k: int) -> tuple[Array, ...]:
-    """Return heads (k + 1, sentences, N), log-probabilities and perturbed ones of a batch (sentences, ...)."""
-    search = jax.vmap(partial(_search_one, k=k), in_axes=(0, 0, 0, None), out_axes=1)
-    return search(keys, log_scores, words, single_root)
+def _loses_nothing(sentences: Sentences, limit: float) -> Array:
+    """Whether no sum or product over parts of trees can be below e^limit, (...,); of sentences with shifted scores."""
+    scores, n = sentences.log_scores, sentences.lengths
+    deepest = jnp.where(jnp.isfinite(scores), -scores, 0).max((-2, -1))
+    return n * (deepest + jnp.log(n + 1.0)) < -limit
 
 
-def _search_one(key: Array, log_scores: Array, words: Array, single_root: Array, k: int) -> tuple[Array, ...]:
+def _search_one(sentence: Sentence, of_root: Array | None, k: int) -> tuple[Array, Array, Array]:
+    """Return heads (N, beams), log-probabilities and perturbed ones, (beams,): k + 1 beams or a few more."""
+    words, dtype = sentence.words, sentence.weights.dtype
     n, beams = words.shape[0], to_blocks(k + 1)
     times, size = halvings(n)
-    dtype = log_scores.dtype
     is_first = jnp.arange(beams) == 0
-    noise = jax.random.gumbel(jax.random.fold_in(key, size), (), dtype)
+    noise = jax.random.gumbel(jax.random.fold_in(sentence.key, size), (), dtype)
     is_word = jnp.pad(words, (0, size - n))
     tops = jnp.where(is_word, jnp.arange(size, dtype=jnp.int32), size)
     start = Beams(
@@ -157,11 +191,19 @@ def _search_one(key: Array, log_scores: Array, words: Array, single_root: Array,
         tops=jnp.broadcast_to(tops[:, None], (size, beams)),
         parents=(jnp.zeros(beams, jnp.int32),),
     )
-    sentence = Sentence(weights_of(log_scores, single_root), words, key)
+    if of_root is not None:
+        start = _hang_on_root(sentence, start, jnp.where(words, of_root, -jnp.inf))
     found = _go_through(sentence, whole(sentence.weights, words, size), start, times)
-    log_probs = found.log_probs + found.rest
-    heads = jnp.where(log_probs > -jnp.inf, found.heads[:n], -1).T
-    return jnp.pad(heads, [(0, 0), (1, 0)], constant_values=-1), log_probs, found.perturbed
+    return jnp.pad(found.heads[:n], [(1, 0), (0, 0)], constant_values=-1), found.log_probs + found.rest, found.perturbed
+
+
+def _hang_on_root(sentence: Sentence, beams: Beams, log_probs: Array) -> Beams:
+    """Return the best choices of the word that hangs on ROOT, from log-probabilities (n,)."""
+    size = len(beams.tops)
+    options = jnp.broadcast_to(log_probs[:, None], (len(log_probs), len(beams.log_probs)))
+    word, old = _best(jax.random.fold_in(sentence.key, size + 1), beams, options)
+    is_chosen = jnp.arange(size)[:, None] == word
+    return old._replace(heads=jnp.where(is_chosen, 0, old.heads), tops=jnp.where(is_chosen, size, old.tops))
 
 
 def _go_through(sentence: Sentence, level: Level, beams: Beams, times: int) -> Beams:
@@ -185,24 +227,39 @@ def _go_through(sentence: Sentence, level: Level, beams: Beams, times: int) -> B
 def _grow(sentence: Sentence, beams: Beams, word: Array, log_probs: Array) -> Beams:
     """Return the best of all prefixes with a head for one word more; log_probs: (n+1, beams), ROOT last."""
     n, size = len(sentence.words), len(beams.tops)
-    is_word = (word < n) & sentence.words[jnp.minimum(word, n - 1)]
+    is_open = beams.tops[word] == word
     is_root = jnp.arange(n + 1)[:, None] == n
-    log_probs = jnp.where(is_word, log_probs, jnp.where(is_root, 0.0, -jnp.inf).astype(log_probs.dtype))
-    log_probs = jnp.where(beams.perturbed > -jnp.inf, log_probs, -jnp.inf)
-    noise = jax.random.gumbel(jax.random.fold_in(sentence.key, word), log_probs.shape, log_probs.dtype)
-    perturbed, best = lax.top_k(_perturb(log_probs, noise, beams).ravel(), log_probs.shape[1])
-    head, parent = best // log_probs.shape[1], best % log_probs.shape[1]
-    old = of_trees(beams, parent)
-    total, rest = two_sum(old.log_probs, jnp.where(perturbed > -jnp.inf, log_probs.ravel()[best], -jnp.inf))
+    log_probs = jnp.where(is_open, log_probs, jnp.where(is_root, 0.0, -jnp.inf).astype(log_probs.dtype))
+    head, old = _best(jax.random.fold_in(sentence.key, word), beams, log_probs)
     above = jnp.take_along_axis(old.tops, jnp.minimum(head, n - 1)[None], 0, INSIDE)[0]
-    return Beams(
-        log_probs=total,
-        rest=old.rest + rest,
-        perturbed=perturbed,
-        heads=old.heads.at[word].set(jnp.where(is_word, (head + 1) % (n + 1), -1)),
-        tops=jnp.where(old.tops == word, jnp.where(head == n, size, above), old.tops),
-        parents=old.parents,
+    top = jnp.where(head == n, size, above)
+    is_open = old.tops[word] == word
+    return old._replace(
+        heads=old.heads.at[word].set(jnp.where(is_open, (head + 1) % (n + 1), old.heads[word])),
+        tops=jnp.where(old.tops == word, top, old.tops),
     )
+
+
+def _best(key: Array, beams: Beams, log_probs: Array) -> tuple[Array, Beams]:
+    """Return the options that the best of all larger prefixes have chosen, (beams,), and what these have grown from.
+
+    log_probs: (options, beams). The beams have the probabilities of what they grow into.
+    """
+    log_probs = jnp.where(beams.perturbed == -jnp.inf, -jnp.inf, log_probs)
+    noise = jax.random.gumbel(key, log_probs.shape, log_probs.dtype)
+    perturbed, best = lax.top_k(_perturb(log_probs, noise, beams).ravel(), log_probs.shape[1])
+    option, parent = best // log_probs.shape[1], best % log_probs.shape[1]
+    old = of_trees(beams, parent)
+    total, rest = _two_sum(old.log_probs, jnp.where(perturbed == -jnp.inf, -jnp.inf, log_probs.ravel()[best]))
+    return option, old._replace(log_probs=total, rest=old.rest + rest, perturbed=perturbed)
+
+
+def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return sums and what they round off, 0 where they are infinite (Knuth)."""
+    high = a + b
+    back = high - a
+    low = (a - (high - back)) + (b - back)
+    return high, jnp.where(jnp.isfinite(high), low, 0)
 
 
 def _perturb(log_probs: Array, noise: Array, beams: Beams) -> Array:

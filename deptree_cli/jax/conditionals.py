@@ -1,12 +1,15 @@
 """The head distributions of a sentence's words along many trees at once, each given the heads of the words before.
 
 One elimination per word would take n^4 / 3 a tree. As in `kernels/elimination/head_path.py` an interval of words
-is halved again and again, and one half is left out while the other is gone through: O(n^3) a tree. Nothing is
-subtracted, and numbers have exponents of their own, so that no probability is too small.
+is halved again and again, and one half is left out while the other is gone through: O(n^3) a tree. A word is left out
+of the walk "go to your head" by sending all that would go to it where it would go next: Gauss-Jordan without a
+subtraction (Grassmann, Taksar, Heyman 1985: from a word on to itself is not subtracted from 1, but what leads elsewhere
+is added up). A sum of ways that is too small for the digits of its type (`elimination.floor_of`) becomes NaN.
 
 Positions 0..size-1 are words, `size` is ROOT; size is n or a little more, to be halved. A *top* is the position of the
-tree that a position is in as yet: its own while it has no head, `size` where it descends from ROOT. A single root costs
-nothing: ROOT's arcs are lighter than any product of others (`factors.py`), so that trees with two of them vanish.
+tree that a position is in as yet: its own while it has no head, `size` where it descends from ROOT. With a single root
+the word that hangs on ROOT is chosen before all others, and ROOT's other arcs have no weight. Trees are along the last
+axis, which is long.
 """
 
 from __future__ import annotations
@@ -20,9 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from deptree_cli.jax.factors import APART
-from deptree_cli.jax.walks import absorb, pass_through, put_rows
-from deptree_cli.jax.wide import Wide, constant, each, joined, log_ratio, multiply, total, where
+from deptree_cli.jax.elimination import floor_of
 
 # So many words are gone through one by one, the others of them left out anew each time: fewer levels to compile.
 SHORTEST = 13
@@ -45,13 +46,13 @@ class Level(NamedTuple):
         start: (), the position of the interval's first word.
     """
 
-    arcs: Wide
+    arcs: Array
     start: Array
 
     @property
     def width(self) -> int:
         """The number of words in the interval."""
-        return self.arcs.mantissa.shape[1] - 1
+        return self.arcs.shape[1] - 1
 
 
 def halvings(n: int) -> tuple[int, int]:
@@ -60,20 +61,17 @@ def halvings(n: int) -> tuple[int, int]:
     return times, -(-n // 2**times) * 2**times
 
 
-def whole(weights: Wide, words: Array, size: int) -> Level:
+def whole(weights: Array, words: Array, size: int) -> Level:
     """Return the level of all words, for one tree without heads.
 
     weights: arcs (n+1, n), ROOT last. What is no word hangs on ROOT, and nothing on it.
     """
     n, more = words.shape[0], size - words.shape[0]
-    dtype = weights.mantissa.dtype
-    arcs = each(lambda part: part.T[:, :, None], weights)
-    none = constant(0, (n, more, 1), dtype)
-    arcs = joined([each(lambda part: part[:, :n], arcs), none, each(lambda part: part[:, n:], arcs)], 1)
-    arcs = joined([arcs, constant(0, (more, size + 1, 1), dtype)], 0)
-    is_word = jnp.pad(words, (0, more))[:, None, None]
-    to_root = (jnp.arange(size + 1) == size)[:, None]
-    return Level(where(is_word, arcs, _one_where(to_root, dtype)), jnp.int32(0))
+    arcs = jnp.pad(weights.T[:, :n], [(0, more), (0, more)])
+    arcs = jnp.concatenate([arcs, jnp.pad(weights[n], (0, more))[:, None]], 1)
+    to_root = (jnp.arange(size + 1) == size).astype(arcs.dtype)
+    is_word = jnp.pad(words, (0, more))
+    return Level(jnp.where(is_word[:, None], arcs, to_root)[..., None], jnp.int32(0))
 
 
 def half_of(level: Level, which: Array, parents: Array, tops: Array) -> Level:
@@ -88,7 +86,7 @@ def half_of(level: Level, which: Array, parents: Array, tops: Array) -> Level:
     return Level(arcs, level.start + which * half)
 
 
-def _half_of(level: Level, kept: Array, left_out: Array, parents: Array, tops: Array) -> Wide:
+def _half_of(level: Level, kept: Array, left_out: Array, parents: Array, tops: Array) -> Array:
     """Return the arcs as seen from the half that is kept; offsets from the interval's start."""
     half = level.width // 2
 
@@ -97,12 +95,11 @@ def _half_of(level: Level, kept: Array, left_out: Array, parents: Array, tops: A
         return jnp.concatenate([cut(part, left_out, half, 1), cut(part, kept, half, 1), part[:, 2 * half :]], 1)
 
     arcs = of_trees(level.arcs, parents)
-    rows = rows_of(arcs, level.start, level.start + left_out, half, tops)
-    ends = absorb(each(left_out_first, rows))
-    return put_rows(pass_through(each(left_out_first, arcs), ends), ends, level.start + left_out)
+    ends = absorb(left_out_first(rows_of(arcs, level.start, level.start + left_out, half, tops)))
+    return _put_rows(pass_through(left_out_first(arcs), ends), ends, level.start + left_out)
 
 
-def log_head_probs_of(level: Level, weights: Wide, word: Array, parents: Array, tops: Array) -> Array:
+def log_head_probs_of(level: Level, weights: Array, word: Array, parents: Array, tops: Array) -> Array:
     """Return the log-probabilities of the heads of a word of an interval, (n+1, trees), ROOT last.
 
     weights: arcs (n+1, n), ROOT last; the rest as of `half_of`.
@@ -143,39 +140,35 @@ def of_trees(arrays: Arrays, parents: Array) -> Arrays:
     return jax.tree.map(lambda part: part.at[..., parents].get(mode=INSIDE), arrays)
 
 
-def rows_of(arcs: Wide, start: Array, first: Array, count: int, tops: Array) -> Wide:
+def rows_of(arcs: Array, start: Array, first: Array, count: int, tops: Array) -> Array:
     """Return the rows of `count` words from `first` on, (count, width + 1, trees); one with a head goes to its top."""
-    size, columns, _ = arcs.mantissa.shape
+    size, columns, _ = arcs.shape
     own = lax.dynamic_slice_in_dim(tops, first, count, 0)
-    rows = each(lambda part: jnp.take_along_axis(part, jnp.minimum(own, size - 1)[:, None], 0, INSIDE), arcs)
+    rows = jnp.take_along_axis(arcs, jnp.minimum(own, size - 1)[:, None], 0, INSIDE)
     has_head = own != first + jnp.arange(count)[:, None]
-    is_seen = (own == size) | (own < start + columns - 1)  # a top that is left out goes on to where its own row says
     column = jnp.where(own == size, columns - 1, own - start)
+    is_seen = (column >= 0) & (column < columns - 1) | (own == size)  # else the top goes on to where its own row says
     there = jnp.arange(columns)[:, None] == column[:, None]
-    return where((has_head & is_seen)[:, None], _one_where(there, arcs.mantissa.dtype), rows)
+    return jnp.where((has_head & is_seen)[:, None], there.astype(arcs.dtype), rows)
 
 
-def reaching_root(arcs: Wide, start: Array, word: Array, tops: Array) -> Wide:
+def reaching_root(arcs: Array, start: Array, word: Array, tops: Array) -> Array:
     """Return the weight of reaching ROOT but not `word` from each position, (size, trees).
 
     arcs: (size, width + 1, trees) of an interval of which the words before `word` have heads.
     """
-    size, columns = arcs.mantissa.shape[:2]
+    size, columns = arcs.shape[:2]
     width = columns - 1
-    zero = constant(0, (), arcs.mantissa.dtype)
     is_word = (jnp.arange(columns) == word - start)[:, None]
     rows = rows_of(arcs, start, start, width, tops)
-    ending = each(lambda part: lax.dynamic_slice_in_dim(part, word - start, 1, 1), rows)
-    others = where(is_word, zero, rows)
-    ends = absorb(
-        joined([each(lambda part: part[:, :width], others), ending, each(lambda part: part[:, width:], others)], 1)
-    )
-    ends = each(lambda part: part[:, 1:], ends)
-    reached = put_rows(pass_through(where(is_word, zero, arcs), ends), ends, start)
-    return where((jnp.arange(size) == word)[:, None], zero, each(lambda part: part[:, 0], reached))
+    ending = lax.dynamic_slice_in_dim(rows, word - start, 1, 1)
+    others = jnp.where(is_word, 0, rows)
+    ends = absorb(jnp.concatenate([others[:, :width], ending, others[:, width:]], 1))[:, 1:]
+    reached = _put_rows(pass_through(jnp.where(is_word, 0, arcs), ends), ends, start)
+    return jnp.where((jnp.arange(size) == word)[:, None], 0, reached[:, 0])
 
 
-def log_head_probs(weights: Wide, reached: Wide, tops: Array, word: Array) -> Array:
+def log_head_probs(weights: Array, reached: Array, tops: Array, word: Array) -> Array:
     """Return the log-probabilities of the heads of a word, (n+1, trees), ROOT last.
 
     Args:
@@ -183,16 +176,65 @@ def log_head_probs(weights: Wide, reached: Wide, tops: Array, word: Array) -> Ar
         reached: (size, trees), the weight of reaching ROOT but not the word.
         tops: (size, trees).
     """
-    n = weights.mantissa.shape[1]
+    n = weights.shape[1]
     size, trees = tops.shape
-    reached = joined([reached, constant(1, (1, trees), reached.mantissa.dtype)], 0)
+    reached = jnp.concatenate([reached, jnp.ones((1, trees), reached.dtype)])
     own = jnp.concatenate([tops[:n], jnp.full((1, trees), size, tops.dtype)])
-    beyond = each(lambda part: jnp.take_along_axis(part, own, 0, INSIDE), reached)
-    ways = multiply(each(lambda part: lax.dynamic_slice_in_dim(part, word, 1, 1), weights), beyond)
-    log_probs = log_ratio(ways, total(ways, 0))
-    return jnp.where(log_probs > -APART / 2 * math.log(2), log_probs, -jnp.inf)  # below: a second root
+    beyond = jnp.take_along_axis(reached, own, 0, INSIDE)
+    ways = lax.dynamic_slice_in_dim(weights, word, 1, 1) * beyond
+    return jnp.log(_parts(ways, 0))
 
 
-def _one_where(condition: Array, dtype: object) -> Wide:
-    """Return 1 or 0."""
-    return where(condition, constant(1, (), dtype), constant(0, (), dtype))
+def absorb(rows: Array) -> Array:
+    """Return where a walk from each of m words ends once it has left them: probabilities, (m, columns - m, trees).
+
+    rows: (m, columns, trees), the columns of the m words first. O(m^2 columns) a tree. The pivot's row and column are
+    made a step ahead, or the compiler works them out anew for each number of the update.
+    """
+    count = rows.shape[0]
+
+    def eliminate(i: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        rows, row, column = state
+        rows = _put_rows(rows + column * row, row, i)
+        following = jnp.minimum(i + 1, count - 1)
+        return rows, _onward(rows, following), _into(rows, following)
+
+    rows, _, _ = lax.fori_loop(0, count, eliminate, (rows, _onward(rows, 0), _into(rows, 0)))
+    return rows[:, count:]
+
+
+def pass_through(arcs: Array, ends: Array) -> Array:
+    """Leave m words out whose walks end as of `absorb`, (m, columns - m, trees): (positions, columns - m, trees).
+
+    arcs: (positions, columns, trees), the columns of the m words first. O(positions m (columns - m)) a tree.
+    """
+    count = ends.shape[0]
+
+    def add(i: Array, sums: Array) -> Array:
+        cut = lax.dynamic_slice_in_dim
+        return sums + cut(arcs, i, 1, 1) * cut(ends, i, 1, 0)
+
+    return lax.fori_loop(0, count, add, arcs[:, count:])
+
+
+def _put_rows(arcs: Array, rows: Array, start: Array) -> Array:
+    """Return arcs with rows in the place of those from `start` on."""
+    return lax.dynamic_update_slice_in_dim(arcs, rows, start, 0)
+
+
+def _onward(rows: Array, i: Array | int) -> Array:
+    """Return where a walk goes from word i that may not stay or go back: probabilities, (1, columns, trees)."""
+    row = lax.dynamic_slice_in_dim(rows, i, 1, 0)
+    return _parts(jnp.where((jnp.arange(rows.shape[1]) > i)[:, None], row, 0), 1)
+
+
+def _into(rows: Array, i: Array | int) -> Array:
+    """Return the weights of going to word i from all others, (m, 1, trees)."""
+    column = lax.dynamic_slice_in_dim(rows, i, 1, 1)
+    return jnp.where((jnp.arange(rows.shape[0]) == i)[:, None, None], 0, column)
+
+
+def _parts(ways: Array, axis: int) -> Array:
+    """Return ways as parts of their sum, NaN where that is too small to have digits."""
+    total = ways.sum(axis, keepdims=True)
+    return ways / jnp.where(total >= floor_of(ways.dtype), total, jnp.nan)

@@ -1,4 +1,8 @@
-"""log Z and marginals by our kernels on the CPU: called back from compiled code, or at once where nothing is traced."""
+"""The log-partition function and its derivatives: edge marginals, and their covariance, which is linear.
+
+The values come from the core's kernels on the CPU, called back, or from elimination in plain JAX; the second derivative
+always from the kernels.
+"""
 
 from __future__ import annotations
 
@@ -7,74 +11,98 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax import Array, lax
+from jax import Array
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
-from deptree_cli.core.batches import sums
-from deptree_cli.core.batches.packed import Batch
-from deptree_cli.core.dtypes import Array as Numbers
-from deptree_cli.core.dtypes import Int
-from deptree_cli.core.spaces import TreeSpace, space
-from deptree_cli.core.workers import cores
-from deptree_cli.jax.batches import Padded, seen
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.jax import elimination, host
+from deptree_cli.jax.batches import Sentences
+
+# Who computes: plain JAX, or the kernels in one of these precisions.
+DEVICE = "device"
 
 
-def by_kernels(sentences: Padded, *, with_marginals: bool) -> list[Array]:
-    """Return log Z, (...,), and the marginals of arcs, (..., N, N), if they are wanted; in the scores' precision.
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def log_partition(sentences: Sentences, how: str) -> Array:
+    """Return log Z, (...,): -inf where there is no tree, NaN where scores or length are none; its gradient is 0 there.
 
-    -inf and 0 of a sentence that has no tree, NaN of one whose scores or length are none.
+    how: "float32" or "float64", by kernels, or `DEVICE`.
     """
-    scores, lengths = lax.stop_gradient(sentences.log_scores), sentences.lengths
-    given = scores, lengths, jnp.broadcast_to(sentences.single_root, lengths.shape)
-    answer = partial(_answers, sentences.projective, with_marginals)
-    if all(seen(part) is not None for part in given):
-        return [jnp.asarray(each) for each in answer(*map(np.asarray, given))]
-    bits = lax.bitcast_convert_type(scores, jnp.uint32)
-    shapes = [(*shape, *bits.shape[scores.ndim :]) for shape in (lengths.shape, scores.shape)[: 1 + with_marginals]]
-    results = [jax.ShapeDtypeStruct(shape, jnp.uint32) for shape in shapes]  # type: ignore[no-untyped-call]
-    of_bits = partial(_answers_in_bits, answer, np.dtype(scores.dtype))
-    corner = (..., *(0,) * (bits.ndim - lengths.ndim))
-    noted = bits.at[corner].set((2 * given[1] + given[2]).astype(jnp.uint32))
-    found = jax.pure_callback(of_bits, results, noted, vmap_method="broadcast_all")
-    return [lax.bitcast_convert_type(each, scores.dtype) for each in found]
+    if how == DEVICE:
+        return elimination.sums(sentences)[0]
+    given = sentences.log_scores, sentences.lengths
+    return host.call(partial(host.log_partitions, sentences.space, how), [(given[1].shape, given[0].dtype)], *given)[0]
 
 
-def _answers_in_bits(answer: Any, dtype: np.dtype[Any], given: Any) -> list[Numbers]:
-    """What is answered of the bits of scores, which have length and root mode in an entry that is ignored.
-
-    As bits, for where float64 is enabled in a block of code only, the thread that is called back has none; and in one
-    array, for each takes as long on its way as ten sentences of ten words.
-    """
-    bits = np.asarray(given)
-    pair = bits.shape[bits.ndim - (dtype.itemsize // 4 - 1) :]
-    scores = bits.reshape(-1).view(dtype).reshape(bits.shape[: bits.ndim - len(pair)])
-    corner: Any = (..., *(0,) * (2 + len(pair)))
-    notes = bits[corner].astype(np.int32)
-    found = answer(scores, notes >> 1, notes & 1)
-    return [each.reshape(-1).view(np.uint32).reshape((*each.shape, *pair)) for each in found]
+@log_partition.defjvp
+def _log_partition_jvp(how: str, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    log_z, marginals = log_partition_and_marginals(primals[0], how)
+    return log_z, (marginals * tangents[0].log_scores).sum((-2, -1))
 
 
-def _answers(
-    projective: bool, with_marginals: bool, log_scores: Numbers, lengths: Numbers, modes: Numbers
-) -> list[Numbers]:
-    """The two, of scores (..., N, N), lengths and root modes (...,), which differ where `vmap` is over them."""
-    scores, words = log_scores.reshape(-1, *log_scores.shape[-2:]), lengths.reshape(-1)
-    kinds = np.where((words > 0) & (words < scores.shape[-1]), modes.reshape(-1), -1)
-    first = int(kinds[0]) if kinds.size else -1
-    if first >= 0 and (kinds == first).all():
-        found = _of_kind(scores, words, space(bool(first), projective), with_marginals)
-    else:
-        found = [np.full(shape, np.nan, scores.dtype) for shape in (words.shape, scores.shape)[: 1 + with_marginals]]
-        for kind in set(kinds.tolist()) - {-1}:
-            own = kinds == kind
-            parts = _of_kind(scores[own], words[own], space(bool(kind), projective), with_marginals)
-            for out, part in zip(found, parts, strict=True):
-                out[own] = part
-    return [out.reshape((*lengths.shape, *out.shape[1:])) for out in found]
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, Array]:
+    """Return log Z, (...,), and the probabilities of arcs, (..., N, N), 0 where there is no tree."""
+    if how == DEVICE:
+        return elimination.sums(sentences)
+    given = sentences.log_scores, sentences.lengths
+    results = [(each.shape, given[0].dtype) for each in reversed(given)]
+    log_z, marginals = host.call(partial(host.log_partitions_and_marginals, sentences.space, how), results, *given)
+    return log_z, marginals
 
 
-def _of_kind(scores: Numbers, words: Int, trees: TreeSpace, with_marginals: bool) -> list[Numbers]:
-    """The same of scores (B, N, N) and lengths (B,) over one kind of trees."""
-    log_z, marginals = sums.sums(Batch(scores, words, trees, str(scores.dtype)), cores(), with_marginals=with_marginals)
-    found = [log_z.astype(scores.dtype)]
-    return found if marginals is None else [*found, marginals]
+@log_partition_and_marginals.defjvp
+def _marginals_jvp(how: str, primals: Any, tangents: Any) -> Any:
+    own, changes = primals[0], tangents[0].log_scores
+    log_z, marginals = log_partition_and_marginals(own, how)
+    changed = covariance(own.log_scores, own.lengths, changes, space=own.space)
+    return (log_z, marginals), ((marginals * changes).sum((-2, -1)), changed)
+
+
+# From log-scores (..., N, N), lengths (...,) and a direction (..., N, N) to the derivative of the marginals in it:
+# linear in the direction and, as a matrix of covariances is symmetric, its own transpose.
+COVARIANCE = Primitive("deptree_covariance")
+
+
+def covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
+    """Return Cov(1[arc in tree], sum of the direction's numbers over the tree) of every arc, (..., N, N)."""
+    found: Array = COVARIANCE.bind(log_scores, lengths, direction, space=space)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _by_kernels(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
+    result = log_scores.shape, log_scores.dtype
+    return host.call(partial(host.covariances, space), [result], log_scores, lengths, direction)[0]
+
+
+def _jvp(primals: Any, tangents: Any, *, space: TreeSpace) -> tuple[Array, Any]:
+    if type(tangents[0]) is not ad.Zero:
+        problem = "a third derivative of log Z is asked for, as the second one of an entropy is"
+        raise DeptreeError(problem, "Differentiate once less")
+    log_scores, lengths, direction = primals
+    found, changes = covariance(log_scores, lengths, direction, space=space), tangents[2]
+    return found, changes if type(changes) is ad.Zero else covariance(log_scores, lengths, changes, space=space)
+
+
+def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, space: TreeSpace) -> tuple[None, None, Any]:
+    is_zero = type(adjoint) is ad.Zero
+    return None, None, adjoint if is_zero else covariance(log_scores, lengths, adjoint, space=space)
+
+
+def _batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
+    size = next(each.shape[axis] for each, axis in zip(given, axes, strict=True) if axis is not None)
+    log_scores, lengths, direction = (
+        jnp.broadcast_to(each, (size, *each.shape)) if axis is None else jnp.moveaxis(each, axis, 0)
+        for each, axis in zip(given, axes, strict=True)
+    )
+    return covariance(log_scores, lengths, direction, space=space), 0
+
+
+COVARIANCE.def_impl(_by_kernels)  # type: ignore[no-untyped-call]
+COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: ignore[no-untyped-call]
+mlir.register_lowering(COVARIANCE, mlir.lower_fun(_by_kernels, multiple_results=False))
+ad.primitive_jvps[COVARIANCE] = _jvp
+ad.primitive_transposes[COVARIANCE] = _transposed
+batching.primitive_batchers[COVARIANCE] = _batched

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints
 from torch.distributions.utils import lazy_property
 
+from deptree_cli.core.batches.blocks import require_precision
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
 from deptree_cli.core.spaces import Short, SpaceLike, tree_space
-from deptree_cli.torch import exact, operators, ops
-from deptree_cli.torch.exact import Sums
+from deptree_cli.torch import operators, ops
 from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide
 from deptree_cli.torch.trees import TreeSupport, arcs_to_heads, checked_lengths, word_mask
 
 EVENTS = ("heads", "arcs")
+
+
+class Sums(NamedTuple):
+    """What is summed up of all sentences, float64: log Z of shifted scores, (B,), and marginals, (B, N, N)."""
+
+    log_z: Tensor
+    marginals: Tensor
 
 
 class BatchDistribution(Distribution):
@@ -32,7 +39,6 @@ class BatchDistribution(Distribution):
         space: SpaceLike = None,
         *,
         event: str = "heads",
-        implementation: str = "auto",
         precision: str = "float64",
         validate_args: bool | None = None,
         **short: Unpack[Short],
@@ -40,10 +46,9 @@ class BatchDistribution(Distribution):
         if event not in EVENTS:
             raise DeptreeError(f"unknown event {event!r}", one_of(EVENTS))
         self.space = tree_space(space, **short)
-        ops.check_computation(implementation, precision, self.space)
+        require_precision(precision)
         self.lengths = checked_lengths(log_scores, lengths)
-        self.log_scores, self.event = log_scores, event
-        self.implementation, self.precision = implementation, precision
+        self.log_scores, self.event, self.precision = log_scores, event, precision
         event_shape = log_scores.shape[-1:] if event == "heads" else log_scores.shape[-2:]
         super().__init__(log_scores.shape[:-2], event_shape, validate_args)
 
@@ -70,8 +75,8 @@ class BatchDistribution(Distribution):
 
     def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
         new: Self = self._get_checked_instance(BatchDistribution, _instance)  # type: ignore[no-untyped-call]
-        how: dict[str, Any] = {"implementation": self.implementation, "precision": self.precision}
-        BatchDistribution.__init__(new, log_scores, lengths, self.space, event=self.event, validate_args=False, **how)
+        how: dict[str, Any] = {"event": self.event, "precision": self.precision, "validate_args": False}
+        BatchDistribution.__init__(new, log_scores, lengths, self.space, **how)
         new._validate_args = self._validate_args
         return new
 
@@ -85,18 +90,12 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _shifted(self) -> Shifted:
-        return shift(self._wide, self._flat_lengths, self.space.single_root)
-
-    @lazy_property
-    def _wide(self) -> Tensor:
-        return wide(self._flat_scores)
+        return shift(wide(self._flat_scores), self._flat_lengths, self.space.single_root)
 
     @lazy_property
     def _sums(self) -> Sums:
-        """What is summed up of all sentences, float64."""
-        given = ops.prepared(self._wide, self._flat_lengths, self.space, self.implementation, self.precision)
-        sums = operators.log_partition_and_marginals(*given)
-        return Sums(self._wide, self._flat_lengths, self.space.name, self._shifted, *sums)
+        given = self._shifted.scores, self._flat_lengths, self.space.name, self.precision
+        return Sums(*operators.log_partition_and_marginals(*given))
 
     def _to_batch_dtype(self, result: Tensor, event_dims: int = 0) -> Tensor:
         """A result (..., B, *event) in the precision and the batch shape of the scores."""
@@ -107,14 +106,14 @@ class BatchDistribution(Distribution):
     @property
     def log_partition(self) -> Tensor:
         """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
-        return self._to_batch_dtype(self._sums.log_partition)
+        return self._to_batch_dtype(self._sums.log_z + self._shifted.constant)
 
     @property
     def log_count(self) -> Tensor:
         """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
         scores = self._shifted.scores.detach()
         arcs = torch.where(scores == -torch.inf, scores, 0.0)
-        return self._to_batch_dtype(ops.log_partition(arcs, self._flat_lengths, self.space, self.implementation))
+        return self._to_batch_dtype(ops.log_partition(arcs, self._flat_lengths, self.space))
 
     @property
     def marginals(self) -> Tensor:
@@ -137,21 +136,16 @@ class BatchDistribution(Distribution):
         Args:
             value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.
         """
-        heads, total, sound = self._scores_of(value)
-        return self._to_batch_dtype(torch.where(sound, self._log_probs(heads, total), -torch.inf))
-
-    def _log_probs(self, heads: Tensor, total: Tensor) -> Tensor:
-        """The log-probabilities of trees of these shifted scores, (*sample, B)."""
-        found = total - self._sums.log_z
-        return at_most_zero(exact.log_probs(found, self._sums.log_z, *self._sums[:2], heads, self._sums.space))
+        total, sound = self._scores_of(value)
+        return self._to_batch_dtype(torch.where(sound, at_most_zero(total - self._sums.log_z), -torch.inf))
 
     def unnormalized_log_prob(self, value: Tensor) -> Tensor:
         """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
-        _, total, sound = self._scores_of(value)
+        total, sound = self._scores_of(value)
         return self._to_batch_dtype(torch.where(sound, total + self._shifted.constant, -torch.inf))
 
-    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Trees as heads, (*sample, B, N), their shifted scores, (*sample, B) float64, and whether any is possible."""
+    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor]:
+        """The shifted scores of trees, (*sample, B) float64, and whether each is possible."""
         if self.event == "heads" and value.is_floating_point():
             raise DeptreeError(f"heads are of type {value.dtype}", "Give integers, 0 for ROOT")
         if self._validate_args:
@@ -159,14 +153,14 @@ class BatchDistribution(Distribution):
         dims = len(self.event_shape) + len(self.batch_shape)
         sample_shape = value.shape[: max(value.dim() - dims, 0)]
         value = value.expand(sample_shape + self.batch_shape + self.event_shape)
-        heads, total, possible = self._scores_of_sound(value)
+        total, possible = self._scores_of_sound(value)
         if not self._validate_args:
             possible = possible & self.support.check(value).reshape(possible.shape)
-        return heads, total, possible
+        return total, possible
 
-    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor]:
         """The same of values (*sample, ..., N[, N]) that need no check."""
         sample_shape = value.shape[: value.dim() - len(self.event_shape) - len(self.batch_shape)]
         heads = arcs_to_heads(value) if self.event == "arcs" else value
         heads = heads.reshape(*sample_shape, self.lengths.numel(), self.nodes)
-        return heads, *tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))
+        return tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))

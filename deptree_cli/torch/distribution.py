@@ -18,7 +18,6 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.torch import exact
 from deptree_cli.torch.batch_distribution import BatchDistribution
 from deptree_cli.torch.gold import checked_gold, with_known_heads
 from deptree_cli.torch.sentences import (
@@ -29,7 +28,7 @@ from deptree_cli.torch.sentences import (
     sentences,
     streams,
 )
-from deptree_cli.torch.shifted import at_least_zero, expected_surprisal
+from deptree_cli.torch.shifted import at_least_zero, at_most_zero, expected_surprisal
 from deptree_cli.torch.trees import heads_to_arcs
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -81,7 +80,7 @@ class TreeDistribution(BatchDistribution):
     first use: `log_partition`, `marginals`, `argmax`, `mbr`, `mode`. In torch-struct these are properties too (its
     `partition` is `log_partition` here, its `topk` is `top_k`).
 
-    All sums are differentiable in reverse mode, twice where that makes sense, and computed in float64. Results have the
+    All sums are differentiable, twice where that makes sense, and computed in float64 on the CPU. Results have the
     precision of the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a
     result is infinite. Results are cached with their graphs. To call `backward` twice, retain the graph or make a new
     distribution, as training loops do.
@@ -95,16 +94,14 @@ class TreeDistribution(BatchDistribution):
             another name in `SPACES` of deptree_cli.core.spaces.
         event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
             (..., N, N), 1 for its arcs, in the type of the scores.
-        implementation: of the sums, "auto", "kernels" or "device", as of `log_partition`. Samples and best trees are
-            found on the CPU.
-        precision: of kernels' sums, "float64" or "float32", as of `log_partition`.
+        precision: of sums, "float64" or "float32", as of `log_partition`.
         validate_args: whether `log_prob` refuses (ValueError) what is no tree; if not, its log-probability is -inf. By
             default as for all of PyTorch's distributions: it refuses, unless Python runs with -O.
         single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
             whether arcs may not cross (False if not given).
 
     Attributes:
-        log_scores, lengths, event, implementation, precision: as given; lengths are always there.
+        log_scores, lengths, event, precision: as given; lengths are always there.
         space: the `TreeSpace`.
 
     Raises:
@@ -132,14 +129,13 @@ class TreeDistribution(BatchDistribution):
         """Return the Shannon entropy in nats, (...,); at least 0."""
         sums = self._sums
         found = expected_surprisal(sums.marginals, self._shifted, sums.log_z)
-        return self._to_batch_dtype(exact.divergence("entropy", found, self._shifted.finite(), sums, sums))
+        return self._to_batch_dtype(found)
 
     def cross_entropy(self, other: TreeDistribution) -> Tensor:
         """Return E[-log of the probability under `other`] in nats, (...,); infinite if that forbids a possible tree."""
         here, there = self._beside(other)
         ours, theirs = here._sums, there._sums
         found = expected_surprisal(ours.marginals, there._shifted, theirs.log_z)
-        found = exact.divergence("cross-entropy", found, there._shifted.finite(), ours, theirs)
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def kl(self, other: TreeDistribution) -> Tensor:
@@ -151,7 +147,6 @@ class TreeDistribution(BatchDistribution):
         ours, theirs = here._sums, there._sums
         differences = here._shifted.finite() - there._shifted.finite()
         found = at_least_zero((ours.marginals * differences).sum((-2, -1)) + (theirs.log_z - ours.log_z))
-        found = exact.divergence("kl", found, differences, ours, theirs)
         return here._to_batch_dtype(found.masked_fill(here._goes_beyond(there), torch.inf))
 
     def _beside(self, other: TreeDistribution) -> tuple[Self, TreeDistribution]:
@@ -245,8 +240,8 @@ class TreeDistribution(BatchDistribution):
 
     def _log_probs_of(self, trees: Tensor, found: Sequence[Heads]) -> Tensor:
         """The log-probabilities of padded trees (k, ...): `NO_TREE` behind those found."""
-        heads, total, possible = self._scores_of_sound(trees)
-        log_probs = self._log_probs(heads, total)
+        total, possible = self._scores_of_sound(trees)
+        log_probs = at_most_zero(total - self._sums.log_z)
         counts = torch.tensor([len(each) for each in found], device=trees.device)
         is_one = torch.arange(len(trees), device=trees.device)[:, None] < counts
         return self._to_batch_dtype(torch.where(is_one & possible, log_probs, NO_TREE))

@@ -1,22 +1,22 @@
-"""Sums as functions that autograd knows, and as operators of PyTorch that `torch.compile` leaves whole.
+"""log Z and marginals as functions that autograd, `torch.func` and `torch.compile` know.
 
-They do the same, by the same rules: the gradient of log Z in the log-scores are the marginals of arcs, and the gradient
-of a function of the marginals are covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is
-differentiated by machine. All are functions of (log_scores, lengths, [values], space, how), as of
-`sums.py`.
+The gradient of log Z in the log-scores are the marginals of arcs, and the gradient of a function of the marginals are
+covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is differentiated by machine. All are
+functions of (log_scores, lengths, [values], space, precision), as those of `sums.py`.
 
-An operator costs a batch a tenth of a millisecond that short sentences would feel, so it is taken only where something
-is being compiled.
+Eager code takes `_Sums`. What `torch.func` transforms must have a `setup_context`, for which PyTorch binds arguments to
+a signature, and what is compiled must be an operator: either would cost a batch of short sentences a third of its time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch import sums
@@ -24,100 +24,52 @@ from deptree_cli.torch import sums
 Gradients = tuple[Tensor | None, ...]
 
 
-def _remember_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    """Keep what log Z or a covariance was made of."""
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """Keep what sums were made of, and the marginals, which are log Z's gradient."""
     log_scores, lengths, *rest = inputs
     ctx.how = rest[-2:]
-    ctx.save_for_backward(log_scores, lengths)
-
-
-def _remember_marginals(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    """Keep what log Z and marginals were made of, and the marginals: they are log Z's gradient."""
-    log_scores, lengths, *ctx.how = inputs
     ctx.set_materialize_grads(False)  # where only log Z is used there are no covariances to work out
-    ctx.save_for_backward(log_scores, lengths, output[1])
+    kept = (log_scores, lengths, *output[1:]) if isinstance(output, tuple) else (log_scores, lengths)
+    ctx.save_for_backward(*kept)
+    ctx.save_for_forward(*kept)
 
 
-def _of_log_partition(sums: Callable[..., tuple[Tensor, Tensor, Tensor]], ctx: Any, of_log_z: Tensor) -> Gradients:
-    """The reverse sweep was not asked for, so it comes now, with the forward sweep once more."""
-    marginals = sums(*ctx.saved_tensors, *ctx.how)[1]
-    return _weighted(of_log_z, marginals), None, None, None
-
-
-def _backward_sums(
-    covariance: Callable[..., Tensor],
-    ctx: Any,
-    of_log_z: Tensor | None,
-    of_marginals: Tensor | None,
-    of_relative: Tensor | None,
-) -> Gradients:
-    """From gradients of log Z, of marginals and of log Z of shifted scores, None where one was not used, to that of the
-    scores."""
+def _of_sums(covariance: Any, ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Gradients:
+    """From gradients of log Z and of marginals, None where one was not used, to that of the scores."""
     log_scores, lengths, marginals = ctx.saved_tensors
-    sums = [each for each in (of_log_z, of_relative) if each is not None]
-    total = _weighted(sum(sums[1:], sums[0]), marginals) if sums else None
+    total = None if of_log_z is None else of_log_z[:, None, None] * marginals
     if of_marginals is not None:
         second = covariance(log_scores, lengths, of_marginals, *ctx.how)
         total = second if total is None else total + second
     return total, None, None, None
 
 
-def _weighted(of_log_z: Tensor, marginals: Tensor) -> Tensor:
-    """Return each sentence's marginals times the gradient of its log Z: by NumPy, in one thread, where it can.
-
-    PyTorch would multiply in all its threads, and these would go on spinning where ours want to run next.
-    """
-    if not torch.is_grad_enabled():
-        try:
-            return torch.from_numpy(of_log_z.detach().numpy()[:, None, None] * marginals.detach().numpy())
-        except (RuntimeError, TypeError):  # a tensor of another device, or one that is traced
-            pass
-    return of_log_z[:, None, None] * marginals
+def _of_covariance(covariance: Any, ctx: Any, given: Tensor) -> Gradients:
+    """In the values, of which a covariance is a symmetric linear function."""
+    _refuse_third(ctx.needs_input_grad[0])
+    return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None
 
 
-def _of_covariance(covariance: Callable[..., Tensor], ctx: Any, given: Tensor) -> Gradients:
-    """In the values, of which a covariance is a symmetric linear function.
-
-    Raises:
-        DeptreeError: the scores are to be differentiated too, for the third time.
-    """
-    if ctx.needs_input_grad[0]:
+def _refuse_third(wanted: bool) -> None:
+    """Raise a DeptreeError if the scores of a covariance are to be differentiated too."""
+    if wanted:
         raise DeptreeError(
             "log Z can be differentiated twice and marginals once; this asks for one derivative more",
             "Detach what need not be differentiated, or leave out create_graph=True",
         )
-    return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None
 
 
-def _apply(function: type[torch.autograd.Function], *given: Any) -> Any:
-    """Call a function that autograd knows.
-
-    Unless `torch.func` has it, by what `apply` itself ends in, once it has bound arguments to a signature: that takes
-    as long as short sentences do.
-    """
-    if torch._C._are_functorch_transforms_active():
-        return function.apply(*given)  # type: ignore[no-untyped-call]
-    return super(torch.autograd.Function, function).apply(*given)  # type: ignore[misc]
-
-
-class _Covariance(torch.autograd.Function):
-    forward = staticmethod(sums.arc_covariance)
-    setup_context = staticmethod(_remember_inputs)
-    vmap = jvp = staticmethod(sums.refuse)  # type: ignore[assignment]
-
-    @staticmethod
-    def backward(ctx: Any, *given: Any) -> Gradients:
-        return _of_covariance(partial(_apply, _Covariance), ctx, *given)
-
-
-class _Sums(torch.autograd.Function):
-    forward = staticmethod(sums.log_partition_and_marginals)
-    setup_context = staticmethod(_remember_marginals)
-    vmap = jvp = staticmethod(sums.refuse)  # type: ignore[assignment]
-
-    @staticmethod
-    def backward(ctx: Any, *given: Any) -> Gradients:
-        return _backward_sums(partial(_apply, _Covariance), ctx, *given)
+def _as_larger_batch(function: Any, info: Any, in_dims: tuple[int | None, ...], *given: Any) -> tuple[Any, Any]:
+    """Return a function's results for one more dimension of its tensors: their sentences make one larger batch."""
+    tensors = [
+        each.expand(info.batch_size, *each.shape) if dim is None else each.movedim(dim, 0)
+        for each, dim in zip(given, in_dims, strict=True)
+        if isinstance(each, Tensor)
+    ]
+    found = function(*(each.flatten(0, 1) for each in tensors), *given[len(tensors) :])
+    if isinstance(found, Tensor):
+        return found.reshape(info.batch_size, -1, *found.shape[1:]), 0
+    return tuple(each.reshape(info.batch_size, -1, *each.shape[1:]) for each in found), (0,) * len(found)
 
 
 log_partition_op = torch.library.custom_op("deptree::log_partition", sums.log_partition, mutates_args=())
@@ -125,27 +77,95 @@ sums_op = torch.library.custom_op(
     "deptree::log_partition_and_marginals", sums.log_partition_and_marginals, mutates_args=()
 )
 covariance_op = torch.library.custom_op("deptree::arc_covariance", sums.arc_covariance, mutates_args=())
+log_partition_op.register_fake(lambda log_scores, *_: log_scores.new_empty(len(log_scores)))
+sums_op.register_fake(lambda log_scores, *_: (log_scores.new_empty(len(log_scores)), torch.empty_like(log_scores)))
+covariance_op.register_fake(lambda log_scores, *_: torch.empty_like(log_scores))
+sums_op.register_autograd(partial(_of_sums, covariance_op), setup_context=_remember)
+covariance_op.register_autograd(partial(_of_covariance, covariance_op), setup_context=_remember)
 
 
-@sums_op.register_fake
-def _(log_scores: Tensor, *_: object) -> tuple[Tensor, Tensor, Tensor]:
-    of_sentences, of_arcs = log_scores.shape[0], log_scores.shape
-    return log_scores.new_empty(of_sentences), log_scores.new_empty(of_arcs), log_scores.new_empty(of_sentences)
+class _Covariance(torch.autograd.Function):
+    """`sums.arc_covariance`, by its operator, which PyTorch can call for many directions (`vectorize=True`)."""
+
+    forward = staticmethod(covariance_op)
+    setup_context = staticmethod(_remember)
+
+    @staticmethod
+    def backward(ctx: Any, *given: Any) -> Gradients:
+        return _of_covariance(_Covariance.apply, ctx, *given)
+
+    @staticmethod
+    def jvp(ctx: Any, of_scores: Tensor | None, _: None, of_values: Tensor, *__: None) -> Tensor:
+        _refuse_third(of_scores is not None)
+        return _Covariance.apply(*ctx.saved_tensors, of_values, *ctx.how)  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def vmap(*given: Any) -> tuple[Any, Any]:
+        return _as_larger_batch(_Covariance.apply, *given)
 
 
-log_partition_op.register_fake(lambda log_scores, *_: log_scores.new_empty(log_scores.shape[0]))
-covariance_op.register_fake(lambda log_scores, *_: log_scores.new_empty(log_scores.shape))
-log_partition_op.register_autograd(partial(_of_log_partition, sums_op), setup_context=_remember_inputs)
-sums_op.register_autograd(partial(_backward_sums, covariance_op), setup_context=_remember_marginals)
-covariance_op.register_autograd(partial(_of_covariance, covariance_op), setup_context=_remember_inputs)
+def _covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, precision: str) -> Tensor:
+    """Return `sums.arc_covariance`, by itself where no derivative is asked for, backward or forward."""
+    given = log_scores, lengths, values, space, precision
+    if not torch.is_grad_enabled() and all(unpack_dual(each).tangent is None for each in (log_scores, values)):  # type: ignore[no-untyped-call]
+        with suppress(RuntimeError):  # of tensors that are transformed, which have no numbers of their own
+            return sums.arc_covariance(*given)
+    return _Covariance.apply(*given)  # type: ignore[no-untyped-call]
+
+
+class _Sums(torch.autograd.Function):
+    """`sums.log_partition_and_marginals` of eager code."""
+
+    @staticmethod
+    def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor]:
+        found = sums.log_partition_and_marginals(*given)
+        _remember(ctx, given, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *given: Any) -> Gradients:
+        return _of_sums(_covariance, ctx, *given)
+
+    @staticmethod
+    def jvp(ctx: Any, of_scores: Tensor, *_: None) -> tuple[Tensor, Tensor]:
+        log_scores, lengths, marginals = ctx.saved_tensors
+        of_marginals = _Covariance.apply(log_scores, lengths, of_scores, *ctx.how)  # type: ignore[no-untyped-call]
+        return (marginals * of_scores).sum((1, 2)), of_marginals
+
+
+class _TransformedSums(_Sums):
+    """The same inside `torch.func`."""
+
+    forward = staticmethod(sums.log_partition_and_marginals)  # type: ignore[assignment]
+    setup_context = staticmethod(_remember)
+
+    @staticmethod
+    def vmap(*given: Any) -> tuple[Any, Any]:
+        return _as_larger_batch(_TransformedSums.apply, *given)
 
 
 def log_partition(*given: Any) -> Tensor:
-    """Return log Z, (B,), of the arguments of `sums.log_partition`; without a gradient unless it is compiled."""
-    return log_partition_op(*given) if torch.compiler.is_compiling() else sums.log_partition(*given)
+    """Return log Z, (B,), of the arguments of `sums.log_partition`; without a gradient."""
+    if torch.compiler.is_compiling():
+        return log_partition_op(*given)
+    try:
+        return sums.log_partition(*given)
+    except RuntimeError:  # inside torch.func, whose tensors have no numbers of their own
+        return _transformed(*given)[0]
 
 
-def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what `sums.log_partition_and_marginals` does of its arguments."""
-    found: tuple[Tensor, Tensor, Tensor] = sums_op(*given) if torch.compiler.is_compiling() else _apply(_Sums, *given)
+def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
+    """Return what `sums.log_partition_and_marginals` does of its arguments; differentiable."""
+    if torch.compiler.is_compiling():
+        found: tuple[Tensor, Tensor] = sums_op(*given)
+        return found
+    try:
+        found = _Sums.apply(*given)  # type: ignore[no-untyped-call]
+    except RuntimeError:  # inside torch.func, which takes no function without a setup_context
+        return _transformed(*given)
+    return found
+
+
+def _transformed(*given: Any) -> tuple[Tensor, Tensor]:
+    found: tuple[Tensor, Tensor] = _TransformedSums.apply(*given)  # type: ignore[no-untyped-call]
     return found

@@ -8,32 +8,25 @@ import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
-from deptree_cli.core.batches.packed import require_precision
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.batches.blocks import require_precision
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
-from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.torch import operators
-from deptree_cli.torch.sums import ON_DEVICE
 from deptree_cli.torch.trees import require_tensor, shaped_lengths
-
-# Where the sums are computed: kernels on the CPU, torch operations on the tensor's device, or as the tensor suggests.
-IMPLEMENTATIONS = ("auto", "kernels", "device")
 
 
 def log_partition(
     log_scores: Tensor,
     lengths: Tensor | None = None,
     space: SpaceLike = None,
-    implementation: str = "auto",
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
     """Return the natural logarithm of the partition function of every sentence, (...,).
 
-    It is differentiable twice, in reverse mode: by `torch.autograd` and `torch.func.grad`, not under `torch.func.vmap`.
-    O(n^3) per sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs,
-    in padding, in column 0 and on the diagonal.
+    It is differentiable twice, by `torch.autograd` and `torch.func`. Sums are computed on the CPU, with
+    `torch.get_num_threads()` threads; tensors of another device are copied there, and results back. O(n^3) per
+    sentence (Grassmann-Taksar-Heyman elimination, or Eisner's chart). The gradient is 0 at forbidden arcs, in padding,
+    in column 0 and on the diagonal.
 
     Args:
         log_scores: (..., N, N), ``[head, dependent]``: natural logarithms of the weights of arcs, node 0 is ROOT.
@@ -43,11 +36,8 @@ def log_partition(
             ignored.
         space: which trees: a name in `core.spaces.SPACES`, single-root by default. Or pass `single_root` (exactly one
             ROOT arc, or one or more) and `projective` (no two arcs may cross).
-        implementation: ``kernels``: on the CPU, with `torch.get_num_threads()` threads; ``device``: PyTorch operations
-            on the tensor's device, in its precision, for single-root and multi-root trees only; ``auto``: device for
-            such trees in CUDA tensors, else kernels, to which tensors are copied.
-        precision: of kernels: ``float64``, or ``float32``, which is faster and keeps marginals within 3e-6 of the
-            truth. Sentences beyond its range, projective trees and second derivatives use float64.
+        precision: ``float64``, or ``float32``, which is faster and keeps marginals within 3e-6 of the truth. Sentences
+            beyond its range, projective trees and second derivatives use float64.
 
     Raises:
         DeptreeError: names the sentence with an invalid score or without a tree, and says what to do.
@@ -55,8 +45,8 @@ def log_partition(
     require_tensor("log_scores", log_scores)
     trees = tree_space(space, **short)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
-        return log_partition_and_marginals(log_scores, lengths, trees, implementation, precision)[0]
-    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, implementation, precision))
+        return log_partition_and_marginals(log_scores, lengths, trees, precision)[0]
+    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, precision))
     return log_z.reshape(log_scores.shape[:-2])
 
 
@@ -64,7 +54,6 @@ def marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
     space: SpaceLike = None,
-    implementation: str = "auto",
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> Tensor:
@@ -72,14 +61,13 @@ def marginals(
 
     Arguments and errors as in `log_partition`.
     """
-    return log_partition_and_marginals(log_scores, lengths, space, implementation, precision, **short)[1]
+    return log_partition_and_marginals(log_scores, lengths, space, precision, **short)[1]
 
 
 def log_partition_and_marginals(
     log_scores: Tensor,
     lengths: Tensor | None = None,
     space: SpaceLike = None,
-    implementation: str = "auto",
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> tuple[Tensor, Tensor]:
@@ -87,39 +75,26 @@ def log_partition_and_marginals(
 
     Arguments and errors as in `log_partition`.
     """
-    scores, *how = prepared(log_scores, lengths, tree_space(space, **short), implementation, precision)
-    log_z, found, _ = operators.log_partition_and_marginals(scores, *how)
+    scores, *how = prepared(log_scores, lengths, tree_space(space, **short), precision)
+    log_z, found = operators.log_partition_and_marginals(scores, *how)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
 
 
 def _is_differentiated(log_scores: Tensor) -> bool:
-    """Whether a derivative is asked for; of one forward, which there is none, PyTorch then says so."""
+    """Whether a derivative is asked for, backward or forward."""
     if torch.is_grad_enabled() and log_scores.requires_grad:
         return True
     return not torch.compiler.is_compiling() and unpack_dual(log_scores).tangent is not None  # type: ignore[no-untyped-call]
 
 
 def prepared(
-    log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, implementation: str, precision: str
+    log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, precision: str
 ) -> tuple[Tensor, Tensor, str, str]:
-    """Return scores (B, N, N), lengths (B,), the space's name and how to compute, as `sums.py` takes them."""
-    check_computation(implementation, precision, space)
+    """Return scores (B, N, N), lengths (B,), the space's name and the precision, as `sums.py` takes them."""
+    require_precision(precision)
     nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
     precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
     scores = precise if precise.dim() == 3 else precise.reshape(-1, *nodes, *nodes)
-    on_device = implementation == "device" or (
-        implementation == "auto" and log_scores.is_cuda and isinstance(space, NonProjective)
-    )
-    return scores, words, space.name, ON_DEVICE if on_device else precision
-
-
-def check_computation(implementation: str, precision: str, space: TreeSpace) -> None:
-    """Raise a DeptreeError unless the sums over these trees are implemented so, in a precision of this name."""
-    require_precision(precision)
-    if implementation not in IMPLEMENTATIONS:
-        remedy = did_you_mean(implementation, IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
-        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
-    if implementation == "device" and not isinstance(space, NonProjective):
-        raise DeptreeError(f"{space.trees} are summed up by kernels only", "Leave out the implementation")
+    return scores, words, space.name, precision

@@ -41,37 +41,31 @@ def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
     """
     given = wide(log_scores)
     scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
-    with torch.no_grad():
-        columns = scores[:, 1:].amax(1) if single_root else scores.amax(1)
-        columns = _usable(torch.where(columns == -torch.inf, scores[:, 0], columns))
-        below = scores - columns[:, None]
-        constants = [columns]
-        if single_root:
-            below[:, 0], of_root = below_highest(scores[:, 0], columns)
-            constants.append(of_root)
+    fixed = scores.detach()
+    columns = fixed[:, 1:].amax(1) if single_root else fixed.amax(1)
+    columns = _usable(torch.where(columns == -torch.inf, fixed[:, 0], columns))
+    below = fixed - columns[:, None]
+    constants = [columns]
+    if single_root:
+        below[:, 0], of_root = _below_best(fixed[:, 0], columns)
+        constants.append(of_root)
     finite = scores.masked_fill(below == -torch.inf, 0.0)
     return Shifted(below + (finite - finite.detach()), torch.cat(constants, 1).sum(1))
 
 
-def below_highest(row: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ROOT's row (B, n) less the words' maxima (B, n) and then less the highest of it; and that, (B, 2), a pair.
+def _below_best(row: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ROOT's row (B, n) less the words' maxima (B, n) and less its best arc then; and what that is, (B, 2).
 
-    The maxima of words and of ROOT's row may be far apart: what the first difference rounds off (Knuth's two-sum) is
-    not lost. Where everything is forbidden, the highest is 0.
+    The best arc's score goes first, so that a mask on the whole row leaves with it, and takes no digits along.
     """
-    difference = row - columns
-    kept = row - difference
-    rest = (row - (difference + kept)) + (kept - columns)
-    rest = torch.where(difference > -torch.inf, rest, 0.0)
-    top = difference.amax(1, keepdim=True)
-    of_top = torch.where(difference == top, rest, -torch.inf).amax(1, keepdim=True)
-    top = _usable(top)
-    return (difference - top) + (rest - of_top), torch.cat((top, of_top), 1)
+    best = (row - columns).argmax(1, keepdim=True)
+    of_row, of_column = _usable(row.gather(1, best)), columns.gather(1, best)
+    return (row - of_row) - (columns - of_column), torch.cat((of_row, -of_column), 1)
 
 
 def _usable(maximum: Tensor) -> Tensor:
     """Maxima to shift by; 0 in place of those that are none, which are left for whoever checks scores to report."""
-    return torch.where(maximum.isfinite(), maximum, 0.0)
+    return torch.where(maximum.abs() <= MASK, maximum, 0.0)
 
 
 def tree_scores(scores: Tensor, heads: Tensor, words: Tensor, forbidden: float = -torch.inf) -> tuple[Tensor, Tensor]:

@@ -1,82 +1,53 @@
-"""Sums of padded batches of tensors, without derivatives: by kernels, or on the tensors' own device.
+"""Sums over the trees of padded batches of tensors, without derivatives: by kernels, on the CPU.
 
-All take log-scores (B, N, N), lengths (B,), the name of the tree space, and how to compute: `ON_DEVICE`, in the scores'
-own precision, or a precision of kernels. They return the scores' precision.
+All take log-scores (B, N, N), lengths (B,), the name of the tree space and a precision, and return the scores' type.
+Tensors of another device are copied to the CPU, and results back to it.
 """
 
 from __future__ import annotations
-
-from typing import NoReturn
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from deptree_cli.core.batches import sums
-from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch.device import elimination
 from deptree_cli.torch.trees import check_lengths
 
-ON_DEVICE = "device"
 
-
-def log_partition(log_scores: Tensor, lengths: Tensor, space: str, how: str) -> Tensor:
+def log_partition(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Tensor:
     """Return log Z, (B,): the forward sweep alone."""
-    check_lengths(lengths, log_scores.shape[-1])
-    if how == ON_DEVICE:
-        return elimination.log_partition(log_scores, lengths, SPACES.get(space).single_root)
-    batch = _batch(log_scores, lengths, space, how)
-    return _tensor(sums.log_partitions(batch, torch.get_num_threads()), batch, log_scores)
+    batch = _batch(log_scores, lengths, space, precision)
+    return _tensor(batch.log_partitions(), log_scores)
 
 
 def log_partition_and_marginals(
-    log_scores: Tensor, lengths: Tensor, space: str, how: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return log Z, (B,), its gradient, the marginals, (B, N, N), and log Z of shifted scores, (B,): both sweeps."""
-    check_lengths(lengths, log_scores.shape[-1])
-    if how == ON_DEVICE:
-        return elimination.log_partition_and_marginals(log_scores, lengths, SPACES.get(space).single_root)
-    batch = _batch(log_scores, lengths, space, how)
-    log_z, marginals, relative = sums.log_partitions_and_marginals(batch, torch.get_num_threads())
-    return (
-        _tensor(log_z, batch, log_scores),
-        _tensor(marginals, batch, log_scores),
-        _tensor(relative, batch, log_scores),
-    )
+    log_scores: Tensor, lengths: Tensor, space: str, precision: str
+) -> tuple[Tensor, Tensor]:
+    """Return log Z, (B,), and its gradient, the marginals of arcs, (B, N, N): both sweeps."""
+    batch = _batch(log_scores, lengths, space, precision)
+    log_z, marginals = batch.log_partitions_and_marginals()
+    return _tensor(log_z, log_scores), _tensor(marginals, log_scores)
 
 
-def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, how: str) -> Tensor:
+def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, precision: str) -> Tensor:
     """Return the derivative of the marginals in the direction of values (B, N, N): both sweeps on dual numbers."""
-    if how == ON_DEVICE:
-        return elimination.arc_covariance(log_scores, lengths, values, SPACES.get(space).single_root)
-    batch = _batch(log_scores, lengths, space, how)
-    return _tensor(sums.covariances(batch, _array(values), torch.get_num_threads()), batch, log_scores)
+    batch = _batch(log_scores, lengths, space, precision)
+    return _tensor(batch.covariances(_array(values)), log_scores)
 
 
-def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Batch:
-    return Batch(_array(log_scores), _array(lengths), SPACES.get(space), precision)
-
-
-def refuse(*_: object) -> NoReturn:
-    """Raise a DeptreeError: there are derivatives of one batch, in reverse mode."""
-    raise DeptreeError(
-        "sums over trees have no rules for torch.func.vmap and forward mode, and torch.func.hessian needs them",
-        "Leading dimensions make a batch; for a Hessian, call torch.autograd.functional.hessian(f, scores)",
-    )
+def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> TreeBatch:
+    check_lengths(lengths, log_scores.shape[-1])
+    threads = torch.get_num_threads()
+    return TreeBatch(_array(log_scores), _array(lengths), SPACES.get(space), precision, threads)
 
 
 def _array(tensor: Tensor) -> Array:
-    try:
-        array: Array = (tensor.detach() if tensor.is_cpu else tensor.detach().cpu()).numpy()
-    except RuntimeError:  # a tensor of vmap has no numbers of its own
-        refuse()
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    """The numbers of a tensor; a RuntimeError if it has none of its own, as inside `torch.func.vmap`."""
+    return np.ascontiguousarray(tensor.numpy(force=True))
 
 
-def _tensor(found: Array, batch: Batch, like: Tensor) -> Tensor:
-    """A result in the type of the scores, where they are; cast by NumPy, which short sentences feel less."""
-    tensor = torch.from_numpy(found.astype(batch.log_scores.dtype, copy=False))
-    return tensor if like.is_cpu else tensor.to(like.device)
+def _tensor(found: Array, like: Tensor) -> Tensor:
+    """A result in the type of the scores, where they are."""
+    return torch.from_numpy(found).to(like)

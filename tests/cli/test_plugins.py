@@ -79,7 +79,7 @@ def test_a_strangers_sampler_is_audited(installed: dict[str, str]) -> None:
 def test_ours_is_not_replaced_and_a_broken_one_is_one_line(installed: dict[str, str]) -> None:
     graph = str(DATA / "figure1.npy")
     ours = run(installed, "sample", graph, "-k", "2", "--seed", "1", "-v")
-    assert "sampler:auto=wilson-marginal+elimination" in ours.stderr
+    assert "sampler:auto=elimination+wilson-marginal" in ours.stderr
     broken = run(installed, "sample", graph, "--sampler", "broken")
     assert broken.returncode == 2
     assert broken.stderr.startswith("deptree: the sampler 'broken' cannot be loaded")

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.batches import sums
-from deptree_cli.core.batches.packed import Batch
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition
@@ -104,11 +103,11 @@ def test_batches_and_torch(graphs) -> None:
     for b, one in enumerate(each):
         scores[b, : one.n + 1, : one.n + 1] = one.log_scores
     scores[:, :, 0] = 0.0
-    batch = Batch(scores, np.array(lengths), SPACES.get(NAME))
-    log_z, marginals, _ = sums.log_partitions_and_marginals(batch)
+    batch = TreeBatch(scores, np.array(lengths), SPACES.get(NAME))
+    log_z, marginals = batch.log_partitions_and_marginals()
     expected = [one.log_partition for one in each]
     np.testing.assert_allclose(log_z, expected, rtol=1e-13)
-    np.testing.assert_allclose(sums.log_partitions(batch), expected, rtol=1e-13)
+    np.testing.assert_allclose(batch.log_partitions(), expected, rtol=1e-13)
     tensor = torch.tensor(scores, requires_grad=True)
     found = log_partition(tensor, torch.tensor(lengths), space=NAME)
     np.testing.assert_allclose(found.detach(), expected, rtol=1e-13)
@@ -126,8 +125,6 @@ def test_batches_and_torch(graphs) -> None:
     backwards = torch.tensor([[-1, 2, 0, 1, 1], [-1, 2, 0, -1, -1], [-1, 3, 0, 2, -1]])
     assert not batched.support.check(backwards).any()
     assert losses.negative_log_likelihood(tensor, best, torch.tensor(lengths), NAME).isfinite()
-    with pytest.raises(DeptreeError, match=f"{HEADS_FIRST.trees} are summed up by kernels only"):
-        log_partition(tensor, space=NAME, implementation="device")
 
 
 def test_commands(done, put, graphs) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from deptree_cli.cli.app import COMMANDS
 from deptree_cli.core.audit import ENUMERATED_N
-from deptree_cli.core.batches import ragged
+from deptree_cli.core.batches import asking
 from deptree_cli.core.spaces import eisner, elimination
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.kernels import trees
@@ -138,21 +138,18 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         return call
 
-    def counted_each(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """Of a kernel of batches: once for each sentence, of which its second argument has the lengths."""
+    def counted_each(kernel: Callable[..., Any], *names: str) -> Callable[..., Any]:
+        """Of a kernel of batches: once for each sentence."""
 
-        def call(first: Any, lengths: Any, *others: Any) -> Any:
-            counts[name] += len(lengths)
-            return kernel(first, lengths, *others)
+        def call(packed: Any, *others: Any) -> Any:
+            counts.update({name: len(packed.lengths) for name in names})
+            return kernel(packed, *others)
 
         return call
 
-    for module, name, kernel in (
-        (ragged.ragged, "forth", "factorise"),
-        (ragged.ragged, "back", "marginals"),
-        (ragged.eisner, "forth", "log_partitions"),
-    ):
-        monkeypatch.setattr(module, kernel, counted_each(name, getattr(module, kernel)))
+    for module in asking.KERNELS.values():
+        for kernel, names in (("log_partitions", ["forth"]), ("sums", ["forth", "back"]), ("sample", ["forth"])):
+            monkeypatch.setattr(module, kernel, counted_each(getattr(module, kernel), *names))
     for found in iter_modules(trees.__path__):  # what is imported later would take what is put here for a kernel
         import_module(f"{trees.__name__}.{found.name}")
     for module, forth, back in ((elimination.kernel, "factorise", "arc_marginals"), (eisner, "inside", "outside")):

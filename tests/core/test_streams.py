@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.core.streams import kernel_state, kernel_states, sentence_stream
+from deptree_cli.core.streams import SentenceStreams, kernel_state, sentence_stream
 
-GOLDEN = (7552688994436822075, 3617650431301777751)
+GOLDEN = (7419884384020598761, 505374845719401962)
 
 
 def numbers(*arguments: object) -> tuple[int, ...]:
@@ -57,6 +57,14 @@ def test_a_kernel_state() -> None:
 
 @pytest.mark.parametrize("seed", [0, 7, 2**32 - 1, 2**32, 2**64 + 7])
 def test_states_of_many_are_those_of_each(seed: int) -> None:
-    names = [("1", 0), ("", 0), ("en-1", 3), ("č", 1), ("\udcff", 2**20)]
-    each = [kernel_state(sentence_stream(seed, *name)) for name in names]
-    assert (kernel_states(seed, names) == each).all()
+    streams = SentenceStreams(seed, [("1", 0), ("", 0), ("en-1", 3), ("č", 1), ("\udcff", 2**20)])
+    each = [kernel_state(streams.of(b)) for b in range(5)]
+    assert (streams.states == each).all()
+
+
+def test_streams_beside_a_stream() -> None:
+    """What NumPy spawns differs each time, and from the streams of other sentences."""
+    rng = sentence_stream(7, "en-1")
+    streams = [rng, *rng.spawn(2), *rng.spawn(1), *sentence_stream(7, "en-2").spawn(1)]
+    assert len({each.random() for each in streams}) == 5
+    assert sentence_stream(7, "en-1").spawn(2)[1].random() == sentence_stream(7, "en-1").spawn(2)[1].random()

@@ -16,8 +16,7 @@ from deptree_cli.jax import sample, sample_without_replacement, stochastic_beam_
 SCORES = np.zeros((3, 3), dtype=np.float32)
 
 SAMPLERS = {
-    "kernels": partial(sample, implementation="kernels"),
-    "device": partial(sample, implementation="device"),
+    "independent": sample,
     "without replacement": sample_without_replacement,
     "beam search": stochastic_beam_search,
 }
@@ -56,9 +55,3 @@ def test_a_traced_number_of_trees_is_refused() -> None:
     with pytest.raises(DeptreeError, match=r"is no number of trees\. Ask for an integer of 1 or more, static"):
         jax.jit(top_k)(SCORES, 2)
     assert top_k(SCORES, np.int64(2)).shape == (2, 3)
-
-
-@pytest.mark.parametrize("implementation", ["gpu", None, 3])
-def test_what_is_no_implementation_is_refused(implementation: Any) -> None:
-    with pytest.raises(DeptreeError, match=rf"^unknown implementation {implementation!r}\. Choose one of auto, "):
-        sample(jax.random.key(0), SCORES, 2, implementation=implementation)

@@ -34,7 +34,7 @@ def test_no_more_rows_than_trees(k: int) -> None:
 
 def test_more_than_memory_holds() -> None:
     with pytest.raises(DeptreeError, match=r"^there is not enough memory for 1,000,000,000,000 trees\. Ask for fewer"):
-        sample(jax.random.key(0), SCORES, 10**12, implementation="kernels")
+        sample(jax.random.key(0), SCORES, 10**12)
 
 
 @pytest.mark.parametrize("k", [-1, 0, 1.5, True])

@@ -21,18 +21,11 @@ from tests.jax.digits import float64
 ERRORS = np.array([3e-6] * 5 + [4e-4])
 
 
-@partial(jax.jit, static_argnames="projective")
+@partial(jax.jit, static_argnames=("single_root", "projective"))
 @jax.grad
 def slope(scores: Any, **how: Any) -> Any:
-    """The gradient of entropies; compiled once for both root modes."""
+    """The gradient of entropies; compiled once for all tests."""
     return entropy(scores, **how).sum()
-
-
-@partial(jax.jit, static_argnames="projective")
-@jax.grad
-def bend(scores: Any, direction: Any, **how: Any) -> Any:
-    """Their second derivative in a direction."""
-    return (slope(scores, **how) * direction).sum()
 
 
 def close(found: Any, expected: Any) -> None:
@@ -107,20 +100,26 @@ def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: An
     assert np.isfinite(found[1]).all()
 
 
-def test_gradients_of_entropies_are_those_of_finite_differences(sentences: Any) -> None:
-    """Once and twice, in float64: the second derivative of an entropy is the third of log Z."""
-    how = sentences.how
+def test_gradients_are_those_of_finite_differences(sentences: Any) -> None:
+    """Of entropies and divergences, in float64; at once, compiled, under vmap, and compiled of that."""
     with float64():
         scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
+        other = others(sentences).astype(np.float64)
         direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
         step = 1e-5 * direction
-        rise = (entropy(scores + step, **how) - entropy(scores - step, **how)).sum() / 2e-5
-        assert (slope(scores, **how) * direction).sum() == pytest.approx(float(rise), abs=1e-8)
-        found = np.asarray(bend(scores, direction, **how))
-        expected = (slope(scores + step, **how) - slope(scores - step, **how)) / 2e-5
-        np.testing.assert_allclose(found, expected, atol=1e-7)
-        assert not found[~counted].any()
-        assert np.abs(found).max() > 0.01
+
+        def measured(scores: Any, other: Any, n: Any) -> Any:
+            how = {"lengths": n, "space": sentences.space.name}
+            return (entropy(scores, **how) + kl(scores, other, **how) + cross_entropy(other, scores, **how)).sum()
+
+        for ask in (jax.grad(measured), jax.vmap(jax.grad(measured))):
+            for compiled in (ask, jax.jit(ask)):
+                found = np.asarray(compiled(scores, other, sentences.lengths))
+                rise = measured(scores + step, other, sentences.lengths) - measured(
+                    scores - step, other, sentences.lengths
+                )
+                assert (found * direction).sum() == pytest.approx(float(rise) / 2e-5, abs=1e-6)
+                assert not found[~counted].any()
 
 
 def needing_a_mask(graphs: Any, mask: float) -> tuple[Any, Any]:
@@ -153,25 +152,23 @@ def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None
         np.testing.assert_allclose(slope(scores, **how)[:, 1:], slope(plain, **how)[:, 1:], atol=1e-9)
 
 
-def test_a_mask_on_what_has_no_probability_costs_nothing_or_is_refused(graphs: Any) -> None:
+def test_a_mask_on_what_has_no_probability_costs_nothing(graphs: Any) -> None:
     """Probabilities that are 1e-7 by rounding times a mask of -1e9 would be hundreds of nats."""
     scores = np.stack([graphs.gaussian(4, 50.0, seed=b) for b in range(60)])
     other = np.stack([graphs.gaussian(4, seed=b) for b in range(60)])
     exact = [TreeDistribution(own) for own in scores]
-    other[np.stack([own.marginals() for own in exact]) < 1e-12] = -1e9
-    expected = [p.kl(TreeDistribution(q)) for p, q in zip(exact, other, strict=True)]
-    both = jax.jit(lambda *pair: (kl(*pair), cross_entropy(*pair)))
-    found, crossed = both(scores, other)
-    known = ~np.isnan(found)
-    assert known.sum() > 30
-    np.testing.assert_allclose(found[known], np.array(expected)[known], atol=1e-3)
-    # Forbidden, they are not seen to have any: what is there is rounding.
-    np.testing.assert_allclose(both(scores, np.where(other == -1e9, -np.inf, other))[0], expected, atol=1e-3)
+    unlikely = np.stack([own.marginals() for own in exact]) < 1e-17
+    masked = np.where(unlikely, -1e9, other)
+    expected = [p.kl(TreeDistribution(q)) for p, q in zip(exact, masked, strict=True)]
     entropies = [p.entropy() for p in exact]
-    np.testing.assert_allclose(crossed[known], np.add(expected, entropies)[known], atol=1e-3)
+    both = jax.jit(lambda *pair: (kl(*pair), cross_entropy(*pair)))
+    for mask in (-1e9, -np.inf):
+        found, crossed = both(scores, np.where(unlikely, mask, other))
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+        np.testing.assert_allclose(crossed, np.add(expected, entropies), atol=1e-3)
 
 
-def test_divergences_of_neighbours_are_curved(graphs: Any, quick: None) -> None:
+def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
     """What rounding takes below 0 is mended in values only: at a divergence of 0 its Hessian is that of log Z."""
     scores = jnp.asarray(np.nan_to_num(graphs.gaussian(2, 0.5), neginf=0.0), jnp.float32)
     found = jax.jit(jax.hessian(lambda other: kl(scores, other)))(scores)
@@ -188,7 +185,7 @@ def traced(*pair: Any) -> tuple[Any, Any]:
     return values, jax.grad(lambda p, q: sum(measure(p, q).sum() for measure in measures), (0, 1))(*pair)
 
 
-def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it(quick: None) -> None:
+def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it() -> None:
     """Sentence 0 has trees by both, 1 by the second only, 2 by the first only, 3 by neither; 4 is NaN by the second,
     which also forbids an arc, and 5 by the first."""
     ours, theirs = np.zeros((2, 6, 5, 5), dtype=np.float32)

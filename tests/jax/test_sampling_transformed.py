@@ -10,21 +10,15 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.jax import log_prob, marginals, sample
 
-pytestmark = pytest.mark.usefixtures("quick")
 
-
-@pytest.mark.parametrize(
-    ("sentences", "implementation"), [(PROJECTIVE, "kernels"), (MULTI_ROOT, "device")], indirect=["sentences"]
-)
-def test_vmap_over_keys_and_sentences(sentences: Any, implementation: str) -> None:
+def test_vmap_over_keys_and_sentences(sentences: Any) -> None:
     keys = jax.random.split(jax.random.key(5), 6)
     lengths, name = sentences.lengths, sentences.space.name
 
     def draw(key: Any, scores: Any, n: Any) -> Any:
-        return sample(key, scores, 4, n, name, implementation)
+        return sample(key, scores, 4, n, name)
 
     found = jax.vmap(draw)(keys, sentences.log_scores, lengths)
     assert found.shape == (6, 4, 5)
@@ -32,11 +26,11 @@ def test_vmap_over_keys_and_sentences(sentences: Any, implementation: str) -> No
     np.testing.assert_array_equal(found[3], alone)
 
 
-@partial(jax.jit, static_argnames="projective")
+@partial(jax.jit, static_argnames=("single_root", "projective"))
 @jax.grad
 def of_samples(scores: Any, key: Any, **how: Any) -> Any:
     """The gradient of the log-probabilities of three trees that are drawn on the way."""
-    return log_prob(scores, sample(key, scores, 3, implementation="kernels", **how), **how).sum()
+    return log_prob(scores, sample(key, scores, 3, **how), **how).sum()
 
 
 def test_log_probs_of_samples_are_differentiated(sentences: Any) -> None:

@@ -35,9 +35,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., list[tuple[int, ...
     "mbr": (wing.mbr, lambda *batch: [(*batch, 3)]),
     "top_k": (lambda scores: wing.top_k(scores, 2), lambda *batch: [(2, *batch, 3)]),
     "sample": (lambda scores: wing.sample(KEY, scores, 2), lambda *batch: [(2, *batch, 3)]),
-    "sample on the device": (
-        lambda scores: wing.sample(KEY, scores, 2, implementation="device"),
-        lambda *batch: [(2, *batch, 3)],
+    "log_partition on the device": (
+        lambda scores: wing.log_partition(scores, implementation="device"),
+        lambda *batch: [batch],
     ),
     "sample_without_replacement": (
         lambda scores: wing.sample_without_replacement(KEY, scores, 2),

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.shifted import shift
-from deptree_cli.kernels.shift import shift_sentences
+from deptree_cli.kernels.batches.packed import Packed, Padded, shift_sentences
 
 Float = NDArray[np.float64]
 
@@ -20,13 +20,13 @@ BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "mul
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
-class Packed(NamedTuple):
+class Shifted(NamedTuple):
     """What comes out of `shift_sentences`; sentences: the packed scores of each."""
 
     sentences: list[Float]
     last: list[int]
     constants: list[float]
-    sound: list[bool]
+    in_range: list[bool]
 
 
 def padded(sentences: list[Float], dtype: Any = np.float64, rubbish: float = np.nan) -> NDArray[Any]:
@@ -40,26 +40,30 @@ def padded(sentences: list[Float], dtype: Any = np.float64, rubbish: float = np.
     return batch
 
 
-def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Packed:
+def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Shifted:
     """Each sentence on its stretch of the packed array, with free places between them that must stay as they are."""
     shapes = [(n + 1, n + 1) for n in lengths]
     sizes = np.array([nodes**2 for nodes, _ in shapes])
     offsets = np.cumsum(sizes + 2) - sizes
     packed = np.full(int(offsets[-1] + sizes[-1] + 2), UNTOUCHED)
-    last, constants, sound = np.full(len(lengths), -1), np.empty(len(lengths)), np.empty(len(lengths), dtype=np.bool_)
-    words = np.array(lengths)
-    shift_sentences(batch, words, offsets, MASK, single_root, packed, last, constants, sound)
+    last, constants, in_range = (
+        np.full(len(lengths), -1),
+        np.empty(len(lengths)),
+        np.zeros(len(lengths), dtype=np.bool_),
+    )
+    into = Packed(packed, offsets, np.array(lengths), last, single_root, 0, in_range)
+    shift_sentences(Padded(batch, np.arange(len(lengths))), MASK, into, constants)
     found = [packed[at : at + size].reshape(shape) for at, size, shape in zip(offsets, sizes, shapes, strict=True)]
     assert (packed == UNTOUCHED).sum() == 2 * len(lengths) + 2
-    return Packed(found, last.tolist(), constants.tolist(), sound.tolist())
+    return Shifted(found, into.last.tolist(), constants.tolist(), into.in_range.tolist())
 
 
-def assert_shifted(found: Packed, b: int, log_scores: Float, single_root: bool) -> None:
+def assert_shifted(found: Shifted, b: int, log_scores: Float, single_root: bool) -> None:
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
     expected = shift(log_scores, single_root)
-    np.testing.assert_array_equal(found.sentences[b], expected.high)
-    assert found.constants[b] == pytest.approx(expected.constant[0], rel=1e-15)
-    assert found.sound[b]
+    np.testing.assert_array_equal(found.sentences[b], expected.log_weights)
+    assert found.constants[b] == pytest.approx(expected.constant, rel=1e-15)
+    assert found.in_range[b]
 
 
 @BOTH
@@ -133,7 +137,7 @@ def test_what_is_no_score_is_reported(graphs, single_root: bool, arc: tuple[int,
     """NaN and scores beyond the mask, of that sentence only; 1e15 itself is a score."""
     good, spoiled, large = (graphs.gaussian(3, seed=seed) for seed in range(3))
     spoiled[arc], large[arc] = bad, 1e15
-    assert pack(padded([good, spoiled, large]), [3, 3, 3], single_root).sound == [True, False, True]
+    assert pack(padded([good, spoiled, large]), [3, 3, 3], single_root).in_range == [True, False, True]
 
 
 @BOTH
@@ -143,7 +147,7 @@ def test_no_arc_from_root(graphs, single_root: bool, mask: float) -> None:
     rootless = graphs.gaussian(3)
     rootless[0] = mask
     found = pack(padded([rootless, graphs.gaussian(2)]), [3, 2], single_root)
-    assert found.sound == [False, True]
+    assert found.in_range == [False, True]
     assert found.last[0] == 0
 
 

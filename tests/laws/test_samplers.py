@@ -22,7 +22,7 @@ Float = NDArray[np.float64]
 LEVEL = 0.001
 EXPECTED = 5
 LARGEST_SIZE = 60_000
-SATURATED_SIZE = 4_000  # up to a quarter of the walks may go on for their budget of a million steps, 5 ms
+SATURATED_SIZE = 4_000  # the first walk may go on for all the steps that so many may take, 200 ms
 
 EXACT = [(sampler, trees) for sampler in SAMPLERS if sampler.exact for trees in SPACES if sampler.serves(trees)]
 GRAPHS = ("uniform", "peaked", "saturated", "holes", "one way", "beyond float64")

@@ -248,15 +248,6 @@ def test_offsets_cost_no_digits(of_root: float, graphs: Any) -> None:
     np.testing.assert_allclose(first, second, atol=1e-13)
 
 
-@pytest.mark.parametrize("implementation", ["kernels", "device"])
-def test_implementations_agree(implementation: str, graphs: Any) -> None:
-    scores = torch.from_numpy(np.array([graphs.gaussian(6, 3.0, seed) for seed in range(3)]))
-    d, other = TreeDistribution(scores), TreeDistribution(scores, implementation=implementation)
-    assert other[0].implementation == other.expand((2, 3)).implementation == implementation
-    np.testing.assert_allclose(d.entropy(), other.entropy(), atol=1e-12)
-    np.testing.assert_allclose(d.log_partition, other.log_partition, atol=1e-12)
-
-
 def test_compiled(graphs: Any) -> None:
     """A distribution made and asked inside `torch.compile`, without a break in the graph: the same numbers."""
     scores = torch.from_numpy(np.array([graphs.gaussian(3, seed=seed) for seed in range(2)])).requires_grad_()

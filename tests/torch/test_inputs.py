@@ -70,9 +70,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: losses.expected_cost(SCORES, torch.ones(1, 2, 5, 5)),
         r"costs have shape \(1, 2, 5, 5\)",
     ),
-    "an implementation, before it is wanted": (
-        lambda: TreeDistribution(SCORES, implementation="devise"),
-        "Did you mean device",
+    "a precision, before it is wanted": (
+        lambda: TreeDistribution(SCORES, precision="float23"),
+        "Did you mean float32",
     ),
     "fewer than no best trees": (lambda: TreeDistribution(SCORES).top_k(-1), "-1 trees are asked for"),
     "fewer than no distinct trees": (
@@ -101,16 +101,15 @@ def test_targets_and_costs_of_every_shape() -> None:
         assert losses.expected_cost(SCORES, torch.ones(shape), reduction="sum") == pytest.approx(8.0)
 
 
-@pytest.mark.parametrize("implementation", ["kernels", "device"])
 @pytest.mark.parametrize("score", [1e16, float(np.finfo(np.float32).max)])
-def test_a_score_too_large_for_one(implementation: str, score: float) -> None:
-    """In float32 such a score leaves no digit of the others: no route answers as if there were some."""
+def test_a_score_too_large_for_one(score: float) -> None:
+    """In float32 such a score leaves no digit of the others: nothing is answered as if there were some."""
     log_scores = torch.randn(2, 5, 5, generator=torch.Generator().manual_seed(0))
     log_scores[1, 1, 3] = score
     asked: list[Callable[[], Any]] = [
-        lambda: TreeDistribution(log_scores, implementation=implementation).entropy(),
-        lambda: losses.negative_log_likelihood(log_scores, HEADS, implementation=implementation),
-        lambda: log_partition(log_scores, implementation=implementation),
+        lambda: TreeDistribution(log_scores).entropy(),
+        lambda: losses.negative_log_likelihood(log_scores, HEADS),
+        lambda: log_partition(log_scores),
     ]
     for ask in asked:
         with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: the score of 1 -> 3 .* is too large"):

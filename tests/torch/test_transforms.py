@@ -1,4 +1,4 @@
-"""Under PyTorch's transformations: forward-mode derivatives, `torch.func`, and graphs that are broken for drawing."""
+"""Under PyTorch's transformations: `torch.func`, forward-mode derivatives, and graphs that are broken for drawing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ HEADS = torch.tensor([[-1, 2, 0, 2, 3]] * 2)
 
 SUMS: dict[str, Callable[[Any], Any]] = {
     "log Z": lambda scores: log_partition(scores).sum(),
-    "log Z on the device": lambda scores: log_partition(scores, implementation="device").sum(),
     "marginals": lambda scores: (marginals(scores) ** 2).sum(),
     "log-probability": lambda scores: TreeDistribution(scores).log_prob(HEADS).sum(),
     "likelihood": lambda scores: losses.negative_log_likelihood(scores, HEADS),
@@ -51,12 +50,15 @@ def test_gradients_as_functions(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's own
 @pytest.mark.parametrize("name", SUMS)
-def test_derivatives_forward_are_refused(name: str) -> None:
-    """They are not there; a tangent that is lost without a word would be taken for 0."""
-    with forward_ad.dual_level(), pytest.raises(DeptreeError, match="forward mode"):
-        SUMS[name](forward_ad.make_dual(SCORES, torch.ones_like(SCORES)))
-    with pytest.raises(DeptreeError, match="forward mode"):
-        torch.func.jvp(SUMS[name], (SCORES,), (torch.ones_like(SCORES),))
+def test_derivatives_forward(name: str) -> None:
+    """They are the gradient in that direction: a tangent that is lost without a word would be taken for 0."""
+    direction = torch.randn(SCORES.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    expected = (torch.func.grad(SUMS[name])(SCORES) * direction).sum()
+    with forward_ad.dual_level():
+        found = forward_ad.unpack_dual(SUMS[name](forward_ad.make_dual(SCORES, direction))).tangent
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-14)
+    found = torch.func.jvp(SUMS[name], (SCORES,), (direction,))[1]
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-14)
 
 
 def gradient(scores: Any) -> Any:
@@ -64,34 +66,50 @@ def gradient(scores: Any) -> Any:
     return torch.func.grad(SUMS["log Z"])(scores)
 
 
-MANY: dict[str, Callable[[], Any]] = {
-    "hessian": lambda: torch.func.hessian(SUMS["log Z"])(SCORES),
-    "reverse of a gradient": lambda: torch.func.jacrev(gradient)(SCORES),
-    "forward": lambda: torch.func.jacfwd(SUMS["log Z"])(SCORES),
-    "without gradients": lambda: torch.func.vmap(log_partition)(SCORES[None]),
-    "gradients": lambda: torch.func.vmap(gradient)(SCORES[None]),
-    "marginals": lambda: torch.func.vmap(marginals)(SCORES[None]),
-    "vectorised": lambda: torch.autograd.functional.hessian(SUMS["log Z"], SCORES, vectorize=True),
-    "losses": lambda: torch.func.hessian(SUMS["likelihood"])(SCORES),
-    "entropies": lambda: torch.func.vmap(lambda scores: TreeDistribution(scores).entropy())(SCORES[None]),
+HESSIANS: dict[str, Callable[[Any], Any]] = {
+    "forward of a gradient": torch.func.hessian(SUMS["log Z"]),
+    "reverse of a gradient": torch.func.jacrev(gradient),
+    "forward of marginals": lambda scores: torch.func.jacfwd(marginals)(scores[0]),
+    "of a loss": torch.func.hessian(lambda scores: 8 * SUMS["likelihood"](scores)),
+    "vectorised": lambda scores: torch.autograd.functional.hessian(SUMS["log Z"], scores, vectorize=True),
 }
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's own, about what is slow there
+@pytest.mark.parametrize("name", HESSIANS)
+def test_hessians(name: str) -> None:
+    """The covariance of each two arcs, in whatever way it is asked for; each word has one head."""
+    expected = torch.autograd.functional.hessian(SUMS["log Z"], SCORES)
+    torch.testing.assert_close(expected, expected.permute(3, 4, 5, 0, 1, 2), rtol=1e-10, atol=1e-12)
+    assert expected.sum(1).abs().max() < 1e-12
+    found = HESSIANS[name](SCORES)
+    torch.testing.assert_close(found, expected[0, :, :, 0] if found.dim() == 4 else expected, rtol=1e-12, atol=1e-14)
+
+
+MANY: dict[str, Callable[[Any], Any]] = {
+    "log Z": log_partition,
+    "marginals": marginals,
+    "gradients": gradient,
+    "entropies": lambda scores: TreeDistribution(scores).entropy(),
+    "entropies' gradients": torch.func.grad(losses.entropy_regularisation),
+    "log-probabilities": lambda scores: TreeDistribution(scores, validate_args=False).log_prob(HEADS),
+    "risks": SUMS["risk"],
+}
+
+
 @pytest.mark.parametrize("name", MANY)
-def test_many_at_once_are_refused_in_one_line(name: str) -> None:
-    """And the line names what works."""
-    with pytest.raises(DeptreeError, match=r"no rules for torch\.func\.vmap.*torch\.autograd\.functional\.hessian"):
-        MANY[name]()
+def test_many_batches_at_once(name: str) -> None:
+    """`torch.func.vmap` gives what a loop does."""
+    several = torch.stack([SCORES, SCORES * 2.0, SCORES.mT])
+    expected = torch.stack([MANY[name](scores) for scores in several])
+    torch.testing.assert_close(torch.func.vmap(MANY[name])(several), expected, rtol=1e-12, atol=1e-14)
+    turned = torch.func.vmap(MANY[name], in_dims=2)(several.movedim(0, 2))
+    torch.testing.assert_close(turned, expected, rtol=1e-12, atol=1e-14)
 
 
-def test_hessians() -> None:
-    """What the line names gives the covariance of each two arcs: it is symmetric, and each word has one head."""
-    found = torch.autograd.functional.hessian(log_partition, SCORES[0])
-    of_an_arc = torch.func.grad(lambda scores: gradient(scores)[0, 2, 1])(SCORES)[0]
-    torch.testing.assert_close(found[2, 1], of_an_arc, rtol=1e-12, atol=1e-14)
-    torch.testing.assert_close(found, found.permute(2, 3, 0, 1), rtol=1e-10, atol=1e-12)
-    assert found.sum(2).abs().max() < 1e-12
+def test_a_third_derivative_is_refused_forward_too() -> None:
+    with pytest.raises(DeptreeError, match="one derivative more"):
+        torch.func.hessian(SUMS["entropy"])(SCORES)
 
 
 @pytest.mark.parametrize("name", DRAWN)

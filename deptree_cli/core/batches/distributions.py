@@ -1,4 +1,4 @@
-"""The distributions of many sentences at once, for users: what the ragged core serves is worked out together."""
+"""The distributions of many sentences at once, for users: those of plain scores are worked out together."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.batches.ragged import TreeBatch, starts_of
+from deptree_cli.core.batches.asking import kernels_for
+from deptree_cli.core.batches.blocks import only_plain, starts_of
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, in_batch
-from deptree_cli.core.samplers.costs import FEW
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
-from deptree_cli.core.spaces.nonprojective import NonProjective
-from deptree_cli.core.streams import kernel_states, seed_of
+from deptree_cli.core.streams import SentenceStreams, seed_of
 from deptree_cli.kernels.batches.layout import clear_no_arcs
 
 Answer = TypeVar("Answer")
@@ -72,20 +72,16 @@ class TreeDistributions(Sequence[TreeDistribution]):
 
     def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
         self.space, self._size = space, len(matrices)
-        served = isinstance(space, NonProjective) and scale in ("log", "weight")
-        self._places = [place for place, matrix in enumerate(matrices) if served and _is_plain(matrix)]
-        self._together = _laid_out([matrices[place] for place in self._places], scale, space) if self._places else None
-        sound = set(compress(self._places, self._together.sound)) if self._together else set()
+        self._places, self._together = _laid_out(matrices, scale, space)
         self._alone: dict[int, TreeDistribution] = {}
-        for place in (each for each in range(len(matrices)) if each not in sound):
+        for place in sorted({*range(len(matrices))} - {*self._places}):
             with in_batch(str(place + 1)):  # also tells what is wrong with it
                 self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
 
     @cached_property
     def _scores(self) -> dict[int, Float]:
-        """The log-scores of those that the ragged core serves, by their places."""
-        matrices = self._together.matrices(self._together.log_scores) if self._together else []
-        return dict(zip(self._places, matrices, strict=True))
+        """The log-scores of those that are worked out together, by their places."""
+        return dict(zip(self._places, self._together.matrices(self._together.log_scores), strict=True))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {counted(len(self), 'sentence')}, {self.space.trees}>"
@@ -104,24 +100,24 @@ class TreeDistributions(Sequence[TreeDistribution]):
     def _answers(
         self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
     ) -> list[Answer]:
-        """What all say at once, and in the place of what is not sound what its own distribution says."""
+        """What they say together, and what each of the others says."""
         found: list[Any] = [None] * len(self)
-        if self._together is not None:
-            answers = list(together(self._together))
-            for place, answer, sound in zip(self._places, answers, self._together.sound.tolist(), strict=True):
-                found[place] = answer if sound else None
+        for place, answer in zip(self._places, together(self._together) if self._places else (), strict=True):
+            found[place] = answer
         return [alone(self[place]) if each is None else each for place, each in enumerate(found)]
 
     @property
     def log_partition(self) -> Float:
         """log Z of each, (B,)."""
-        return np.array(
-            self._answers(lambda trees: trees.log_partitions[:, 0].tolist(), lambda trees: trees.log_partition)
-        )
+        return self._log_partition.copy()
+
+    @cached_property
+    def _log_partition(self) -> Float:
+        return np.array(self._answers(TreeBatch.log_partitions, lambda trees: trees.log_partition))
 
     def marginals(self) -> list[Float]:
         """P(head -> dependent) of each, (n+1, n+1)."""
-        return self._answers(lambda trees: trees.matrices(read_only(trees.marginals)), TreeDistribution.marginals)
+        return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
 
     def argmax(self) -> list[Heads]:
         """The most probable tree of each, (n,)."""
@@ -139,26 +135,30 @@ class TreeDistributions(Sequence[TreeDistribution]):
                 on; a fresh seed if None.
         """
         size, number = how_many(k), seed_of(seed)
-        if not 0 < size <= FEW:
-            return [each.sample(size, seed=number) for each in self]
-        names = [(str(place + 1), 0) for place in self._places]
-
-        def together(trees: TreeBatch) -> Iterable[Heads]:
-            return trees.sample(size, kernel_states(number, names))
-
-        return self._answers(together, lambda trees: trees.sample(size, seed=number))
+        streams = SentenceStreams(number, [(str(place + 1), 0) for place in self._places])
+        return self._answers(
+            lambda trees: trees.sample(size, streams)[0], lambda trees: trees.sample(size, seed=number)
+        )
 
 
-def _is_plain(matrix: Array) -> bool:
+def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> tuple[list[int], TreeBatch]:
+    """The distributions that are worked out together, and their places: of plain scores over trees that have kernels.
+
+    What others are is for `TreeDistribution` to say.
+    """
+    served = kernels_for(space) is not None and scale in ("log", "weight")
+    places = [place for place, matrix in enumerate(matrices) if served and _is_square(matrix)]
+    values = [matrices[place].ravel() for place in places]
+    flat = np.concatenate(values, dtype=np.float64, casting="unsafe") if places else np.empty(0)
+    sizes = np.array([len(matrices[place]) for place in places], dtype=np.int64)
+    clear_no_arcs(flat, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_scores = np.log(flat, out=flat) if scale == "weight" else flat
+    plain, log_scores = only_plain(log_scores, sizes - 1)
+    chosen = list(compress(places, plain))
+    return chosen, TreeBatch(log_scores, sizes[plain] - 1, space, side_by_side=False)
+
+
+def _is_square(matrix: Array) -> bool:
     """Whether it is a square of numbers, with a word at least."""
     return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"
-
-
-def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> TreeBatch:
-    """Their distributions by the ragged core; `sound` says of which it can have some."""
-    values = np.concatenate([each.ravel() for each in matrices], dtype=np.float64, casting="unsafe")
-    sizes = np.array([len(each) for each in matrices])
-    clear_no_arcs(values, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_scores = np.log(values, out=values) if scale == "weight" else values
-    return TreeBatch.of(log_scores, sizes - 1, space.single_root)

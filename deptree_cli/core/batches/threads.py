@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import chain, pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,27 +22,28 @@ GROUP = 16
 # (n + 8)^3 a sentence. 10^6 of these take 0.15 ms.
 COST = 1e6
 
-Action = Callable[[int, int], None]
+Result = TypeVar("Result")
+Action = Callable[[int, int], Result]
 
 
-def spread(action: Action, lengths: Int, threads: int) -> None:
-    """Call action(first, stop) for blocks of sentences that cover a batch, on up to `threads` threads.
+def spread(action: Action[Result], lengths: Int, threads: int) -> list[Result]:
+    """What action(first, stop) returns for blocks of sentences that cover a batch, on up to `threads` threads.
 
     Every thread takes neighbouring sentences of about the same cost, n^3 each; what is computed does not depend on how
     they are shared out.
     """
     if min(len(lengths), threads) <= 1:
-        _in_blocks(action, lengths, 0, len(lengths))
-        return
+        return _in_blocks(action, lengths, 0, len(lengths))
     costs = (lengths + 8.0) ** 3
     shares = _shares(costs, min(threads, len(lengths), 1 + int(costs.sum() / COST)))
-    waiting = [_pool(threads - 1, os.getpid()).submit(_in_blocks, action, lengths, *share) for share in shares[1:]]
+    waiting = [
+        _pool(threads - 1, os.getpid()).submit(partial(_in_blocks, action, lengths, *share)) for share in shares[1:]
+    ]
     try:
-        _in_blocks(action, lengths, *shares[0])
+        first = _in_blocks(action, lengths, *shares[0])
     finally:
         wait(waiting)
-    for future in waiting:
-        future.result()
+    return [*first, *chain.from_iterable(future.result() for future in waiting)]
 
 
 def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
@@ -53,13 +55,12 @@ def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(first, stop) for first, stop in pairwise(borders) if first < stop]
 
 
-def _in_blocks(action: Action, lengths: Int, first: int, stop: int) -> None:
+def _in_blocks(action: Action[Result], lengths: Int, first: int, stop: int) -> list[Result]:
     if first == stop:
-        return
+        return []
     size = max(1, BLOCK // int(lengths[first:stop].max() + 1) ** 2)
     size = size // GROUP * GROUP or size
-    for start in range(first, stop, size):
-        action(start, min(start + size, stop))
+    return [action(start, min(start + size, stop)) for start in range(first, stop, size)]
 
 
 @cache

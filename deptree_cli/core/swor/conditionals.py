@@ -6,7 +6,7 @@ subtracted on the way.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
@@ -14,15 +14,18 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE
 from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
-from deptree_cli.kernels.elimination.ancestral import log_heads_along, log_next_heads, set_heads
+from deptree_cli.kernels.elimination.ancestral import (
+    log_head_probs_of_each,
+    log_heads_along,
+    log_next_heads,
+    set_heads,
+)
 from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.elimination.head_distribution import log_head_probs_of_each
 from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, PathTables, start_path
-from deptree_cli.kernels.elimination.panels import WIDTH
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0
@@ -37,21 +40,20 @@ class Conditionals(TreeChoices):
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._elimination = elimination_of(distribution.factorisation)
-        high, low, _ = self._elimination.shifted
-        self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
-        self.lossless = is_lossless(high)
+        log_weights = self._elimination.shifted.log_weights
+        self.weights = {kind: kind.exp(log_weights) for kind in (REAL, WIDE)}
+        self.lossless = is_lossless(log_weights)
         self.depth = n = distribution.n
-        self._workspace = cache(partial(head_workspace, n))
         self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
         if self.distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
-        roots, heads, words = self.parts_of(prefixes)
+        roots, heads, words = map(np.ascontiguousarray, self.parts_of(prefixes))
         out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.lossless)
         for kind, weights in self.weights.items():
-            log_head_probs_of_each(weights, roots, heads, words[:, 0].copy(), *self._workspace(kind), out, accurate)
+            log_head_probs_of_each(weights, roots, heads, words, True, *self._tables(kind), out, accurate)
             if accurate.all():
                 break
             accurate = ~accurate
@@ -143,8 +145,3 @@ def some_are_improbable(log_weights: Float) -> bool:
 def is_lossless(log_weights: Float) -> bool:
     """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
-
-
-def head_workspace(n: int, kind: Kind) -> Any:
-    """Memory for the head distributions of a sentence's words."""
-    return [kind.zeros(shape) for shape in ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1), n + 1)]

@@ -11,12 +11,13 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.numbers import Kind
-from deptree_cli.core.spaces.eisner import LOG_LOST, Eisner
+from deptree_cli.core.spaces.eisner import Eisner
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import longer
 from deptree_cli.core.swor.conditionals import some_are_improbable
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
+from deptree_cli.kernels.charts.eisner import LOG_LOST
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.distinct import derivation_tree as kernel
 from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace
@@ -36,7 +37,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
     clock = clock_of(rng)
     eisner = eisner_of(distribution.factorisation)
-    lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.high)
+    lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.log_weights)
     rules = kernel.Rules(REPEATS, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
     drawing = Drawing(distribution.n, size, rng)
     if not drawing.with_replacement(eisner, rules):
@@ -85,7 +86,7 @@ class Drawing:
 
 
 def _problem(eisner: Eisner) -> Problem:
-    return Problem(eisner.grammar, eisner.shifted.high, eisner.shifted_log_z[0])
+    return Problem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
 
 
 def _no_nodes(kind: Kind) -> Trie:

@@ -14,7 +14,6 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.samplers.colbourn import path_tables
-from deptree_cli.core.samplers.costs import FACTORS, WIDE_FACTORS, steps_of_tree
 from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
@@ -31,6 +30,11 @@ from deptree_cli.kernels.distinct.tree_set import hash_table
 # speed is much the same from 0.05 to 1.
 REPEATS = 0.3
 
+# What elimination costs, in steps of a walk, about five nanoseconds: a tree for each of its words, and a factorisation
+# times n^3; in float64, and in wide numbers.
+TREE, WIDE_TREE = 50, 110
+FACTORS, WIDE_FACTORS = 0.04, 0.45
+
 # Room for so many divided cells at first; most sentences do with fewer.
 CELLS = 1024
 
@@ -42,14 +46,14 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
     rules = Rules(
         walks=True,
-        tree=steps_of_tree(n, whole.is_wide),
+        tree=n * (WIDE_TREE if whole.is_wide else TREE),
         factors=WIDE_FACTORS if whole.is_wide else FACTORS,
         repeats=float(REPEATS),
         least=LEAST,
         stop=1.0 - mass,
     )
     count = Partition(distribution, REAL, rules, rng, drawn, 0).fill()
-    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.high):
+    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.log_weights):
         count = Partition(distribution, WIDE, rules._replace(walks=False), rng, drawn, count).fill()
     heads = drawn.heads[:count]
     return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
@@ -72,12 +76,12 @@ class Partition:
         self, distribution: ArcFactored, kind: Kind, rules: Any, rng: np.random.Generator, drawn: Any, count: int
     ) -> None:
         whole = elimination_of(distribution.factorisation)
-        n, (high, low, _), top = whole.n, whole.shifted, _root_log_probs(distribution, whole, kind)
-        weights = REAL.exp(high, low)
+        n, log_weights, top = whole.n, whole.shifted.log_weights, _root_log_probs(distribution, whole, kind)
+        weights = REAL.exp(log_weights)
         self._kind, self._rules, self._drawn = kind, rules, drawn
-        self._weights = weights if kind is REAL else WIDE.exp(high, low)
+        self._weights = weights if kind is REAL else WIDE.exp(log_weights)
         self._problem = _problem(distribution, whole, weights, self._weights)
-        self._lossless = is_lossless(high)
+        self._lossless = is_lossless(log_weights)
         self._inside = Inside(whole, self._weights, kind, top)
         self._state = kernel_state(rng)
         depth = n if whole.single_root else n + 1
@@ -127,7 +131,7 @@ class Partition:
         """What `divide_cells` takes to compute in this kind of numbers."""
         if kind not in self._tables:
             n = self._problem.rank.shape[0] - 1
-            weights = self._weights if kind is self._kind else WIDE.exp(*self._inside.shifted[:2])
+            weights = self._weights if kind is self._kind else WIDE.exp(self._inside.shifted.log_weights)
             tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
             self._tables[kind] = (weights, self._lossless or kind is WIDE, *tables)
         return self._tables[kind]
@@ -139,4 +143,5 @@ def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numb
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
     tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
-    return Problem(whole.single_root, numbers, whole.shifted.high, whole.shifted_log_z[0], order, rank, tables, bits)
+    log_weights, log_z = whole.shifted.log_weights, whole.shifted_log_z
+    return Problem(whole.single_root, numbers, log_weights, log_z, order, rank, tables, bits)

@@ -97,7 +97,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
         raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
     if dual.distance > tolerance:
         notify(f"a long sentence: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off")
-    return shift(dual.scores, single_root=True).high
+    return shift(dual.scores, single_root=True).log_weights
 
 
 @lru_cache(maxsize=128)

@@ -1,17 +1,19 @@
-"""Records that are worked on together: those of plain scores, of arcs alone, over non-projective trees."""
+"""Records that are worked on together: those of plain scores, of arcs alone, over trees that have kernels for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches.ragged import TreeBatch, starts_of
+from deptree_cli.core.batches.asking import kernels_for
+from deptree_cli.core.batches.blocks import only_plain, starts_of
+from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import numeric
@@ -46,6 +48,10 @@ class RaggedLayout:
         lengths = np.minimum(rows, columns) - (square & (layout.root != "diagonal"))
         dep_head = np.where(square, layout.orient == "dep-head", rows < columns)
         return cls(shapes, dep_head, ROOTS[layout.root], lengths)
+
+    def only(self, chosen: Bool) -> RaggedLayout:
+        """That of some of them."""
+        return RaggedLayout(self.shapes[chosen], self.dep_head[chosen], self.root, self.lengths[chosen])
 
     @property
     def offsets(self) -> Int:
@@ -98,11 +104,6 @@ class ScoredBatch:
     space: TreeSpace
 
     @property
-    def sound(self) -> Bool:
-        """(B,), unset where a record has to be worked on by itself."""
-        return self.trees.sound
-
-    @property
     def sent_ids(self) -> list[str]:
         """The names of the sentences."""
         return [record.sent_id for record in self.records]
@@ -124,13 +125,15 @@ def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temper
         layout: of matrices without an axis of labels.
         space, temperature: as in `TreeDistribution`.
     """
-    places = [place for place, record in enumerate(records) if _fits(record, layout)]
-    if not places or not isinstance(space, NonProjective):
+    fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
+    if not fitting or kernels_for(space) is None:
         return None
-    chosen = [records[place] for place in places]
-    ragged = RaggedLayout.of(chosen, layout)
-    trees = TreeBatch.of(_log_scores(chosen, ragged, layout, temperature), ragged.lengths, space.single_root)
-    return ScoredBatch(places, chosen, ragged, trees, space)
+    ragged = RaggedLayout.of([records[place] for place in fitting], layout)
+    found = _log_scores([records[place] for place in fitting], ragged, layout, temperature)
+    plain, log_scores = only_plain(found, ragged.lengths)
+    places, ragged = list(compress(fitting, plain)), ragged.only(plain)
+    trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
+    return ScoredBatch(places, [records[place] for place in places], ragged, trees, space) if places else None
 
 
 def _fits(record: Record, layout: Layout) -> bool:

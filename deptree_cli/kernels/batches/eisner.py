@@ -1,4 +1,4 @@
-"""Sums over the projective trees of many sentences, by Eisner's chart, and their derivatives."""
+"""Answers about the projective trees of many sentences, by Eisner's chart: sums, derivatives, samples, best trees."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.batches.elimination import fill_tangents
-from deptree_cli.kernels.batches.lanes import sentence
-from deptree_cli.kernels.charts.eisner import TABLES, inside, outside
+from deptree_cli.kernels.batches.packed import matrix, sentence
+from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, is_in_range, outside
+from deptree_cli.kernels.charts.projective_trees import best_tree, sample_trees
 from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
@@ -22,45 +23,75 @@ def new_chart(n):
 
 
 @kernel(allocates=True)
-def log_partitions(weights, lengths, offsets, single_root, log_z):
+def log_partitions(packed, log_z):
     """Fill log_z (B,) from packed weights."""
+    weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = sentence(weights, offsets[b], n)
-        log_z[b] = log(inside(W, single_root, new_chart(n)))
+        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, new_chart(n)))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
 
 
 @kernel(allocates=True)
-def sums(weights, lengths, offsets, single_root, log_z, marginals, sound):
-    """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights.
-
-    sound (B,): unset where a word's probabilities do not sum to 1.
-    """
+def sums(packed, log_z, marginals):
+    """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
+    weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = sentence(weights, offsets[b], n)
+        W, out = sentence(weights, starts[b], n), matrix(marginals, b, n)
         chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
         log_z[b] = log(inside(W, single_root, chart))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
         outside(W, single_root, chart, new_chart(n), found)
-        marginals[b, : n + 1, 1 : n + 1] = found[:, 1:]
+        out[: n + 1, 1 : n + 1] = found[:, 1:]
         for j in range(1, n + 1):
-            sound[b] = sound[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
+            in_range[b] = in_range[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
 
 
 @kernel(allocates=True)
-def covariances(weights, lengths, offsets, values, single_root, log_z, out, sound):
-    """Fill out (B, N, N), zeros at first, with Cov(1[arc in tree], sum of the tree's values (B, N, N)) for every arc.
+def covariances(packed, values, log_z, out):
+    """Fill out, zeros at first, with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
-    Both sweeps on dual numbers. log_z, sound as in `sums`.
+    Both sweeps on dual numbers. values, out: matrices of each sentence; log_z (B,).
     """
+    weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W = sentence(weights, offsets[b], n)
-        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), out[b])
-        fill_tangents(D, values[b])
+        W = sentence(weights, starts[b], n)
+        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b, n))
+        fill_tangents(D, matrix(values, b, n))
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
         log_z[b] = log(inside(D, single_root, chart).value)
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
         outside(D, single_root, chart, adjoints, found)
         for j in range(1, n + 1):
             total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
-            sound[b] = sound[b] and abs(total - 1.0) < tolerance(found) and math.isfinite(slope)
+            is_good = abs(total - 1.0) < tolerance(found) and math.isfinite(slope)
+            in_range[b] = in_range[b] and is_good
+
+
+@kernel(allocates=True)
+def sample(packed, states, size, heads, places, log_z):
+    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
+
+    states: (B, 4) of `xoshiro.py`.
+    """
+    weights, starts, lengths, _, single_root, _, in_range = packed
+    for b in range(lengths.shape[0]):
+        n, chart = lengths[b], new_chart(lengths[b])
+        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, chart))
+        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
+        if in_range[b]:
+            trees = heads[places[b] : places[b] + size * n].reshape(size, n)
+            sample_trees(Eisner(single_root, chart), states[b], trees)
+
+
+@kernel(allocates=True)
+def best_trees(scores, lengths, least, single_root, heads, places, in_range):
+    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
+
+    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
+    """
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least

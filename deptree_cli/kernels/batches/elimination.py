@@ -1,4 +1,4 @@
-"""Sums over the non-projective trees of many sentences, by elimination, and their derivatives."""
+"""Answers about the non-projective trees of many sentences, by elimination: sums, derivatives, samples, best trees."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.batches.lanes import longest_short, sentence, sums_side_by_side
+from deptree_cli.kernels.batches.lanes import sums_side_by_side
+from deptree_cli.kernels.batches.packed import matrix, sentence
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, swap_words
 from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
 from deptree_cli.kernels.elimination.sweeps import eliminate
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import SAFE_LOG, reaches
 from deptree_cli.kernels.portable import LINE
+from deptree_cli.kernels.trees.best_tree import best_tree
 
 
 @kernel(allocates=True)
-def log_partitions(weights, lengths, offsets, last, single_root, log_z, sound):
-    """Fill log_z (B,) from packed weights, float64 or float32, which are overwritten.
-
-    sound (B,): unset where such numbers may not suffice.
-    """
-    sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, None, sound)
-    nodes = largest(lengths) + 1
-    pivots, workspace = np.empty(nodes, weights.dtype), np.empty((3, WIDTH, nodes), weights.dtype)
+def log_partitions(packed, log_z):
+    """Fill log_z (B,) from packed weights, float64 or float32, which are overwritten."""
+    weights, starts, lengths, last, single_root, short, in_range = packed
+    sums_side_by_side(packed, log_z, None)
+    nodes, dtype = largest(lengths) + 1, weights.dtype
+    pivots, workspace = np.empty(nodes, dtype), np.empty((3, WIDTH, nodes), dtype)
     for b in range(lengths.shape[0]):
-        if lengths[b] > longest_short(weights):
-            W = sentence(weights, offsets[b], lengths[b])
+        n = lengths[b]
+        if n > short:
+            W = sentence(weights, starts[b], n)
             swap_words(W, max(1, last[b]), 1)
-            log_z[b], depth = eliminate(W, pivots[: lengths[b] + 1], workspace, single_root)
-            sound[b] = sound[b] and reaches(weights, depth)
+            log_z[b], depth = eliminate(W, pivots[: n + 1], workspace, single_root)
+            in_range[b] = in_range[b] and reaches(W, depth)
 
 
 @kernel
@@ -41,48 +43,51 @@ def aligned(nodes, size):
 
 
 @kernel(allocates=True)
-def sums(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
-    """Fill log_z (B,) and marginals (B, N, N), zeros at first, from packed weights; sound as in `log_partitions`."""
-    sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound)
-    nodes = largest(lengths) + 1
-    if nodes - 1 <= longest_short(weights):
+def sums(packed, log_z, marginals):
+    """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
+    weights, starts, lengths, last, single_root, short, in_range = packed
+    sums_side_by_side(packed, log_z, marginals)
+    nodes, dtype, size = largest(lengths) + 1, weights.dtype, weights.itemsize
+    if nodes - 1 <= short:
         return
-    factors = np.empty(nodes * aligned(nodes, weights.itemsize), weights.dtype)
-    adjoints = np.empty_like(factors)
-    pivots, workspace = np.empty(nodes, weights.dtype), np.empty((3, WIDTH, nodes), weights.dtype)
+    factors = np.empty(nodes * aligned(nodes, size), dtype)
+    adjoints, pivots = np.empty_like(factors), np.empty(nodes, dtype)
+    workspace = np.empty((3, WIDTH, nodes), dtype)
     for b in range(lengths.shape[0]):
         n, first = lengths[b], max(1, last[b])
-        if n > longest_short(weights):
-            W, S, shape = sentence(weights, offsets[b], n), pivots[: n + 1], (n + 1, aligned(n + 1, weights.itemsize))
-            A, J = factors[: shape[0] * shape[1]].reshape(shape), adjoints[: shape[0] * shape[1]].reshape(shape)
+        if n > short:
+            W, S, width = sentence(weights, starts[b], n), pivots[: n + 1], aligned(n + 1, size)
+            A = factors[: (n + 1) * width].reshape(n + 1, width)
+            J = adjoints[: (n + 1) * width].reshape(n + 1, width)
             log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
-            sound[b] = (
-                sound[b]
-                and reaches(weights, depth)
-                and arc_marginals(W, first, A, S, J, workspace, single_root, marginals[b])
+            in_range[b] = (
+                in_range[b]
+                and reaches(W, depth)
+                and arc_marginals(W, first, A, S, J, workspace, single_root, matrix(marginals, b, n))
             )
 
 
 @kernel(allocates=True)
-def covariances(weights, lengths, offsets, last, values, single_root, out, sound):
-    """Fill out (B, N, N), zeros at first, with Cov(1[arc in tree], sum of the tree's values (B, N, N)) for every arc.
+def covariances(packed, values, log_z, out):
+    """Fill out, zeros at first, with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
-    where an arc's weight is 0. sound as in `log_partitions`.
+    where an arc's weight is 0. values, out: matrices of each sentence.
     """
+    weights, starts, lengths, last, single_root, _, in_range = packed
     nodes = largest(lengths) + 1
     matrices, pivots = np.empty((6, nodes * nodes)), np.empty((2, nodes))
     workspace = Dual(np.empty((3, WIDTH, nodes)), np.empty((3, WIDTH, nodes)))
     for b in range(lengths.shape[0]):
         n, first = lengths[b], max(1, last[b])
-        W = Dual(sentence(weights, offsets[b], n), sentence(matrices[0], 0, n))
+        W = Dual(sentence(weights, starts[b], n), sentence(matrices[0], 0, n))
         A = Dual(sentence(matrices[1], 0, n), sentence(matrices[2], 0, n))
         J = Dual(sentence(matrices[3], 0, n), sentence(matrices[4], 0, n))
-        S, found = Dual(pivots[0, : n + 1], pivots[1, : n + 1]), Dual(sentence(matrices[5], 0, n), out[b])
-        fill_tangents(W, values[b])
-        depth = factorise(W, first, A, S, workspace, single_root)[1]
-        sound[b] = (
-            sound[b]
+        S, found = Dual(pivots[0, : n + 1], pivots[1, : n + 1]), Dual(sentence(matrices[5], 0, n), matrix(out, b, n))
+        fill_tangents(W, matrix(values, b, n))
+        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+        in_range[b] = (
+            in_range[b]
             and depth > SAFE_LOG
             and arc_marginals(W, first, A, S, J, workspace, single_root, found)
             and math.isfinite(workspace.tangent[0, 0, 1 : n + 1].sum())
@@ -91,7 +96,41 @@ def covariances(weights, lengths, offsets, last, values, single_root, out, sound
 
 @kernel
 def fill_tangents(W, values):
-    """Fill the tangents of weights (n+1, n+1) with weights times values (N, N), 0 where a weight is 0."""
+    """Fill the tangents of weights (n+1, n+1) with weights times values (n+1, width), 0 where a weight is 0."""
     for i in range(W.value.shape[0]):
         for j in range(W.value.shape[0]):
             W.tangent[i, j] = W.value[i, j] * values[i, j] if W.value[i, j] > 0.0 else 0.0
+
+
+@kernel(allocates=True)
+def sample(packed, states, size, heads, places, log_z):
+    """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
+
+    states: (B, 4) of `xoshiro.py`. Packed weights are overwritten.
+    """
+    weights, starts, lengths, last, single_root, _, in_range = packed
+    nodes = largest(lengths) + 1
+    factors, across, pivots = np.empty(nodes * nodes), np.empty(nodes * nodes), np.empty(nodes)
+    workspace, roots = np.empty((3, WIDTH, nodes)), np.zeros(size, np.int64)
+    for b in range(lengths.shape[0]):
+        n, first = lengths[b], max(1, last[b])
+        W, S = sentence(weights, starts[b], n), pivots[: n + 1]
+        A, across_A = sentence(factors, 0, n), sentence(across, 0, n)
+        log_z[b], depth = factorise(W, first, A, S, workspace, single_root)
+        in_range[b] = in_range[b] and depth > SAFE_LOG
+        if in_range[b]:
+            swap_words(W, first, 1)
+            transpose(A, across_A, n + 1)
+            trees = heads[places[b] : places[b] + size * n].reshape(size, n)
+            sample_trees(A, S, across_A, W, first, single_root, roots, states[b], trees)
+
+
+@kernel(allocates=True)
+def best_trees(scores, lengths, least, single_root, heads, places, in_range):
+    """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
+
+    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
+    """
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.batches.packed import matrix, sentence
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.sweeps import eliminate_backward, eliminate_words
@@ -25,34 +26,29 @@ from deptree_cli.kernels.portable import LINE
 SHORT = 400
 
 
-@kernel
-def longest_short(weights):
-    """Return how many words sentences have at most that go side by side."""
-    return SHORT // weights.itemsize
-
-
 @kernel(allocates=True)
-def sums_side_by_side(weights, lengths, offsets, last, single_root, log_z, marginals, sound):
+def sums_side_by_side(packed, log_z, marginals):
     """Do what `sums` of `batches/elimination.py` does for short sentences; no marginals if None."""
-    order, lanes = short_sentences(lengths, longest_short(weights)), LINE // weights.itemsize
+    weights, starts, lengths, last, single_root, short, in_range = packed
+    order, lanes, dtype = short_sentences(lengths, short), LINE // weights.itemsize, weights.dtype
     nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0
-    numbers, totals = np.empty((2, nodes * nodes * lanes), weights.dtype), np.empty(nodes, weights.dtype)
-    pivots, workspace = np.empty((nodes, lanes), weights.dtype), np.empty((3, WIDTH, nodes, lanes), weights.dtype)
+    numbers, totals = np.empty((2, nodes * nodes * lanes), dtype), np.empty(nodes, dtype)
+    pivots, workspace = np.empty((nodes, lanes), dtype), np.empty((3, WIDTH, nodes, lanes), dtype)
     for start in range(0, len(order), lanes):
         group = order[start : start + lanes]
         shape = lengths[group[-1]] + 1, lengths[group[-1]] + 1, lanes
         size, S = shape[0] * shape[1] * lanes, pivots[: shape[0]]
         A, J = numbers[0, :size].reshape(shape), numbers[1, :size].reshape(shape)
-        fill_group(A, group, weights, lengths, offsets, last)
+        fill_group(A, group, weights, lengths, starts, last)
         eliminate_words(Lanes(A), Lanes(S), Lanes(workspace), single_root)
         for lane, b in enumerate(group):
             log_z[b], depth = log_of_pivots(S, lane, lengths[b])
-            sound[b] = sound[b] and reaches(weights, depth)
+            in_range[b] = in_range[b] and reaches(weights, depth)
         if marginals is not None:
             eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
             for lane, b in enumerate(group):
-                W = sentence(weights, offsets[b], lengths[b])
-                sound[b] = sound[b] and put_lane(W, J, lane, max(1, last[b]), totals, marginals[b])
+                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b, lengths[b])
+                in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, last[b]), totals, out)
 
 
 @kernel(allocates=True)
@@ -68,13 +64,7 @@ def short_sentences(lengths, longest):
 
 
 @kernel(allocates=True)
-def sentence(numbers, offset, n):
-    """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
-    return numbers[offset : offset + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-
-
-@kernel(allocates=True)
-def fill_group(A, group, weights, lengths, offsets, last):
+def fill_group(A, group, weights, lengths, starts, last):
     """Fill the arcs of a group (N, N, lanes) with its sentences' weights; lanes that are left have no words."""
     for lane in range(A.shape[2]):
         n = 0
@@ -82,7 +72,7 @@ def fill_group(A, group, weights, lengths, offsets, last):
         if lane < len(group):
             b = group[lane]
             n = lengths[b]
-            fill_lane(A, lane, sentence(weights, offsets[b], n), max(1, last[b]))
+            fill_lane(A, lane, sentence(weights, starts[b], n), max(1, last[b]))
         for m in range(n + 1, A.shape[0]):
             for i in range(A.shape[0]):
                 A[i, m, lane] = A[m, i, lane] = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deptree_cli.kernels.batches.lanes import sentence
+from deptree_cli.kernels.batches.packed import sentence
 from deptree_cli.kernels.flags import kernel
 
 # Where ROOT stands.
@@ -62,14 +62,11 @@ def arc_of(i, j, rows, columns, dep_head, root, n):
 
 
 @kernel(allocates=True)
-def keep_plain(scores, lengths, offsets, most, plain):
-    """Fill plain (B,) with whether all scores of arcs are numbers nearer to 0 than `most`; others' become 0."""
+def find_plain(scores, lengths, starts, most, plain):
+    """Fill plain (B,) with whether all scores of arcs are numbers nearer to 0 than `most`."""
     for b in range(lengths.shape[0]):
-        matrix = sentence(scores, offsets[b], lengths[b])
+        scores_of_one = sentence(scores, starts[b], lengths[b])
         plain[b] = True
-        for i in range(matrix.shape[0]):
-            for j in range(1, matrix.shape[0]):
-                plain[b] = plain[b] and (i == j or abs(matrix[i, j]) < most)
-        for i in range(0 if plain[b] else matrix.shape[0]):
-            for j in range(matrix.shape[0]):
-                matrix[i, j] = 0.0
+        for i in range(scores_of_one.shape[0]):
+            for j in range(1, scores_of_one.shape[0]):
+                plain[b] = plain[b] and (i == j or abs(scores_of_one[i, j]) < most)

@@ -22,6 +22,7 @@ Numbers of any kind are added and multiplied, and divided once, never subtracted
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from deptree_cli.kernels.charts import walker
@@ -44,12 +45,31 @@ from deptree_cli.kernels.numbers.operations import (
 RIGHT, LEFT, BETWEEN, ARC = range(4)
 TABLES = 4
 
+# No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
+LOG_GROWTH = math.log(7.0)
+
+# The logarithm of float64's smallest normal number, and how much less a part may be than all before it counts as lost.
+LOG_SMALLEST = -708.0
+LOG_LOST = -100.0
+
+# Patterns of longer sentences are asked in wide numbers.
+LONGEST = 300
+
 
 class Eisner(NamedTuple):
     """The grammar of projective trees (`walker.py`): whether ROOT has one arc only, and a chart. Places are nodes k."""
 
     single_root: Any
     chart: Any
+
+
+@kernel
+def is_in_range(log_z, n):
+    """Return whether float64 held every item that is a part of Z, weights being at most 1.
+
+    An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
+    """
+    return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
 @kernel

@@ -19,7 +19,7 @@ from deptree_cli.kernels.distinct.partition_problem import choice_of, fix
 from deptree_cli.kernels.distinct.tree_set import place_of
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, logarithm, reaches, row
-from deptree_cli.kernels.walks.wilson import walk_with_fixed
+from deptree_cli.kernels.walks.wilson import walk
 
 # The cell of all trees. It has a type, as numba would compile everything once more for a literal 0.
 TOP = np.int64(0)
@@ -128,7 +128,7 @@ def try_to_draw(cells, problem, rules, drawn, seen, state, at, work):
             left = np.int64(-1)
             if not inside:
                 at[WALKS] += 1
-                left = walk_with_fixed(
+                left = walk(
                     problem.tables, problem.bits, root, work.fixed, state, budget, at[WALKS], work.stamp, work.row
                 )
             if left < 0:

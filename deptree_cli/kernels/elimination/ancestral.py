@@ -11,7 +11,6 @@ import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical, pick
 from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.elimination.head_distribution import take_logarithms
 from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
     OWNER,
@@ -25,7 +24,29 @@ from deptree_cli.kernels.elimination.head_path import (
     start_path,
 )
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import one, reaches, row, scale
+from deptree_cli.kernels.numbers.operations import get, is_positive, logarithm, one, reaches, row, scale
+
+
+@kernel
+def take_logarithms(probs, out):
+    """Fill out (n+1,), float64, with the logarithms of numbers, -inf for 0."""
+    for h in range(out.shape[0]):
+        x = get(probs, h)
+        out[h] = logarithm(x) if is_positive(x) else -math.inf
+
+
+@kernel(allocates=True)
+def log_head_probs_of_each(weights, roots, heads, words, lossless, tables, probs, out, accurate):
+    """Fill out (b, n+1), float64, with the logarithms of the head distributions of each sentence's first free word.
+
+    roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. accurate: (b,) which rows are
+    wanted; unset where float64 lost digits of one. probs: (n+1,) to compute in.
+    """
+    for i in range(out.shape[0]):
+        if accurate[i]:
+            path = start_path(weights, roots[i], heads[i], words[i], lossless, tables)
+            accurate[i] = is_exact(weights, path, next_heads(path, weights, roots[i], tables, probs))
+            take_logarithms(probs, out[i])
 
 
 @kernel(allocates=True)

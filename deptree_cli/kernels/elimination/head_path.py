@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.elimination.contraction import top_of_tree
-from deptree_cli.kernels.elimination.head_distribution import SMALLEST
 from deptree_cli.kernels.elimination.panels import add_product
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
@@ -37,6 +36,9 @@ from deptree_cli.kernels.numbers.operations import (
     scale,
     zero,
 )
+
+# Products of positive float64 numbers above this have all their digits.
+SMALLEST = 1e-290
 
 LEVELS = 64  # more than any sentence needs
 LOW, HIGH, VISITS, BASE, OFFSET, OWNER = range(6)
@@ -160,8 +162,7 @@ def head_probs_at(path, weights, root, tables, out):
 def is_sound(weights, path, depth):
     """Return whether what `next_heads` found, with this depth, is accurate: always so in wide numbers.
 
-    In float64 it is if no product underflowed, or if those that did are too small to matter, as of
-    `head_distribution.py`.
+    In float64 it is if no product underflowed, or if those that did are too small to matter.
     """
     return reaches(weights, depth) or (path.state[1] == 0 and depth > -math.inf)
 

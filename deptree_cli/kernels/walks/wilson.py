@@ -1,5 +1,10 @@
 """Wilson's walk (1996) on packed alias tables: arborescences of a graph by loop-erased random walks.
 
+A walk may take arbitrarily long: words that choose each other with probability 1 - 1e-12 keep it for 1e11 steps. So all
+that is drawn by walking here has a limit of steps. The steps are as many as the cycles that a walk pops have arcs, and
+one for each word; the cycles are independent of the tree given the graph and the root (Wilson 1996). So a walk that was
+given up says nothing about its tree, which may be drawn anew, for the same root, by another exact sampler.
+
 A table has one row per word and 2^bits entries per row. An entry is a 48-bit threshold and a 16-bit alias head in one
 uint64: one random draw gives the bucket (its first bits) and the number to compare with the threshold (the next 48),
 and one load fetches both. Bucket b stands for head b itself; buckets beyond the last head have threshold 0. As the
@@ -11,11 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import U64, step
 
-ROOT = U64(0)
 ONE = U64(1)
 ALIAS = U64(16)
 ALIAS_MASK = U64(0xFFFF)
@@ -87,159 +91,93 @@ def fill_row(weights, first_head, factor, top, table, q, small, large):
         table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
 
 
-def walk_that(rejects):
-    """Return the walk as a kernel, without or with the rejection of trees that have several ROOT arcs.
-
-    A step is a serial chain (random bits, table load, select), written here as one loop with the generator's state in
-    local variables: a call per word would double its time, and counting ROOT arcs that nobody needs would add a tenth.
-    """
-
-    @kernel(allocates=True)
-    def walk(tables, bits, roots, state, budget, spare, heads, abandoned):
-        """Fill heads (k, n), int32, with arborescences rooted at the nodes roots[i]; return the trials and steps taken.
-
-        A word that is a root gets head 0. With rejection (all roots 0: Wilson-Reject, Stanojevic 2022, Alg. 4) a tree
-        is drawn again until it has one ROOT arc, a trial ending at its second. A tree takes the mean hitting time.
-
-        tables: flattened, from `build_tables`; state: of `xoshiro.py`; abandoned: bool (k,), set where `budget` steps,
-        of all trials together, were not enough (the heads are then meaningless). spare: (1,) int64, the steps that all
-        trees together may take beyond their budgets; what they take is subtracted.
-        """
-        n = heads.shape[1]
-        stamp = np.zeros(n + 1, np.int64)  # stamp[u] == now: u is part of the tree
-        s0, s1, s2, s3 = state
-        shift = U64(64 - bits)
-        width = U64(bits)
-        now = 0
-        steps = 0
-        for i in range(heads.shape[0]):
-            row = heads[i]
-            budgeted = steps + budget
-            limit = budgeted + spare[0]
-            root = U64(roots[i])
-            while True:
-                now += 1
-                stamp[root] = now
-                root_arcs = 0
-                for start in range(1, n + 1):
-                    u = U64(start)
-                    while stamp[u] != now:
-                        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
-                        b = z >> shift
-                        e = tables[(u << width) | b]
-                        v = b if ((z << width) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
-                        row[u - ONE] = v  # the last exit from u is its head
-                        u = v
-                        steps += 1
-                        if steps > limit:
-                            break
-                    if steps > limit:
-                        break
-                    u = U64(start)
-                    while stamp[u] != now:
-                        stamp[u] = now
-                        u = U64(row[u - ONE])
-                        if rejects:
-                            root_arcs += u == ROOT
-                    if rejects and root_arcs > 1:
-                        break
-                if not rejects or root_arcs == 1 or steps > limit:
-                    break
-            abandoned[i] = steps > limit
-            spare[0] -= min(max(steps - budgeted, 0), spare[0])
-            if root != ROOT:
-                row[root - ONE] = 0
-        state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-        return now, steps
-
-    return walk
+@kernel(forceinline=True)
+def head_by(tables, bits, u, z):
+    """Return the head of node u that 64 random bits choose from the flattened tables."""
+    bucket = z >> U64(64 - bits)
+    found = tables[(u << U64(bits)) | bucket]
+    return bucket if ((z << U64(bits)) >> ALIAS) < (found >> ALIAS) else found & ALIAS_MASK
 
 
-walk = walk_that(rejects=False)
-walk_until_single_root = walk_that(rejects=True)
-
-
-@kernel
+@kernel(allocates=True)
 def draw_roots(tables, bits, state, roots):
     """Fill roots (k,) with draws from row 0 of the flattened tables."""
     s0, s1, s2, s3 = state
     for i in range(roots.shape[0]):
         z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
-        b = z >> U64(64 - bits)
-        e = tables[b]
-        roots[i] = b if ((z << U64(bits)) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK
+        roots[i] = head_by(tables, bits, U64(0), z)
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-
-
-@kernel(allocates=True)
-def walk_without_tables(weights, single_root, state, budget, spare, heads, roots, abandoned):
-    """Fill roots (k,) if `single_root` (else with 0), heads (k, n) and abandoned (k,) as `draw_roots` and `walk` do.
-
-    Returns how many steps were taken. Draws scan the columns of weights (n+1, n+1): for a few trees that is quicker
-    than building tables.
-    """
-    n = heads.shape[1]
-    first_head = 1 if single_root else 0
-    totals = np.zeros(n + 1)
-    for u in range(n + 1):
-        for v in range(first_head, n + 1):
-            totals[u] += weights[v, u]
-    stamp = np.full(n + 1, -1, np.int64)
-    steps = 0
-    for i in range(heads.shape[0]):
-        row = heads[i]
-        left = budget + spare[0]
-        roots[i] = draw_categorical(weights[:, 0], first_head, n + 1, totals[0], state) if single_root else 0
-        stamp[roots[i]] = i
-        for start in range(1, n + 1):
-            u = start
-            while stamp[u] != i and left >= 0:
-                row[u - 1] = draw_categorical(weights[:, u], first_head, n + 1, totals[u], state)
-                u = row[u - 1]
-                left -= 1
-            if left < 0:
-                break
-            u = start
-            while stamp[u] != i:
-                stamp[u] = i
-                u = row[u - 1]
-        abandoned[i] = left < 0
-        steps += budget + spare[0] - left
-        spare[0] = min(spare[0], max(left, 0))
-        if roots[i] > 0:
-            row[roots[i] - 1] = 0
-    return steps
 
 
 @kernel
-def walk_with_fixed(tables, bits, root, fixed, state, budget, now, stamp, row):
-    """Fill row (n,), int32, with an arborescence rooted at node `root` that has the given heads, by walking the rest.
+def walk(tables, bits, root, fixed, state, limit, now, stamp, row):
+    """Fill row (n,), int32, with an arborescence rooted at a node, by Wilson's algorithm (1996).
 
-    fixed: (n+1,) the heads by node, negative where not given; stamp: int64 (n+1,) that does not contain `now`. A root
-    that is a word gets head 0. Returns how many of `budget` steps are left, a negative number if they were not enough.
+    From each word in turn walk from head to head until the tree is met; the last exit from a word is its head. That is
+    as long as the mean hitting time. A root that is a word gets head 0.
+
+    tables: flattened, from `build_tables`; fixed: (n+1,) the heads given, by node, negative where none is; state: of
+    `xoshiro.py`; stamp: int64 (n+1,) that does not contain `now`, which marks the tree. Returns how many of `limit`
+    steps are left, a negative number if they were not enough: the row is then meaningless.
     """
     s0, s1, s2, s3 = state
-    left = budget
     stamp[root] = now
     for start in range(1, row.shape[0] + 1):
-        u = start
-        while stamp[u] != now and left >= 0:
-            v = fixed[u]
-            if v < 0:
+        u = U64(start)
+        while stamp[u] != now and limit >= 0:
+            head = U64(fixed[u])
+            if fixed[u] < 0:
                 z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
-                b = z >> U64(64 - bits)
-                e = tables[(U64(u) << U64(bits)) | b]
-                v = np.int64(b if ((z << U64(bits)) >> ALIAS) < (e >> ALIAS) else e & ALIAS_MASK)
-            row[u - 1] = v
-            u = v
-            left -= 1
-        if left < 0:
+                head = head_by(tables, bits, u, z)
+            row[u - ONE] = head
+            u = head
+            limit -= 1
+        if limit < 0:
             break
-        u = start
+        u = U64(start)
         while stamp[u] != now:
             stamp[u] = now
-            u = row[u - 1]
+            u = U64(row[u - ONE])
     if root > 0:
         row[root - 1] = 0
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
-    return left
+    return limit
+
+
+@kernel(allocates=True)
+def walk_trees(tables, bits, roots, state, limit, heads):
+    """Fill heads (k, n), int32, with arborescences rooted at the nodes roots (k,), one after another.
+
+    Returns how many there are before the first walk that did not end, and how many of `limit` steps are left.
+    """
+    free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
+    for i in range(heads.shape[0]):
+        limit = walk(tables, bits, roots[i], free, state, limit, i + 1, stamp, heads[i])
+        if limit < 0:
+            return i, limit
+    return heads.shape[0], limit
+
+
+@kernel(allocates=True)
+def walk_until_single_root(tables, bits, roots, state, limit, heads):
+    """Do what `walk_trees` does, each tree again until it has one ROOT arc (Wilson-Reject: Stanojevic 2022, Alg. 4)."""
+    free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
+    trials = 0
+    for i in range(heads.shape[0]):
+        while True:
+            trials += 1
+            limit = walk(tables, bits, roots[i], free, state, limit, trials, stamp, heads[i])
+            if limit < 0:
+                return i, limit
+            if root_arcs(heads[i]) == 1:
+                break
+    return heads.shape[0], limit
+
+
+@kernel
+def root_arcs(row):
+    """Return how many words of a tree (n,) have the head 0."""
+    count = 0
+    for head in row:
+        count += head == 0
+    return count

@@ -21,7 +21,6 @@ class How(Short, total=False):
     """What every loss takes by name: see the package, and `batch_of` for defaults."""
 
     reduction: str
-    implementation: str
     precision: str
 
 
@@ -31,7 +30,6 @@ class Batch(NamedTuple):
     scores: Tensor
     lengths: Tensor
     space: TreeSpace
-    implementation: str
     precision: str
     reduction: str
     dtype: torch.dtype
@@ -39,8 +37,7 @@ class Batch(NamedTuple):
     # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
     def distribution(self) -> TreeDistribution:
         """Return the distributions over their trees."""
-        given = self.scores, self.lengths, self.space
-        return TreeDistribution(*given, implementation=self.implementation, precision=self.precision)
+        return TreeDistribution(self.scores, self.lengths, self.space, precision=self.precision)
 
     def reduced(self, losses: Tensor, count: Tensor | int | None = None) -> Tensor:
         """Return losses (B,) as they are wanted; a mean divides their sum by a count, of words if none is given."""
@@ -56,7 +53,6 @@ def batch_of(
     space: SpaceLike,
     *,
     reduction: str = "mean",
-    implementation: str = "auto",
     precision: str = "float64",
     **short: Unpack[Short],
 ) -> Batch:
@@ -65,4 +61,4 @@ def batch_of(
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    return Batch(wide(log_scores), lengths, trees, implementation, precision, reduction, dtype)
+    return Batch(wide(log_scores), lengths, trees, precision, reduction, dtype)

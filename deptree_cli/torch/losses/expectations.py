@@ -116,6 +116,6 @@ def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled
 
 def _expectations(batch: Batch, features: Tensor) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
-    probs = ops.marginals(batch.scores, batch.lengths, batch.space, batch.implementation, batch.precision)
+    probs = ops.marginals(batch.scores, batch.lengths, batch.space, batch.precision)
     counts = arc_mask(batch.lengths, probs.shape[-1]) & (probs.detach() > 0)
     return (probs[:, None] * torch.where(counts[:, None], features.to(probs), 0.0)).sum((-2, -1))

@@ -10,7 +10,7 @@ from torch import Tensor
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import SpaceLike
-from deptree_cli.torch import exact, ops
+from deptree_cli.torch import ops
 from deptree_cli.torch.gold import checked_gold, raise_unless_tree, with_known_heads
 from deptree_cli.torch.losses.batches import How, batch_of
 from deptree_cli.torch.shifted import at_least_zero, tree_scores
@@ -32,14 +32,13 @@ def negative_log_likelihood(
         DeptreeError: names a sentence with a missing head, or whose heads are not a tree of the space.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, implementation, precision, *_ = batch
+    scores, lengths, trees, precision, *_ = batch
     heads = checked_gold(heads, log_scores, lengths, partial=False)
-    log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
+    log_z = ops.log_partition(scores, lengths, trees, precision)
     total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
     possible = possible & is_tree(heads, lengths, trees)
     raise_unless_tree(possible, trees)
-    found = exact.log_probs(total - log_z, log_z, scores, lengths, heads, trees.name)
-    return batch.reduced(torch.where(possible, at_least_zero(-found), torch.inf))
+    return batch.reduced(torch.where(possible, at_least_zero(log_z - total), torch.inf))
 
 
 def partial_annotation_loss(
@@ -56,14 +55,13 @@ def partial_annotation_loss(
         DeptreeError: names a sentence whose annotated heads no tree of the space has.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, implementation, precision, *_ = batch
+    scores, lengths, trees, precision, *_ = batch
     heads = checked_gold(heads, log_scores, lengths)
-    log_z = ops.log_partition(scores, lengths, trees, implementation, precision)
+    log_z = ops.log_partition(scores, lengths, trees, precision)
     try:
         known = with_known_heads(scores, heads, lengths)
-        given = ops.log_partition(known, lengths, trees, implementation, precision)
+        given = ops.log_partition(known, lengths, trees, precision)
     except DeptreeError as error:
         error.remedy = "Correct the annotated heads, leave some out (-1), or allow more arcs"
         raise
-    found = exact.log_ratios(log_z - given, log_z, scores, known, lengths, trees.name)
-    return batch.reduced(at_least_zero(found))
+    return batch.reduced(at_least_zero(log_z - given))

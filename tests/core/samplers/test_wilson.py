@@ -1,6 +1,8 @@
-"""What happens around the walk: roots, budgets and the redrawing of what was abandoned. Laws are in tests/laws."""
+"""What happens around the walk: roots, the limit, and trees by elimination beyond it. Laws are in tests/laws."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,17 +10,18 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS, costs, wilson
+from deptree_cli.core.samplers import SAMPLERS, wilson
 from deptree_cli.core.spaces.elimination import Elimination
-from deptree_cli.kernels.walks.wilson import walk
+from deptree_cli.core.spaces.rules import are_trees
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 SIZE = 40_000
-BUDGET = 5  # about half of the walks over four words take more steps
-# Of eleven chi-square tests of budgets (three times three, and two of spanning trees) 1 in 1000 runs may fail one.
-THRESHOLD = 0.001 / 11
-FEW_OR_MANY = pytest.mark.parametrize("few", [0, 10**9], ids=["by tables", "without"])
+CALLS = 6_000  # of two trees each
+# Of nine chi-square tests of limits 1 in 1000 runs may fail one.
+THRESHOLD = 0.001 / 9
+# A walk over four words takes 4 to 10 steps, mostly: no tree, about every second, and nearly all of them are walked.
+LIMITS = pytest.mark.parametrize("limit", [0, 8, 20])
 
 
 def p_value(distribution: TreeDistribution, heads: NDArray[np.int32]) -> float:
@@ -42,89 +45,70 @@ class AnyRoot:
         self._elimination = elimination
 
     def draw(self, roots: NDArray[np.int64], state: object, heads: NDArray[np.int32]) -> None:
-        heads[:] = self._elimination.sample(len(heads), np.random.default_rng(11))
+        heads[:] = self._elimination.sample(len(heads), np.random.default_rng(int(state[0])))
 
 
-def mixing(monkeypatch: pytest.MonkeyPatch, few: int = 0) -> None:
-    """Never give walking up: the abandoned trees stay mixed with the others. Walk without tables up to `few` trees."""
-    monkeypatch.setattr(wilson, "PROBE", 10**9)
-    monkeypatch.setattr(costs, "FEW", few)
+def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """All walks of a call may take so many steps together."""
+    monkeypatch.setattr(wilson, "LIMIT", limit)
+    monkeypatch.setattr(wilson, "LIMIT_PER_TREE", 0)
 
 
-@FEW_OR_MANY
-@pytest.mark.parametrize("budget", [0, BUDGET, 12])
-def test_a_budget_does_not_bias_walks_to_a_root(budget: int, few: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """H0: draw_marginal under a budget draws from the distribution. 40,000 trees of 64; the rarest are
-    pooled until expected five times; threshold 0.001 / 11."""
-    mixing(monkeypatch, few)
-    distribution = graphs.distribution(graphs.gaussian(4, seed=5))
-    heads = wilson.draw_marginal(distribution, SIZE, np.random.default_rng(6), budget=budget)
-    assert p_value(distribution, heads) > THRESHOLD
+def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> NDArray[np.int32]:
+    """Trees of many calls."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)])
 
 
-@pytest.mark.parametrize("budget", [0, BUDGET, 12])
-def test_a_budget_does_not_bias_rejection(budget: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """H0, size, threshold as above, for the trials of draw_reject, which share one budget per tree."""
-    mixing(monkeypatch)
-    monkeypatch.setattr(wilson, "BUDGET", budget)
-    distribution = graphs.distribution(graphs.gaussian(4, seed=5))
-    assert p_value(distribution, wilson.draw_reject(distribution, SIZE, np.random.default_rng(7))) > THRESHOLD
+@pytest.mark.slow("statistics")
+@LIMITS
+@pytest.mark.parametrize("draw", [wilson.draw_marginal, wilson.draw_reject, wilson.draw_spanning])
+def test_a_limit_does_not_bias(
+    draw: Callable[..., NDArray[np.int32]], limit: int, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H0: trees drawn two by two, some by walking and some beyond the limit, follow the distribution.
+
+    12,000 trees of 64 or 125; the rarest are pooled until expected five times; threshold 0.001 / 9.
+    """
+    limited(monkeypatch, limit)
+    distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=draw is not wilson.draw_spanning)
+    assert p_value(distribution, two_by_two(draw, distribution, seed=6)) > THRESHOLD
 
 
-@FEW_OR_MANY
-def test_a_budget_does_not_bias_spanning_trees(few: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """H0, size, threshold as above; 125 trees."""
-    mixing(monkeypatch, few)
-    distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=False)
-    heads = wilson.draw_spanning(distribution, SIZE, np.random.default_rng(8), budget=BUDGET)
-    assert p_value(distribution, heads) > THRESHOLD
+@pytest.mark.slow("statistics")
+def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control of the power of the tests above: trees beyond the limit redrawn with *any* root.
 
-
-@FEW_OR_MANY
-def test_drawing_the_root_anew_would_be_caught(few: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A control of the power of the tests above: the same budget, but abandoned trees redrawn with *any* root.
-
-    H0 is false here. 40,000 trees; the p-value has to be below 1e-6. (Walks to some roots are long and to others short:
+    H0 is false here. 12,000 trees; the p-value has to be below 1e-6. (Walks to some roots are long and to others short:
     those of short ones are then drawn too often, their frequencies move by several percent.)
     """
-    mixing(monkeypatch, few)
+    limited(monkeypatch, 8)
     monkeypatch.setattr(wilson, "EliminationTables", AnyRoot)
     log_scores = graphs.uniform(4)
     log_scores[1:, 2:] -= 2.0
     log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short
     distribution = graphs.distribution(log_scores)
-    heads = wilson.draw_marginal(distribution, SIZE, np.random.default_rng(10), budget=BUDGET)
-    assert p_value(distribution, heads) < 1e-6
+    assert p_value(distribution, two_by_two(wilson.draw_marginal, distribution, seed=10)) < 1e-6
 
 
-@pytest.mark.parametrize("budget", [0, BUDGET, 10**6])
-@pytest.mark.parametrize(("probe", "few"), [(32, 0), (10**9, 0), (32, 10**9)])
-def test_the_root_drawn_is_kept(budget: int, probe: int, few: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also by trees that ran out of budget, and by those that were not walked because too many had."""
-    monkeypatch.setattr(wilson, "PROBE", probe)
-    monkeypatch.setattr(costs, "FEW", few)
+@pytest.mark.parametrize("limit", [0, 5, 200, 10**6])
+def test_the_root_drawn_is_kept(limit: int, graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also beyond the limit."""
+    limited(monkeypatch, limit)
     for root in range(1, 7):
         distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
         monkeypatch.setattr(Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])
-        heads = wilson.draw_marginal(distribution, 100, np.random.default_rng(12), budget=budget)
+        heads = wilson.draw_marginal(distribution, 100, np.random.default_rng(12))
         assert (heads[:, root - 1] == 0).all()
         assert ((heads == 0).sum(axis=1) == 1).all()
 
 
-def test_walking_is_given_up_after_the_probe(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once a quarter of the first 32 were abandoned, the others cost no steps at all."""
-    walks: list[int] = []
-
-    def counting(*arguments: object) -> object:
-        walks.append(len(arguments[2]))  # type: ignore[arg-type]
-        return walk(*arguments)
-
-    monkeypatch.setattr(wilson.kernel, "walk", counting)
-    wilson.draw_marginal(graphs.distribution(graphs.saturated(4)), 1000, np.random.default_rng(13), budget=100)
-    assert sum(walks) == wilson.PROBE
-    walks.clear()
-    wilson.draw_marginal(graphs.distribution(graphs.uniform(4)), 1000, np.random.default_rng(13))
-    assert sum(walks) == 1000
+@pytest.mark.parametrize("name", ["wilson-marginal", "wilson-reject", "wilson-rc", "wilson"])
+def test_no_walk_hangs(name: str, graphs) -> None:
+    """Words that choose each other with probability 1 - 1e-12; at once, not after 1e11 steps."""
+    distribution = graphs.distribution(graphs.saturated(6), single_root=name != "wilson")
+    heads = SAMPLERS.get(name).draw(distribution, 100, np.random.default_rng(13))
+    assert are_trees(heads, single_root=distribution.single_root).all()
 
 
 def total_variation_of_root_correction(distribution: TreeDistribution) -> float:

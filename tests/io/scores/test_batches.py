@@ -59,6 +59,8 @@ def test_what_cannot_be_worked_on_together() -> None:
     read[2] = Record("y", 1, np.ones((3, 3), dtype=complex), None, "")
     assert batch(read, Interpretation(layout, layout)).places == [0, 3]
     assert Interpretation(layout, layout).batch(read[1:3]) is None
-    assert Interpretation(layout, layout, space=PROJECTIVE).batch(read) is None
+    projective = Interpretation(layout, layout, space=PROJECTIVE).batch(read)
+    assert projective is not None
+    assert projective.places == batch(read, Interpretation(layout, layout)).places
     assert Interpretation(layout, layout, fix_heads=True).batch(read) is None
     assert Interpretation(layout, layout, labels=("a", "b")).batch(read) is None

@@ -12,7 +12,8 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.spaces.rules import are_trees
-from deptree_cli.kernels.walks.wilson import build_tables, draw_roots, walk, walk_until_single_root, walk_without_tables
+from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.walks.wilson import build_tables, draw_roots, walk, walk_trees, walk_until_single_root
 
 Float = NDArray[np.float64]
 Walk = Callable[..., tuple[int, int]]
@@ -23,10 +24,6 @@ FEWER = 20 if config.DISABLE_JIT else 1
 TREES = 200 // FEWER
 
 RESOLUTION = 2.0**-47  # thresholds have 48 bits, and rounding on the way to them is of the size of one more
-
-
-def nothing_spare() -> NDArray[np.int64]:
-    return np.zeros(1, dtype=np.int64)
 
 
 def tables_of(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]:
@@ -111,144 +108,97 @@ def test_a_word_without_heads_has_an_empty_table() -> None:
     assert tables[1].any()
 
 
+def fresh_state() -> NDArray[np.uint64]:
+    return np.array([1, 2, 3, 4], dtype=np.uint64)
+
+
 def walks(
-    weights: Float, roots: NDArray[np.int64], budget: int, walk: Walk = walk
-) -> tuple[NDArray[np.int32], NDArray[np.bool_], tuple[int, int]]:
-    """Heads, what was abandoned, and (trials, steps)."""
+    weights: Float, roots: NDArray[np.int64], limit: int = 10**7, walk: Walk = walk_trees
+) -> tuple[NDArray[np.int32], int, int]:
+    """Heads, how many of the trees were walked, and the steps taken."""
     tables, bits = tables_of(weights, 0 if roots[0] == 0 else 1)
-    heads, abandoned = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32), np.zeros(len(roots), dtype=np.bool_)
-    state = np.array([1, 2, 3, 4], dtype=np.uint64)
-    return heads, abandoned, walk(tables.ravel(), bits, roots, state, budget, nothing_spare(), heads, abandoned)
+    heads = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32)
+    count, left = walk(tables.ravel(), bits, roots, fresh_state(), limit, heads)
+    return heads, count, limit - left
 
 
-def walks_without_tables(
-    weights: Float, single_root: bool, count: int, budget: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
-    """Heads, roots, and what was abandoned; column 0 of weights has the weights of roots."""
-    heads, roots = np.full((count, len(weights) - 1), -9, dtype=np.int32), np.full(count, -9, dtype=np.int64)
-    abandoned, state = np.zeros(count, dtype=np.bool_), np.array([1, 2, 3, 4], dtype=np.uint64)
-    walk_without_tables(weights, single_root, state, budget, nothing_spare(), heads, roots, abandoned)
-    return heads, roots, abandoned
-
-
-def no_loops(n: int, roots: float = 0.0) -> Float:
-    """All arcs alike; column 0 for the weights of roots."""
+def no_loops(n: int) -> Float:
+    """All arcs alike."""
     weights = np.ones((n + 1, n + 1))
     np.fill_diagonal(weights, 0.0)
-    weights[1:, 0] = roots
+    weights[1:, 0] = 0.0
     return weights
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 9, 31, 32, 33])
 def test_walks_end_in_trees(n: int) -> None:
     roots = np.random.default_rng(n).integers(1, n + 1, size=TREES)
-    heads, abandoned, (trials, steps) = walks(no_loops(n), roots, 10**6)
-    assert not abandoned.any()
+    heads, count, steps = walks(no_loops(n), roots)
+    assert count == TREES
     assert are_trees(heads).all()
     assert (heads[np.arange(TREES), roots - 1] == 0).all()
-    assert trials == TREES
     assert steps >= TREES * (n - 1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 33])
 def test_rejection_ends_in_single_roots(n: int) -> None:
-    free, _, _ = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), 10**6)
-    kept, _, (trials, _) = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), 10**6, walk_until_single_root)
+    free, _, steps = walks(no_loops(n), np.zeros(TREES, dtype=np.int64))
+    kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), walk=walk_until_single_root)
+    assert count == TREES
     assert are_trees(free, single_root=False).all()
     assert are_trees(kept).all()
-    assert (trials == TREES) == (n == 1)
+    assert (steps_of_all == steps) == (n == 1)
 
 
-def test_a_budget_is_kept_tree_by_tree() -> None:
-    """n - 1 steps suffice for a walk without a loop; who needs more is abandoned, and nobody pays for a neighbour."""
-    n, roots = 6, np.ones(10 * TREES, dtype=np.int64)
-    generous, _, _ = walks(no_loops(n), roots, 10**6)
-    heads, abandoned, (_, steps) = walks(no_loops(n), roots, n - 1)
-    assert 0.1 < abandoned.mean() < 0.99
-    assert are_trees(heads[~abandoned]).all()
-    assert steps <= len(roots) * n
-    assert not walks(no_loops(n), roots, 10**6)[1].any()
-    assert walks(no_loops(n), roots, 0)[1].all()
-    assert not walks(no_loops(1), np.ones(3, dtype=np.int64), 0)[1].any()  # a root alone needs no step
-    assert generous.shape == heads.shape
+@pytest.mark.parametrize("walk", [walk_trees, walk_until_single_root])
+def test_a_limit_ends_the_walks_and_changes_none_before(walk: Walk) -> None:
+    """The trees that are there are those without a limit, and no step is taken beyond it but the one that notices."""
+    roots, n = np.zeros(TREES, dtype=np.int64), 6
+    free, _, steps = walks(no_loops(n), roots, walk=walk)
+    for limit in (steps, steps - 1, steps // 2, n, n - 1, 0):
+        heads, count, taken = walks(no_loops(n), roots, limit, walk)
+        assert np.array_equal(heads[:count], free[:count])
+        assert (count == TREES) == (limit == steps)
+        assert taken == limit + (count < TREES)
+        assert limit >= n or count == 0
+    assert walks(no_loops(1), np.ones(3, dtype=np.int64), 0)[1] == 3  # a root alone needs no step
 
 
-@pytest.mark.parametrize("spare", [0, 7, 50, 10**6])
-def test_spare_steps_are_shared_by_all_trees(spare: int) -> None:
-    """With and without tables: whoever needs more than the budget takes from what is spare; nobody is abandoned before
-    it is gone, and no step is taken beyond it but the one that notices."""
-    n, count, weights = 6, TREES, no_loops(6)
-    weights[1, 0] = 1.0  # the root is word 1
-    heads, roots = np.empty((count, n), dtype=np.int32), np.ones(count, dtype=np.int64)
-    abandoned, left = np.zeros(count, dtype=bool), np.array([spare])
-    tables, bits = tables_of(weights, 1)
-    state = np.array([1, 2, 3, 4], dtype=np.uint64)
-    _, steps = walk(tables.ravel(), bits, roots, state, 9, left, heads, abandoned)
-    scanned, left_too = np.zeros(count, dtype=bool), np.array([spare])
-    steps_too = walk_without_tables(weights, True, state, 9, left_too, heads, roots, scanned)
-    for rest, lost, taken in ((left[0], abandoned, steps), (left_too[0], scanned, steps_too)):
-        assert 0 <= rest <= spare
-        assert (rest == 0) == lost.any() or spare == 0
-        assert taken <= 9 * count + spare - rest + lost.sum()
-
-
-@pytest.mark.parametrize("kind", [walk, walk_until_single_root])
-def test_a_walk_that_never_ends_is_abandoned(kind: Walk) -> None:
+@pytest.mark.parametrize("walk", [walk_trees, walk_until_single_root])
+def test_a_walk_that_never_ends_is_given_up(walk: Walk) -> None:
     """Words 1 and 2 see each other only."""
     weights = np.zeros((4, 4))
     weights[2, 1] = weights[1, 2] = weights[0, 3] = 1.0
-    _, abandoned, (_, steps) = walks(weights, np.zeros(5, dtype=np.int64), 1000, kind)
-    assert abandoned.all()
-    assert steps <= 5 * 1001
-    assert walks_without_tables(weights, False, 5, 1000)[2].all()
+    _, count, steps = walks(weights, np.zeros(5, dtype=np.int64), 1000, walk)
+    assert (count, steps) == (0, 1001)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 9, 33])
-def test_walks_without_tables_end_in_trees(n: int) -> None:
-    heads, roots, abandoned = walks_without_tables(no_loops(n, roots=1.0), True, TREES, 10**6)
-    assert not abandoned.any()
-    assert are_trees(heads).all()
-    assert (heads[np.arange(TREES), roots - 1] == 0).all()
-    spanning, nodes, _ = walks_without_tables(no_loops(n), False, TREES, 10**6)
-    assert are_trees(spanning, single_root=False).all()
-    assert (nodes == 0).all()
+@pytest.mark.parametrize("root", [0, 3])
+def test_fixed_heads_are_kept(root: int) -> None:
+    """Whatever the weights say; all other words are walked from."""
+    (tables, bits), n = tables_of(no_loops(6), min(root, 1)), 6
+    fixed, stamp, seen = np.full(n + 1, FREE), np.zeros(n + 1, dtype=np.int64), set()
+    fixed[[2, 4]] = 1, 2
+    state, row = fresh_state(), np.empty(n, dtype=np.int32)
+    for now in range(1, TREES + 1):
+        assert walk(tables.ravel(), bits, root, fixed, state, 10**6, now, stamp, row) >= 0
+        assert are_trees(row[None], single_root=root > 0).all()
+        assert (row[1], row[3]) == (1, 2)
+        assert root == 0 or row[root - 1] == 0
+        seen.add(tuple(row.tolist()))
+    assert len(seen) > 5
 
 
-@pytest.mark.parametrize("budget", [0, 4, 5, 6, 12])
-def test_budgets_mean_the_same_with_and_without_tables(budget: int) -> None:
-    """H0: walks of both kinds are as often too long. 4,000 walks each over 6 words; the difference of two frequencies
-    has a standard deviation of at most sqrt(2 * 1/4 / 4000) = 0.0112: within five, one miss in two million."""
-    count = 4000 // FEWER
-    weights = no_loops(6)
-    weights[1, 0] = 1.0  # the root is word 1
-    by_tables = walks(weights, np.ones(count, dtype=np.int64), budget)[1].mean()
-    without = walks_without_tables(weights, True, count, budget)[2].mean()
-    assert abs(by_tables - without) < 5 * np.sqrt(0.5 / count)
-    assert (by_tables == 1.0) == (without == 1.0) == (budget < 5)
-
-
-def roots_by_tables(probs: Float, count: int) -> NDArray[np.int64]:
-    weights = np.zeros((len(probs), len(probs)))
-    weights[:, 0] = probs
-    tables, bits = tables_of(weights, 1)
-    roots = np.full(count, -9, dtype=np.int64)
-    draw_roots(tables.ravel(), bits, np.array([1, 2, 3, 4], dtype=np.uint64), roots)
-    return roots
-
-
-def roots_by_scanning(probs: Float, count: int) -> NDArray[np.int64]:
-    weights = no_loops(len(probs) - 1)
-    weights[:, 0] = probs
-    return walks_without_tables(weights, True, count, 10**6)[1]
-
-
-@pytest.mark.parametrize("draw", [roots_by_tables, roots_by_scanning])
-def test_roots_follow_their_probabilities(draw: Callable[[Float, int], NDArray[np.int64]]) -> None:
+def test_roots_follow_their_probabilities() -> None:
     """H0: a root is drawn with its probability. 50,000 draws, the rarest root expected 2,500 times (without compilation
     2,500 and 125); chi-square with two degrees of freedom exceeds 20 with probability e^-10 = 5e-5. No root of
     probability 0."""
     probs, count = np.array([0, 0.05, 0.25, 0, 0.7]), 50_000 // FEWER
-    counts = np.bincount(draw(probs, count), minlength=5)
+    weights, roots = np.zeros((5, 5)), np.full(count, -9, dtype=np.int64)
+    weights[:, 0] = probs
+    tables, bits = tables_of(weights, 1)
+    draw_roots(tables.ravel(), bits, fresh_state(), roots)
+    counts = np.bincount(roots, minlength=5)
     assert counts[[0, 3]].sum() == 0
     expected = count * probs[[1, 2, 4]]
     assert ((counts[[1, 2, 4]] - expected) ** 2 / expected).sum() < 20

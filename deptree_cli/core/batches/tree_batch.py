@@ -1,0 +1,209 @@
+"""Many sentences at once: the questions that a `TreeDistribution` answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.batches.asking import Sentences, kernels_for
+from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, starts_of, with_values
+from deptree_cli.core.batches.ragged_trees import RaggedTrees
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
+from deptree_cli.core.samplers.auto import is_few
+from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.streams import SentenceStreams
+from deptree_cli.kernels.batches.packed import Ragged
+from deptree_cli.kernels.batches.trees import tree_log_probs
+
+
+class TreeBatch(Sentences):
+    """The distributions over the trees of many sentences.
+
+    Kernels answer for all sentences whose weights float64 holds, block by block; for any other its own
+    `TreeDistribution` does, which also says what is wrong with a sentence that has no tree.
+
+    Args:
+        log_scores: float32 or float64, ``[head, dependent]``, never written to: padded, (B, N, N), or (n+1, n+1) of
+            each sentence one after another. Column 0, the diagonal and what goes beyond a sentence's nodes are ignored.
+        lengths: (B,), how many words each sentence has.
+        space: of their trees.
+        precision: "float64" or "float32", in which non-projective trees are summed: marginals are then within 1e-13 or
+            3e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are covariances.
+        threads: on how many threads kernels work.
+        side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
+            rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
+
+    Raises:
+        DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.
+    """
+
+    def over(self, space: TreeSpace) -> TreeBatch:
+        """The same scores over the trees of another space; itself if it is the same."""
+        return self if space == self.space else replace(self, space=space)
+
+    def log_partitions(self, *, raises: bool = True) -> Float:
+        """The log-partition functions, (B,) float64: natural logarithms of sums over trees. O(n^3) a sentence.
+
+        Args:
+            raises: false: that of a sentence without a tree is -inf, that of one whose scores are none NaN.
+        """
+        return self.log_partition_parts(raises).total
+
+    def log_partition_parts(self, raises: bool = True) -> LogPartitions:
+        """The same, what offsets of scores amount to apart."""
+
+        def question(kernels: Any, block: Block) -> None:
+            kernels.log_partitions(block.packed, block.log_z)
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            """Its log Z is all that is asked for."""
+
+        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, None))
+
+    def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
+        """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
+
+        Marginals of forbidden arcs, of column 0 and of padding are 0.
+
+        Args:
+            raises: as for `log_partitions`; the marginals are then 0 or NaN.
+        """
+        marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
+        return self._fill_marginals(with_values(self.scores, marginals), raises).total, marginals
+
+    def covariances(self, values: Array, *, raises: bool = True) -> Array:
+        """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
+
+        It is the derivative of the marginals in the direction of the values, which are laid out as the scores are and
+        count on possible arcs only. O(n^3) a sentence.
+
+        Args:
+            raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
+        """
+        found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
+        given, out = with_values(self.scores, values), with_values(self.scores, found)
+
+        def question(kernels: Any, block: Block) -> None:
+            kernels.covariances(block.packed, block.of(given), block.log_z, block.of(out))
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            direction = np.where(distribution.support, self.own(given, b), 0.0).astype(np.float64)
+            self.own(out, b)[:] = distribution.factorisation.arc_covariance(direction)
+
+        self.ask(question, alone, missing=None if raises else partial(self._missing, out))
+        return found
+
+    def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
+        """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
+        trees = RaggedTrees.empty(self.lengths, size)
+        few = np.array([is_few(n, size) for n in self.lengths.tolist()])
+
+        def question(kernels: Any, block: Block) -> None:
+            states, starts = streams.states[block.rows], trees.starts[block.rows]
+            kernels.sample(block.packed, states, size, trees.heads, starts, block.log_z)
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            trees.of(b)[:] = distribution.sample(size, streams.of(b))
+
+        return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
+
+    def argmax(self) -> RaggedTrees:
+        """The most probable tree of each sentence."""
+        if isinstance(self.scores, Ragged):
+            return self._best(self.scores, TreeDistribution.argmax)
+        own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
+        scores = Ragged(np.concatenate([np.empty(0), *own]), self._starts)
+        return self._best(scores, TreeDistribution.argmax)
+
+    def mbr(self) -> RaggedTrees:
+        """The tree with the highest expected attachment score of each sentence."""
+        expected = np.where(self._shifted.values > -np.inf, self.marginals, -np.inf)
+        return self._best(Ragged(expected, self._starts), TreeDistribution.mbr)
+
+    def _best(self, scores: Ragged, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
+        """The tree of the largest sum of scores of each sentence."""
+        trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
+        if kernels := kernels_for(self.space):
+            by_row = trees.heads, trees.starts, in_range
+            kernels.best_trees(scores, self.lengths, -MASK, self.space.single_root, *by_row)
+        for b in np.flatnonzero(~in_range).tolist():
+            trees.of(b)[:] = alone(self.alone(b))
+        return trees
+
+    @cached_property
+    def sums(self) -> tuple[LogPartitions, Float]:
+        """The log-partition functions and P(head -> dependent), (n+1, n+1) of each sentence one after another."""
+        marginals = np.zeros(int(((self.lengths + 1) ** 2).sum()))
+        return self._fill_marginals(Ragged(marginals, self._starts)), read_only(marginals)
+
+    @property
+    def marginals(self) -> Float:
+        """See `sums`; read-only."""
+        return self.sums[1]
+
+    @cached_property
+    def entropies(self) -> Float:
+        """Shannon's entropy of each sentence, (B,), in nats."""
+        log_z, marginals = self.sums
+        values = np.where(marginals > 0, self._shifted.values, 0.0)
+        pairs = zip(self.matrices(marginals), self.matrices(values), strict=True)
+        found: Float = np.maximum(log_z.shifted - [np.vdot(*pair) for pair in pairs], 0.0)
+        for b in np.flatnonzero(~log_z.in_range).tolist():
+            found[b] = self.alone(b).entropy()
+        return found
+
+    def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
+        """The log-probabilities of K trees of each sentence, (B, K)."""
+        found = np.empty((len(self.lengths), trees.size))
+        tree_log_probs(self._shifted, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
+        for b in np.flatnonzero(~log_z.in_range).tolist():
+            found[b] = self.alone(b).tree_log_probs(trees.of(b))
+        return np.minimum(found, 0.0, out=found)
+
+    def probs_of(self, trees: RaggedTrees) -> Float:
+        """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
+        words = np.arange(len(trees.heads)) - trees.starts.repeat(self.lengths) + 1
+        rows = self._starts.repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(self.lengths)
+        return self.marginals[rows + words]
+
+    def matrices(self, values: Float) -> list[Float]:
+        """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
+        pairs = zip(self._starts.tolist(), (self.lengths + 1).tolist(), strict=True)
+        return [values[start : start + nodes**2].reshape(nodes, nodes) for start, nodes in pairs]
+
+    @cached_property
+    def _starts(self) -> Int:
+        """Where each sentence's numbers begin, if they stand one after another."""
+        return starts_of((self.lengths + 1) ** 2)
+
+    @cached_property
+    def _shifted(self) -> Ragged:
+        """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
+        packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space.single_root).packed
+        return Ragged(packed.weights, packed.starts)
+
+    def _fill_marginals(self, out: Matrices, raises: bool = True) -> LogPartitions:
+        """Fill zeros with marginals; see `log_partitions_and_marginals`."""
+
+        def question(kernels: Any, block: Block) -> None:
+            kernels.sums(block.packed, block.log_z, block.of(out))
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            self.own(out, b)[:] = distribution.marginals()
+
+        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, out))
+
+    def _missing(self, out: Matrices | None, b: int) -> float:
+        """What stands for log Z of a sentence that has no distribution; fills in what stands for its marginals."""
+        given = np.where(np.eye(int(self.lengths[b]) + 1, dtype=bool), -np.inf, self.own(self.scores, b))
+        given[:, 0] = -np.inf
+        has_no_tree = bool((given <= MASK).all()) and not self.space.is_feasible(given > -MASK)
+        if out is not None:
+            self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
+        return -np.inf if has_no_tree else np.nan

@@ -1,1 +1,0 @@
-"""The elimination in operations of PyTorch, on whatever device the tensors are."""
