@@ -9,14 +9,15 @@ import numpy as np
 from benchmarks.samplers.saturated import gaussian
 from benchmarks.scores import fresh, peaked
 from benchmarks.table import Cell, Table, headings
-from benchmarks.timing import points, seconds
+from benchmarks.timing import points, seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.samplers.auto import WORDS, least_steps
+from deptree_cli.core.samplers import SAMPLERS, WORDS
+from deptree_cli.core.samplers.auto import least_steps
 
 LENGTHS = points(10, 20, 40, 80)
 SIZES = points(8, 32, 100, 300, 1000)
 SCALES = 1.0, 5.0, 20.0
+REPEATS = times(30)
 
 
 def run() -> Iterator[Table]:
@@ -38,4 +39,6 @@ def _ratio(distribution: TreeDistribution, size: int) -> float:
 
 
 def _time(distribution: TreeDistribution, size: int, name: str) -> float:
-    return seconds(lambda: SAMPLERS.get(name).draw(fresh(distribution), size, np.random.default_rng(0)))
+    return seconds(
+        lambda: SAMPLERS.get(name).draw(fresh(distribution), size, np.random.default_rng(0)), repeats=REPEATS
+    )

@@ -166,7 +166,7 @@ HARD = {
 }
 
 
-SIZES = [(trees, n) for trees in SPACES for n in (1, 2, 3, 4) if n < 4 or not trees.projective]
+SIZES = [(trees, n) for trees in SPACES for n in (1, 2, 3, 4)]
 
 
 @EACH

@@ -36,13 +36,13 @@ class Conflict:
     Attributes:
         words: those whose arcs break the rule together; a message names the first.
         made: gives `choices`. It is asked for only by a search: each is an array of all heads.
-        also: what else must go where all of `choices` but the last stay. It is asked for only if this conflict is
-            divided, and keeps parts from having the same conflict with one more word.
+        also_excluded: what else must go where all of `choices` but the last stay. It is asked for only if this conflict
+            is divided, and keeps parts from having the same conflict with one more word.
     """
 
     words: tuple[int, ...]
     made: Callable[[], Sequence[Choice]]
-    also: Callable[[], Sequence[Choice]] = _nothing
+    also_excluded: Callable[[], Sequence[Choice]] = _nothing
 
     @cached_property
     def choices(self) -> Sequence[Choice]:

@@ -110,7 +110,7 @@ class OutOfGaps:
                 return None
             other = over[found.other]
             under = _Under(found, other, tree.heads[word - 1], words.n, group)
-            return Conflict(tuple(dict.fromkeys((word, other, *found.words))), under.choices, under.also)
+            return Conflict(tuple(dict.fromkeys((word, other, *found.words))), under.choices, under.also_excluded)
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
 
@@ -139,7 +139,7 @@ class _Under:
         ways = (each for each in self.apart.choices(self.n) if each.word != word)
         return [Choice(word, self._own[:, None] & self.group), *ways, *self._passing([self.dependent])]
 
-    def also(self) -> list[Choice]:
+    def also_excluded(self) -> list[Choice]:
         """The other arcs that pass over it like this one."""
         return self._passing(each for each in range(1, self.n + 1) if each != self.dependent)
 

@@ -188,7 +188,7 @@ class Division:
         for choice in others:
             yield self._without(part, [choice])
             part = self._without(part, [Choice(choice.word, ~choice.arcs)])
-        yield self._without(part, (last, *conflict.also()))
+        yield self._without(part, (last, *conflict.also_excluded()))
 
     def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
         """What is left of a part where words do not make these choices."""

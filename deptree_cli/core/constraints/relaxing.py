@@ -187,7 +187,7 @@ class Priced:
         arcs[:, KEPT] = True
         for conflict in finder(words):
             made = _later(lambda choices: [Choice(switch, arcs), *self._wider(choices)], conflict.made)
-            yield Conflict((switch, *conflict.words), made, _later(self._wider, conflict.also))
+            yield Conflict((switch, *conflict.words), made, _later(self._wider, conflict.also_excluded))
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
         """The same choices of heads among which are switches."""
@@ -196,10 +196,10 @@ class Priced:
 
 
 def _later(
-    change: Callable[[Sequence[Choice]], list[Choice]], also: Callable[[], Sequence[Choice]]
+    change: Callable[[Sequence[Choice]], list[Choice]], also_excluded: Callable[[], Sequence[Choice]]
 ) -> Callable[[], Sequence[Choice]]:
     """What gives the changed choices when it is asked."""
-    return lambda: change(also())
+    return lambda: change(also_excluded())
 
 
 def listed_names(names: Sequence[str]) -> str:

@@ -13,27 +13,18 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Integers
-from deptree_cli.core.samplers import from_sums, wilson
+from deptree_cli.core.samplers import from_sums, is_few, wilson
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.nonprojective import NonProjective
 
-# Walks, with their tables, pay from so many drawn words on, if they take at most n^2 / 4 steps
-# (python -m benchmarks auto).
-WORDS = 3_000
-
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
-    """Exact trees, (size, n) heads."""
+    """Exact trees, (size, n) heads; many by walks that take n^2 / 4 steps at most (python -m benchmarks auto)."""
     n, has_walks = distribution.n, isinstance(distribution.space, NonProjective)
     if not has_walks or is_few(n, size) or least_steps(distribution) > n * n / 4:
         return from_sums(distribution, size, rng)
     walk = wilson.draw_marginal if distribution.single_root else wilson.draw_spanning
     return walk(distribution, size, rng)
-
-
-def is_few(n: int, size: int) -> bool:
-    """Whether so many trees of n words come from elimination, whatever the scores."""
-    return size * n < WORDS
 
 
 def least_steps(distribution: ArcFactored) -> float:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.elimination import Elimination, Tables
 from deptree_cli.kernels.distinct import cell_sampler as kernel
 from deptree_cli.kernels.distinct.cells import Cells
-from deptree_cli.kernels.distinct.partition_tree import CELL, CHOICE, KNOWN_CELL, KNOWN_CHOICE
+from deptree_cli.kernels.distinct.partition_tree import Cursor
 from deptree_cli.kernels.elimination.panels import WIDTH
+
+# The weights of a sentence's arcs, in a kind of numbers.
+Weights = Callable[[Kind], Any]
 
 BY_CELL = ("share", "left", "total")  # those that hold numbers
 OTHERS = ("below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")
@@ -54,54 +59,70 @@ def longer(array: Any) -> Any:
     return longer
 
 
-def cell_factors(n: int, kind: Kind) -> Any:
+def empty_factors(n: int, kind: Kind) -> Any:
     """Memory for the factors of a cell of a sentence of n words."""
     square = n + 1, n + 1
     return kernel.Factors(*(kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))))
 
 
-class Inside:
-    """Trees of undivided cells by elimination: the sentence's own factors, or those of the last cell with heads."""
+@dataclass(frozen=True, eq=False)
+class CellFactors:
+    """The factors of one cell: of the smaller graph in which words with heads are merged with what they hang on.
 
-    def __init__(self, whole: Elimination, weights: Any, kind: Kind, top: Float) -> None:
-        self.shifted = whole.shifted
+    Attributes:
+        weights: of the sentence's arcs, in the kind of numbers that the cell needs.
+        root, heads: the node that its trees hang on, and the heads (n+1,) that they share.
+        cell, factors: as of `kernels/distinct/cell_sampler.py`.
+    """
+
+    weights: Any
+    root: int
+    heads: Int
+    cell: Int
+    factors: Any
+
+    @classmethod
+    def of(cls, weights: Weights, root: int, heads: Int, kind: Kind) -> CellFactors:
+        """Factorise a cell, in wide numbers if this kind does not do."""
+        n = len(heads) - 1
+        found = cls(weights(kind), root, heads, np.empty((kernel.ROWS, n + 1), dtype=np.int64), empty_factors(n, kind))
+        depth = kernel.factorise_cell(found.weights, root, heads, found.cell, found.factors)
+        return found if depth >= SAFE_LOG or kind is WIDE else cls.of(weights, root, heads, WIDE)
+
+    def draw(self, state: Any, row: Heads) -> None:
+        """Fill row (n,) with a tree of the cell."""
+        kernel.draw_from(self.weights, self.root, self.heads, self.cell, self.factors, state, row)
+
+
+class CellSampler:
+    """Trees of undivided cells by elimination: from the sentence's own factors, or those of the last cell with heads.
+
+    Args:
+        whole: the sentence's factorisation.
+        kind: of the cells' numbers.
+        top: log P(root), (n+1,).
+    """
+
+    def __init__(self, whole: Elimination, weights: Weights, kind: Kind, top: Float) -> None:
         self._whole, self._weights, self._kind, self._top = whole, weights, kind, top
         self._tables: Tables | None = None
-        self._factors: dict[Kind, Any] = {}
-        self._in_use = kind
-        self._cell = np.empty((kernel.ROWS, whole.n + 1), dtype=np.int64)
+        self._factors: CellFactors | None = None
 
-    def draw(self, at: Int, work: Any, state: Any) -> None:
-        """Put a tree of the cell that `at` and `work` name into work.row."""
+    def draw(self, cursor: Cursor, work: Any, state: Any) -> Cursor:
+        """Put a tree of the cell that a cursor has come to, which `work` describes, into work.row."""
+        needs, count, cell, choice, _, inside_cell, inside_choice, walks = cursor
         root = int(work.choices[0])
-        if at[CELL] == 0 and self._reaches(root):
+        if cell == 0 and self._reaches(root):
             self._tables = self._tables or Tables(self._whole)
             self._tables.draw(np.array([root]), state, work.row[None])
-            return
-        if (at[KNOWN_CELL], at[KNOWN_CHOICE]) != (at[CELL], at[CHOICE]):
-            self._factorise(root, work.fixed)
-            at[KNOWN_CELL], at[KNOWN_CHOICE] = at[CELL], at[CHOICE]
-        weights, factors = self._given(self._in_use)
-        kernel.draw_from(weights, root, work.fixed, self._cell, factors, state, work.row)
+            return Cursor(needs, count, cell, choice, True, inside_cell, inside_choice, walks)
+        if self._factors is None or (inside_cell, inside_choice) != (cell, choice):
+            self._factors = CellFactors.of(self._weights, root, work.fixed.copy(), self._kind)
+        self._factors.draw(state, work.row)
+        return Cursor(needs, count, cell, choice, True, cell, choice, walks)
 
     def _reaches(self, root: int) -> bool:
         """Whether the sentence's factors do for trees that hang on a node: unless it is hardly ever the root."""
         if self._whole.is_wide or root == 0:
             return True
-        return bool(self._top[root] - self.shifted.log_weights[0, root] > SAFE_LOG)
-
-    def _factorise(self, root: int, heads: Int) -> None:
-        self._in_use = self._kind
-        weights, factors = self._given(self._in_use)
-        if kernel.factorise_cell(weights, root, heads, self._cell, factors) < SAFE_LOG and self._kind is not WIDE:
-            self._in_use = WIDE
-            weights, factors = self._given(WIDE)
-            kernel.factorise_cell(weights, root, heads, self._cell, factors)
-
-    def _given(self, kind: Kind) -> Any:
-        """Weights, and room for a cell's factors."""
-        if kind not in self._factors:
-            n = self._whole.n
-            weights = self._weights if kind is self._kind else kind.exp(self.shifted.log_weights)
-            self._factors[kind] = weights, cell_factors(n, kind)
-        return self._factors[kind]
+        return bool(self._top[root] - self._whole.shifted.log_weights[0, root] > SAFE_LOG)

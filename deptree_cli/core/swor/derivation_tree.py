@@ -60,29 +60,30 @@ class Drawing:
         self.heads: Heads = np.empty((size, n), dtype=np.int32)
         self.log_left: Float = np.empty(size + 1)
         self._state = kernel_state(rng)
-        self._at = np.zeros(3, dtype=np.int64)
+        self._cursor = kernel.Cursor(kernel.SET, 0, 0, 0)
 
     @property
     def count(self) -> int:
         """How many trees there are."""
-        return int(self._at[kernel.COUNT])
+        return self._cursor.count
 
     def with_replacement(self, eisner: Eisner, rules: kernel.Rules) -> bool:
         """Draw with replacement, dropping repeats, while that pays; whether no more trees are to be drawn."""
         problem, todo = _problem(eisner), np.empty((2 * eisner.n + 2, WIDTH), dtype=np.int64)
-        wanted = kernel.SET
-        while wanted == kernel.SET:
+        drawn = self._state, self.heads, self.log_left
+        while self._cursor.needs == kernel.SET:
             seen = hash_table(self.heads, self.count)
-            wanted = kernel.draw_new(problem, rules, self._state, self.heads, self.log_left, seen, self._at, todo)
-        return bool(wanted == kernel.DONE)
+            self._cursor = kernel.draw_new(problem, rules, *drawn, seen, self._cursor, todo)
+        return self._cursor.needs == kernel.DONE
 
     def from_trie(self, eisner: Eisner, rules: kernel.Rules) -> None:
         """Draw all other trees that are to be drawn, in the chart's numbers as far as these reach."""
         problem, trie, work = _problem(eisner), _no_nodes(eisner.kind), _workspace(eisner.n, eisner.kind)
-        self._at[kernel.KNOWN] = 0
         drawn = self._state, self.heads, self.log_left
-        while kernel.draw_rest(problem, rules, *drawn, trie, self._at, work) == kernel.SLOTS:
+        self._cursor = kernel.draw_rest(problem, rules, *drawn, trie, self._cursor._replace(in_trie=0), work)
+        while self._cursor.needs == kernel.SLOTS:
             trie = trie._replace(left=eisner.kind.each(longer, trie.left), below=longer(trie.below))
+            self._cursor = kernel.draw_rest(problem, rules, *drawn, trie, self._cursor, work)
 
 
 def _problem(eisner: Eisner) -> Problem:

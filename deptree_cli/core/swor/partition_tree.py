@@ -6,6 +6,7 @@ in wide numbers: so the last tree comes as surely as the first, however improbab
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.core.swor.cells import Inside, more_cells, no_cells
+from deptree_cli.core.swor.cells import CellSampler, Weights, more_cells, no_cells
 from deptree_cli.core.swor.conditionals import is_lossless, some_are_improbable
 from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.distinct import cell_division
 from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE
-from deptree_cli.kernels.distinct.partition_problem import Drawn, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.partition_problem import Drawn, PartitionTree, Problem, Rules, Workspace
 from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
@@ -46,7 +47,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
     rules = Rules(
         walks=True,
-        tree=n * (WIDE_TREE if whole.is_wide else TREE),
+        tree=int(n * (WIDE_TREE if whole.is_wide else TREE)),
         factors=WIDE_FACTORS if whole.is_wide else FACTORS,
         repeats=float(REPEATS),
         least=LEAST,
@@ -77,71 +78,70 @@ class Partition:
     ) -> None:
         whole = elimination_of(distribution.factorisation)
         n, log_weights, top = whole.n, whole.shifted.log_weights, _root_log_probs(distribution, whole, kind)
-        weights = REAL.exp(log_weights)
-        self._kind, self._rules, self._drawn = kind, rules, drawn
-        self._weights = weights if kind is REAL else WIDE.exp(log_weights)
-        self._problem = _problem(distribution, whole, weights, self._weights)
-        self._lossless = is_lossless(log_weights)
-        self._inside = Inside(whole, self._weights, kind, top)
-        self._state = kernel_state(rng)
-        depth = n if whole.single_root else n + 1
-        choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
-        self._work: Any = Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
-        self._at = np.array([count, NONE, NONE, 0, 0, NONE, NONE])
-        self._cells = no_cells(CELLS, len(drawn.heads), n, kind)
-        self._tables: dict[Kind, Any] = {}
-        kernel.begin(self._problem, rules, kind.exp(top), self._cells, drawn, count, self._work)
+        self._kind, weights = kind, cache(lambda kind: kind.exp(log_weights))
+        self._room = cache(partial(_division_workspace, n, weights, is_lossless(log_weights), kind))
+        self._inside, self._state = CellSampler(whole, weights, kind, top), kernel_state(rng)
+        cells = no_cells(CELLS, len(drawn.heads), n, kind)
+        problem, work = _problem(distribution, whole, weights, kind), _workspace(n, whole.single_root)
+        self._tree: Any = PartitionTree(problem, rules, cells, drawn, hash_table(drawn.heads, count), work)
+        kernel.begin(self._tree, kind.exp(top), count)
+        self._cursor = kernel.Cursor(kernel.DIVIDE, count, NONE, NONE, False, NONE, NONE, 0)
 
     def fill(self) -> int:
-        """Draw as many trees as there are to be; how many there are then."""
-        problem, rules, drawn, at, work = self._problem, self._rules, self._drawn, self._at, self._work
-        if at[kernel.COUNT]:
-            self._divide(NONE, NONE)
-        seen = hash_table(drawn.heads, at[kernel.COUNT])
-        while True:
-            wanted = kernel.draw_distinct(problem, rules, self._state, self._cells, drawn, seen, at, work)
-            if wanted == kernel.DONE:
-                return int(at[kernel.COUNT])
-            if wanted == kernel.SET:
-                seen = hash_table(drawn.heads, at[kernel.COUNT])
-            elif wanted == kernel.INSIDE:
-                self._inside.draw(at, work, self._state)
-            else:
-                self._divide(at[kernel.CELL], at[kernel.CHOICE])
+        """Draw as many trees as there are to be; how many there are then.
 
-    def _divide(self, r: int, h: int) -> None:
-        """Divide cell (r, h), then cancelled ones; the draw goes on below (r, h)."""
-        came_from = r, h
-        kind = self._kind
+        until there are enough trees, or none is left:
+            go down from the cell of all trees to an undivided one, by what is left of each
+            until that has given a tree that was not drawn before:
+                if repeats have cost as much as dividing the cell: divide it, and go down further
+                else: walk to a tree of the cell, or where that takes too long draw one by elimination
+            take the tree out of what is left of all cells above it
+        """
+        cursor = self._cursor if self._cursor.count == 0 else self._divide_cell(self._cursor)
         while True:
-            result, r, h = cell_division.divide_cells(
-                self._cells, self._problem, self._rules, self._drawn, r, h, self._work, *self._room(kind)
-            )
-            if result == cell_division.DONE:
-                break
+            cursor = kernel.draw_by_walk(self._tree, cursor, self._state)
+            if cursor.needs == kernel.INSIDE:
+                cursor = self._inside.draw(cursor, self._tree.work, self._state)
+            elif cursor.needs == kernel.DIVIDE:
+                cursor = self._divide_cell(cursor)
+            elif cursor.needs == kernel.SET:
+                self._tree = self._tree._replace(seen=hash_table(self._tree.drawn.heads, cursor.count))
+            else:
+                return cursor.count
+
+    def _divide_cell(self, cursor: kernel.Cursor) -> kernel.Cursor:
+        """Divide the cell that the draw has come to, then cancelled ones; the draw goes on below that cell."""
+        needs, count, cell, choice, from_inside, inside_cell, inside_choice, walks = cursor
+        kind, r, h, result = self._kind, cell, choice, NONE
+        while result != cell_division.DONE:
+            result, r, h = cell_division.divide_cells(self._tree, r, h, self._room(kind))
             if result == cell_division.NO_ROOM:
-                self._cells = more_cells(self._cells, self._kind)
-            else:
+                self._tree = self._tree._replace(cells=more_cells(self._tree.cells, self._kind))
+            elif result == cell_division.UNSOUND:
                 kind = WIDE
-        if came_from[0] != NONE:
-            self._at[kernel.CELL] = self._cells.below[came_from]
-            self._at[kernel.CHOICE] = NONE
-
-    def _room(self, kind: Kind) -> Any:
-        """What `divide_cells` takes to compute in this kind of numbers."""
-        if kind not in self._tables:
-            n = self._problem.rank.shape[0] - 1
-            weights = self._weights if kind is self._kind else WIDE.exp(self._inside.shifted.log_weights)
-            tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
-            self._tables[kind] = (weights, self._lossless or kind is WIDE, *tables)
-        return self._tables[kind]
+        below = NONE if cell == NONE else int(self._tree.cells.below[cell, choice])
+        return kernel.Cursor(needs, count, below, NONE, from_inside, inside_cell, inside_choice, walks)
 
 
-def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numbers: Any) -> Any:
+def _division_workspace(
+    n: int, weights: Weights, lossless: bool, of_cells: Kind, kind: Kind
+) -> cell_division.DivisionWorkspace:
+    """What divisions compute in, in this kind of numbers."""
+    tables = path_tables(n, kind), kind.zeros(n + 1), of_cells.zeros(n + 1)
+    return cell_division.DivisionWorkspace(weights(kind), lossless or kind is WIDE, *tables)
+
+
+def _problem(distribution: ArcFactored, whole: Elimination, weights: Weights, kind: Kind) -> Problem:
     certain = distribution.marginals()[:, 1:].max(axis=0)
     order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
-    tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
-    log_weights, log_z = whole.shifted.log_weights, whole.shifted_log_z
-    return Problem(whole.single_root, numbers, log_weights, log_z, order, rank, tables, bits)
+    single_root, log_weights, log_z = whole.single_root, whole.shifted.log_weights, whole.shifted_log_z
+    tables, bits = alias_tables(weights(REAL), 1 if single_root else 0)
+    return Problem(single_root, weights(kind), log_weights, log_z, order, rank, tables, bits)
+
+
+def _workspace(n: int, single_root: bool) -> Workspace:
+    depth = n if single_root else n + 1
+    choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
+    return Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))

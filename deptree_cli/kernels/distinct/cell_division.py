@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from deptree_cli.kernels.distinct.cells import (
@@ -25,21 +27,34 @@ NO_ROOM = 1
 UNSOUND = 2
 
 
+class DivisionWorkspace(NamedTuple):
+    """What divisions compute in.
+
+    weights: numbers (n+1, n+1), those of the `Problem` or the same as wide numbers; lossless, tables: as of
+    `head_path.py`; row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of the cells.
+    """
+
+    weights: Any
+    lossless: bool
+    tables: Any
+    row: Any
+    probs: Any
+
+
 @kernel
-def divide_cells(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, row, probs):
+def divide_cells(tree, r, h, room):
     """Divide cell (r, h), unless r is NONE, and then cancelled cells until no rounding shows in what is left of all.
 
-    weights: numbers (n+1, n+1), those of `problem` or the same as wide numbers; lossless, tables: as of `head_path.py`;
-    row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of `cells`. Returns DONE, or, with the cell that
-    it has come to, NO_ROOM if there is not enough memory for cells and UNSOUND if weights have to be wide for it.
+    tree: a `PartitionTree`; room: a `DivisionWorkspace`. Returns DONE, or, with the cell that it has come to, NO_ROOM
+    if there is not enough memory for cells and UNSOUND if weights have to be wide for it.
     """
     while True:
         if r != NONE:
-            result = divide(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, row, probs)
+            result = divide(tree, r, h, room)
             if result != DONE:
                 return result, r, h
-            pass_upwards(cells, r)
-        r, h = next_cancelled(cells, rules)
+            pass_upwards(tree.cells, r)
+        r, h = next_cancelled(tree.cells, tree.rules)
         if r == NONE:
             return DONE, r, h
 
@@ -57,11 +72,12 @@ def next_cancelled(cells, rules):
 
 
 @kernel(allocates=True)
-def divide(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, row, probs):
+def divide(tree, r, h, room):
     """Divide cell (r, h) along its most probable tree, as far as at least half of what it leads to was drawn.
 
     All other choices on the way become undivided cells. Arguments and result as of `divide_cells`.
     """
+    problem, rules, cells, drawn, _, work = tree
     first_new = cells.used[0]
     root, level, depth = fix(cells, problem, r, h, work), cells.level[r], work.choices.shape[0]
     words = work.free[: depth - 1 - level]
@@ -69,28 +85,41 @@ def divide(cells, problem, rules, drawn, r, h, work, weights, lossless, tables, 
         return NO_ROOM
     for x in range(words.shape[0]):
         words[x] = word_at(problem, root, level + 1 + x)
-    tree = most_probable(cells, drawn, r, h)
-    path = start_path(weights, root, work.fixed, words, lossless, tables)
+    likeliest = most_probable(cells, drawn, r, h)
+    path = start_path(room.weights, root, work.fixed, words, room.lossless, room.tables)
     for x in range(words.shape[0]):
-        log_pivots = next_heads(path, weights, root, tables, row)
-        if not is_sound(weights, path, log_pivots):
+        log_pivots = next_heads(path, room.weights, root, room.tables, room.row)
+        if not is_sound(room.weights, path, log_pivots):
             if x == 0:
                 return UNSOUND
             break
-        for head in range(cells.drawn.shape[1]):
-            put(probs, head, from_wide(probs, get(row, head)))
-        new = open_cell(cells, r, h, probs)
-        hand_over(cells, problem, drawn, r, h, root)
-        r, h = new, np.int64(drawn.heads[tree, words[x] - 1])
+        r = open_below(tree, r, h, root, room)
+        h = np.int64(drawn.heads[likeliest, words[x] - 1])
         if cells.drawn[r, h] < 0.5:
             break
         set_head(path, h)
-    for r in range(cells.used[0] - 1, first_new - 1, -1):  # cells come after those above them
+    refresh_since(cells, rules, first_new, depth)
+    return DONE
+
+
+@kernel(forceinline=True)
+def open_below(tree, r, h, root, room):
+    """Open the cell below (r, h) with the probabilities in room.row, and hand over what was drawn; return its index."""
+    for head in range(tree.cells.drawn.shape[1]):
+        put(room.probs, head, from_wide(room.probs, get(room.row, head)))
+    new = open_cell(tree.cells, r, h, room.probs)
+    hand_over(tree.cells, tree.problem, tree.drawn, r, h, root)
+    return new
+
+
+@kernel
+def refresh_since(cells, rules, first_new, depth):
+    """Update what is left of the divided cells from `first_new` on; those above others come before them."""
+    for r in range(cells.used[0] - 1, first_new - 1, -1):
         for choice in range(cells.drawn.shape[1]):
             if cells.below[r, choice] == NONE and cells.newest[r, choice] != NONE:
                 refresh(cells, rules, r, choice, depth)
         refresh_divided(cells, r)
-    return DONE
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.charts.walker import NONE, draw_split, part, places, push_parts, walk
 from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_path, fill_rest
-from deptree_cli.kernels.distinct.derivations import first_item, item_at, others, share
+from deptree_cli.kernels.distinct.derivations import complement, first_item, item_at, share
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, get, is_less, is_positive, multiply, put, scale, zero
 from deptree_cli.kernels.xoshiro import uniform
@@ -111,7 +111,7 @@ def leave(problem, depth, items, tree, state, work):
         k, stop, at = places(grammar, item, 0)
         if stop - k > 1:
             k, depth = path[depth, SPLIT], depth + 1
-            away, mass = others(grammar, item, k)
+            away, mass = complement(grammar, item, k)
             along = multiply(part(grammar, at, k), get(rest, depth))
             left = not is_positive(along) or is_less(scale(add(mass, along), uniform(state)), mass)
             if left:

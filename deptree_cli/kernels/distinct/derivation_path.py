@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deptree_cli.kernels.charts.eisner import BETWEEN, RIGHT
 from deptree_cli.kernels.charts.walker import part, places, push, split, total
-from deptree_cli.kernels.distinct.derivations import first_item, item_at, others
+from deptree_cli.kernels.distinct.derivations import complement, first_item, item_at
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, multiply, put, zero
 
@@ -70,4 +70,4 @@ def fill_rest(grammar, path, depth, choices, rest):
     for d in range(choices - 1, depth - 1, -1):
         item, k = item_at(path, d), path[d, SPLIT]
         along = multiply(part(grammar, places(grammar, item, 0)[2], k), get(rest, d + 1))
-        put(rest, d, divide(add(others(grammar, item, k)[1], along), total(grammar, item)))
+        put(rest, d, divide(add(complement(grammar, item, k)[1], along), total(grammar, item)))

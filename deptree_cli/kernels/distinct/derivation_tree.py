@@ -20,8 +20,18 @@ from deptree_cli.kernels.numbers.operations import as_float, get, is_positive, l
 # What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.
 DONE, SET, TRIE, SLOTS = range(4)
 
-# What `at` says: how many trees there are, how many draws were repeats, and how many of the trees are in the trie.
-COUNT, REPEATS, KNOWN = range(3)
+
+class Cursor(NamedTuple):
+    """Where drawing is.
+
+    needs: DONE, SET, TRIE or SLOTS. count: how many trees there are; repeats: how many draws were repeats; in_trie: how
+    many of the trees are in the trie.
+    """
+
+    needs: int
+    count: int
+    repeats: int
+    in_trie: int
 
 
 class Rules(NamedTuple):
@@ -41,34 +51,35 @@ class Rules(NamedTuple):
 
 
 @kernel
-def draw_new(problem, rules, state, heads, log_left, seen, at, todo):
-    """Go on filling heads (k, n) and log_left (k+1,) with replacement; return DONE, SET or TRIE.
+def draw_new(problem, rules, state, heads, log_left, seen, cursor, todo):
+    """Go on filling heads (k, n) and log_left (k+1,) with replacement; return a cursor that needs DONE, SET or TRIE.
 
     seen: a set of the trees drawn (`tree_set.py`). log_left is the logarithm of the mass left before each tree, and
     after the last.
     """
+    _, count, repeats, in_trie = cursor
     covered = 0.0
-    for tree in range(at[COUNT]):
+    for tree in range(count):
         covered += probability_of(problem, heads[tree])
     while True:
-        count, left = at[COUNT], 1.0 - covered
+        left = 1.0 - covered
         if left < rules.least:
-            return TRIE
+            return Cursor(TRIE, count, repeats, in_trie)
         log_left[count] = math.log(left)
         if count == heads.shape[0] or left < rules.stop:
-            return DONE
-        if at[REPEATS] >= rules.repeats * (count + 1):
-            return TRIE
+            return Cursor(DONE, count, repeats, in_trie)
+        if repeats >= rules.repeats * (count + 1):
+            return Cursor(TRIE, count, repeats, in_trie)
         if 2 * count >= seen.shape[0]:
-            return SET
+            return Cursor(SET, count, repeats, in_trie)
         walk(problem.grammar, state, todo, first_item(heads.shape[1], todo), heads[count])
         place = place_of(heads, heads[count], seen)
         if seen[place] == NONE:
             seen[place] = count
             covered += probability_of(problem, heads[count])
-            at[COUNT] += 1
+            count += 1
         else:
-            at[REPEATS] += 1
+            repeats += 1
 
 
 @kernel
@@ -81,25 +92,24 @@ def probability_of(problem, tree):
 
 
 @kernel
-def draw_rest(problem, rules, state, heads, log_left, trie, at, work):
-    """Go on filling heads and log_left from a trie; return DONE or SLOTS.
+def draw_rest(problem, rules, state, heads, log_left, trie, cursor, work):
+    """Go on filling heads and log_left from a trie; return a cursor that needs DONE or SLOTS.
 
     It is done at k trees, at the mass left that the rules name, or where the numbers are no longer sound (log_left
     shows that).
     """
+    _, count, repeats, in_trie = cursor
     n, size = heads.shape[1], heads.shape[0]
     while True:
         if trie.used[0] + n * (n + 1) > length(trie.left):  # no tree's items have more places to be split at
-            return SLOTS
-        if at[KNOWN] < at[COUNT]:
-            insert(problem, trie, heads, at[KNOWN], work)
-            at[KNOWN] += 1
+            return Cursor(SLOTS, count, repeats, in_trie)
+        if in_trie < count:
+            insert(problem, trie, heads, in_trie, work)
+            in_trie += 1
             continue
-        count, total = at[COUNT], get(trie.left, TOP)
+        total = get(trie.left, TOP)
         log_left[count] = logarithm(total) if is_positive(total) else -math.inf
-        if not is_positive(total) or log_left[count] < rules.lowest:
-            return DONE
-        if count == size or as_float(total) < rules.stop:
-            return DONE
+        if not is_positive(total) or log_left[count] < rules.lowest or count == size or as_float(total) < rules.stop:
+            return Cursor(DONE, count, repeats, in_trie)
         draw_tree(problem, trie, heads, count, state, work)
-        at[COUNT] += 1
+        count += 1

@@ -28,8 +28,8 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import add, divide, is_positive, logarithm, scale, zero
 
 
-class Others(NamedTuple):
-    """The grammar `Eisner` without the derivations that split an item at the node `but`: one row before it, one behind.
+class Complement(NamedTuple):
+    """The grammar `Eisner` less the derivations that split an item at the node `but`: one row before it, one behind.
 
     The fields of that grammar come first.
     """
@@ -39,18 +39,18 @@ class Others(NamedTuple):
     but: Any
 
 
-@walker.rows.register(Others)
+@walker.rows.register(Complement)
 def _rows(grammar, item):
     return 2
 
 
-@walker.places.register(Others)
+@walker.places.register(Complement)
 def _places(grammar, item, row):
     first, stop, at = places(Eisner(grammar.single_root, grammar.chart), item, 0)
     return (first, grammar.but, at) if row == 0 else (grammar.but + 1, stop, at)
 
 
-@walker.part.register(Others)
+@walker.part.register(Complement)
 def _part(grammar, at, place):
     return part(Eisner(grammar.single_root, grammar.chart), at, place)
 
@@ -59,9 +59,9 @@ def _part(grammar, at, place):
 
 
 @kernel(forceinline=True, allocates=True)
-def others(grammar, item, k):
+def complement(grammar, item, k):
     """Return the grammar without the derivations that split an item at k, and the sum of the item's parts in it."""
-    rest, found = Others(grammar.single_root, grammar.chart, k), zero(grammar.chart)
+    rest, found = Complement(grammar.single_root, grammar.chart, k), zero(grammar.chart)
     for row in range(rows(rest, item)):
         first, stop, at = places(rest, item, row)
         for place in range(first, stop):

@@ -74,6 +74,20 @@ class Workspace(NamedTuple):
     row: object
 
 
+class PartitionTree(NamedTuple):
+    """A sentence's partition tree.
+
+    A `Problem`, `Rules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`tree_set.py`), and a `Workspace`.
+    """
+
+    problem: object
+    rules: object
+    cells: object
+    drawn: object
+    seen: object
+    work: object
+
+
 @kernel
 def word_at(problem, root, level):
     """Return the word whose head is the choice at a level from 1 on; a root that is a word has no choice."""

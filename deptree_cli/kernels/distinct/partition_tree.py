@@ -10,6 +10,7 @@ Costs are counted in steps of a walk, and decisions depend on counts only: the s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,25 +30,40 @@ BASE = 600
 FLAT = 10
 STEEP = 8
 
-# What `draw_distinct` comes back for: nothing more to draw, a larger set of trees, a tree from inside a cell, a cell to
-# be divided, cancelled cells to be divided.
-DONE, SET, INSIDE, DIVIDE, SMOOTH = range(5)
-FOUND = 5
+# What a draw needs to go on: nothing, as it is done; a larger set of trees; a tree from inside the cell that it has
+# come to; that cell, or cancelled cells alone, to be divided.
+DONE, SET, INSIDE, DIVIDE = range(4)
+FOUND = 4
 
-# What `at` says: how many trees there are, the cell (r, h) that the draw has come to, or NONE, and whether a tree of
-# it that was drawn by elimination is in work.row; the number of walks; the cell whose factors are at hand.
-COUNT, CELL, CHOICE, GIVEN, WALKS, KNOWN_CELL, KNOWN_CHOICE = range(7)
+
+class Cursor(NamedTuple):
+    """Where drawing is.
+
+    needs: DONE, SET, INSIDE or DIVIDE. count: how many trees there are. cell, choice: the undivided cell that the draw
+    has come to, or NONE; without a choice, the divided cell. from_inside: whether work.row is a tree of it that was
+    drawn by elimination. inside_cell, inside_choice: the cell whose factors are at hand. walks: how many there were.
+    """
+
+    needs: int
+    count: int
+    cell: int
+    choice: int
+    from_inside: bool
+    inside_cell: int
+    inside_choice: int
+    walks: int
 
 
 @kernel
-def begin(problem, rules, top, cells, drawn, count, work):
+def begin(tree, top, count):
     """Open the cell of all trees, given that the first `count` trees were drawn; `divide_cells` has to come next.
 
-    top: numbers (n+1,), the distribution of the root; cells: `Cells` without a cell in use.
+    tree: a `PartitionTree` without a cell in use; top: numbers (n+1,), the distribution of the root.
     """
+    problem, rules, cells, drawn, _, work = tree
     open_cell(cells, NONE, NONE, top)
-    for tree in range(count):
-        record(cells, drawn, TOP, choice_of(problem, drawn.heads[tree], TOP, TOP), tree)
+    for i in range(count):
+        record(cells, drawn, TOP, choice_of(problem, drawn.heads[i], TOP, TOP), i)
     for choice in range(cells.drawn.shape[1]):
         if cells.newest[TOP, choice] != NONE:
             refresh(cells, rules, TOP, choice, work.choices.shape[0])
@@ -55,36 +71,36 @@ def begin(problem, rules, top, cells, drawn, count, work):
 
 
 @kernel
-def draw_distinct(problem, rules, state, cells, drawn, seen, at, work):
-    """Go on filling `drawn`; return what is needed before it can be called again, or DONE.
+def draw_by_walk(tree, cursor, state):
+    """Go on drawing new trees by walks, until these do not do; return a cursor that says what the draw needs.
 
-    seen: a set of the trees drawn (`tree_set.py`); at: (7,) int64, where the draw is; work: a `Workspace`. It is done
-    at k trees, at the total left that the rules name, or where float64 cannot tell what is left (log_left shows that).
-    INSIDE asks for a tree of the cell that work.choices and work.fixed describe, in work.row.
+    tree: a `PartitionTree`, whose `drawn` and `seen` are filled. It is DONE at k trees, at the total left that the
+    rules name, or where float64 cannot tell what is left (log_left shows that). INSIDE asks for a tree of the cell that
+    work.choices and work.fixed describe, in work.row; after DIVIDE the draw goes on below that cell.
     """
+    needs, count, r, h, from_inside, inside_cell, inside_choice, walks = cursor
     while True:
-        if at[CELL] == NONE:
-            if is_done(rules, cells, drawn, at[COUNT]):
-                return DONE
-            if 2 * at[COUNT] >= seen.shape[0]:
-                return SET
-            at[CELL] = TOP
-        r = at[CELL]
-        if not is_positive(get(cells.total, r)):  # rounding left nothing further down: start again at the top
-            at[CELL] = NONE
-            continue
-        if at[CHOICE] == NONE:
-            h = draw_categorical(row(cells.left, r), 0, cells.drawn.shape[1], get(cells.total, r), state)
-            if cells.below[r, h] != NONE:
-                at[CELL] = cells.below[r, h]
+        if r == NONE and is_done(tree.rules, tree.cells, tree.drawn, count):
+            needs = DONE
+            break
+        if 2 * count >= tree.seen.shape[0]:
+            needs = SET
+            break
+        if h == NONE:
+            r, h = undivided_cell(tree.cells, max(r, TOP), state)
+            if r == NONE:
                 continue
-            at[CHOICE] = h
-        wanted = try_to_draw(cells, problem, rules, drawn, seen, state, at, work)
-        if wanted != FOUND:
-            return wanted
-        accept(cells, problem, rules, drawn, seen, at, work)
-        if cancellation_matters(cells, rules, cells.largest_cancelled[0]):
-            return SMOOTH
+        has_factors = r == inside_cell and h == inside_choice
+        needs, walks = new_tree_of(tree, r, h, from_inside, has_factors, walks, state)
+        from_inside = False
+        if needs != FOUND:
+            break
+        accept(tree, r, h, count)
+        count, r, h = count + 1, np.int64(NONE), np.int64(NONE)
+        if cancellation_matters(tree.cells, tree.rules, tree.cells.largest_cancelled[0]):
+            needs = DIVIDE
+            break
+    return Cursor(needs, count, r, h, from_inside, inside_cell, inside_choice, walks)
 
 
 @kernel
@@ -97,54 +113,72 @@ def is_done(rules, cells, drawn, count):
 
 
 @kernel
-def try_to_draw(cells, problem, rules, drawn, seen, state, at, work):
-    """Try to put a tree of the undivided cell that `at` names into work.row that has not been drawn yet.
-
-    Returns FOUND, INSIDE or DIVIDE. The cycles that a walk pops are independent of its tree, so a walk that takes too
-    long is given up and its tree drawn from the same cell by elimination. Giving up after repeats favours no tree
-    either: the cell is divided then, and the draw goes on inside it.
-    """
-    r, h, given = at[CELL], at[CHOICE], at[GIVEN] == 1
-    at[GIVEN] = 0
-    level = cells.level[r]
-    free = work.choices.shape[0] - 1 - level
-    root = fix(cells, problem, r, h, work)
-    if free == 0:  # every choice is made: there is one tree
-        for word in range(1, work.row.shape[0] + 1):
-            work.row[word - 1] = 0 if word == root else work.fixed[word]
-        return FOUND
-    fresh = cells.newest[r, h] == NONE
-    budget = rules.tree + (np.int64(rules.factors * free * free * free) if level > 0 else 0)
-    patience = rules.repeats * (BASE + free * free * (FLAT + free / STEEP))
-    cancelled = not fresh and 1.0 - cells.drawn[r, h] < rules.least
-    inside = given or not rules.walks or (at[KNOWN_CELL] == r and at[KNOWN_CHOICE] == h)
-    cost = rules.tree
-    while True:
-        if given:
-            given = False
-        elif not fresh and (cancelled or cells.spent[r, h] >= patience):
-            return DIVIDE
-        else:
-            left = np.int64(-1)
-            if not inside:
-                at[WALKS] += 1
-                left = walk(
-                    problem.tables, problem.bits, root, work.fixed, state, budget, at[WALKS], work.stamp, work.row
-                )
-            if left < 0:
-                at[GIVEN] = 1
-                return INSIDE
-            cost = budget - left
-        if fresh or seen[place_of(drawn.heads, work.row, seen)] == NONE:
-            return FOUND
-        cells.spent[r, h] += cost
+def undivided_cell(cells, r, state):
+    """Go down from the divided cell r by what is left; return an undivided cell, or NONE if rounding left nothing."""
+    h = np.int64(NONE)
+    while is_positive(get(cells.total, r)):
+        h = draw_categorical(row(cells.left, r), 0, cells.drawn.shape[1], get(cells.total, r), state)
+        if cells.below[r, h] == NONE:
+            return r, h
+        r = cells.below[r, h]
+    return np.int64(NONE), np.int64(NONE)
 
 
 @kernel
-def accept(cells, problem, rules, drawn, seen, at, work):
-    """Store work.row, a tree of the cell that `at` names, as the next one, and leave that cell."""
+def new_tree_of(tree, r, h, from_inside, has_factors, walks, state):
+    """Try to walk to a tree of the undivided cell (r, h) that was not drawn yet, and put it into work.row.
+
+    from_inside: as of a cursor; has_factors: whether the cell's factors are at hand; walks: how many there were before.
+    Returns FOUND, INSIDE or DIVIDE, and how many walks there were. The cycles that a walk pops are independent of its
+    tree, so a walk that takes too long is given up and its tree drawn from the same cell by elimination. Giving up
+    after repeats favours no tree either: the cell is divided then, and the draw goes on inside it.
+    """
+    problem, rules, cells, work = tree.problem, tree.rules, tree.cells, tree.work
+    root, level = fix(cells, problem, r, h, work), cells.level[r]
+    free = work.choices.shape[0] - 1 - level
+    if free == 0:  # every choice is made: there is one tree
+        for word in range(1, work.row.shape[0] + 1):
+            work.row[word - 1] = 0 if word == root else work.fixed[word]
+        return FOUND, walks
+    if from_inside:
+        if is_new(tree, r, h):
+            return FOUND, walks
+        cells.spent[r, h] += rules.tree
+    budget = rules.tree + (np.int64(rules.factors * free * free * free) if level > 0 else 0)
+    while not pays_to_divide(tree, r, h, free):
+        if from_inside or has_factors or not rules.walks:
+            return INSIDE, walks
+        walks += 1
+        left = walk(problem.tables, problem.bits, root, work.fixed, state, budget, walks, work.stamp, work.row)
+        if left < 0:
+            return INSIDE, walks
+        if is_new(tree, r, h):
+            return FOUND, walks
+        cells.spent[r, h] += budget - left
+    return DIVIDE, walks
+
+
+@kernel(forceinline=True)
+def is_new(tree, r, h):
+    """Return whether work.row, a tree of the undivided cell (r, h), was not drawn yet."""
+    return tree.cells.newest[r, h] == NONE or tree.seen[place_of(tree.drawn.heads, tree.work.row, tree.seen)] == NONE
+
+
+@kernel(forceinline=True)
+def pays_to_divide(tree, r, h, free):
+    """Return whether repeats in the undivided cell (r, h) have cost what dividing it costs, or little is left of it."""
+    rules, cells = tree.rules, tree.cells
+    if cells.newest[r, h] == NONE:
+        return False
+    patience = rules.repeats * (BASE + free * free * (FLAT + free / STEEP))
+    return 1.0 - cells.drawn[r, h] < rules.least or cells.spent[r, h] >= patience
+
+
+@kernel
+def accept(tree, r, h, count):
+    """Store work.row, a tree of the undivided cell (r, h), behind the first `count`."""
+    problem, rules, cells, drawn, seen, work = tree
     log_prob = -problem.log_z
-    count, r, h = at[COUNT], at[CELL], at[CHOICE]
     for word in range(1, work.row.shape[0] + 1):
         head = np.int64(work.row[word - 1])
         drawn.heads[count, word - 1] = head
@@ -154,6 +188,3 @@ def accept(cells, problem, rules, drawn, seen, at, work):
     record(cells, drawn, r, h, count)
     refresh(cells, rules, r, h, work.choices.shape[0])
     pass_upwards(cells, r)
-    at[COUNT] += 1
-    at[CELL] = NONE
-    at[CHOICE] = NONE

@@ -91,7 +91,7 @@ def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind: str) -> None:
             assert set(conflict.words) == {choice.word for choice in conflict.choices}
             assert all(made(choice)[place, -1] for choice in conflict.choices)
             left = np.all([obedient, *map(made, first)], axis=0)
-            for choice in (last, *conflict.also()):
+            for choice in (last, *conflict.also_excluded()):
                 assert not (left & made(choice)).any(), (heads, conflict.words, choice.word)
             count += 1
     assert count > 500

@@ -37,7 +37,7 @@ def rules_of(case: Case, kind: str):
 def check(conflict: Conflict, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
     """A conflict is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
     these that make all but the last."""
-    choices, also = conflict.choices, conflict.also()
+    choices, also = conflict.choices, conflict.also_excluded()
     assert len({choice.word for choice in choices}) == len(choices)
     assert all(is_made(choice, tree, names) for choice in choices)
     for other in obedient:

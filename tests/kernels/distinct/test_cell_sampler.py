@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.swor.cells import cell_factors
+from deptree_cli.core.swor.cells import empty_factors
 from deptree_cli.kernels.distinct.cell_sampler import ROWS, draw_from, factorise_cell
 from deptree_cli.kernels.elimination.contraction import FREE
 
@@ -20,7 +20,7 @@ def drawn(log_scores: np.ndarray, root: int, heads: np.ndarray, size: int, kind:
     """Trees (size, n); heads by node."""
     n, weights = len(log_scores) - 1, kind.exp(log_scores)
     cell = np.full((ROWS, n + 1), -9)
-    factors, trees = cell_factors(n, kind), np.full((size, n), -9, dtype=np.int32)
+    factors, trees = empty_factors(n, kind), np.full((size, n), -9, dtype=np.int32)
     for part in (part for array in factors for part in ((array,) if kind is REAL else array[:1])):
         part[:] = np.nan
     assert factorise_cell(weights, root, heads, cell, factors) > -300
