@@ -253,7 +253,7 @@ class Decode:
         found, best = sentences.trees, sentences.trees.argmax()
 
         def notes() -> list[Note]:
-            return _notes(found.tree_log_probs(best).ravel(), found.entropies.tolist())
+            return _notes(found.tree_log_probs(best, found.sums[0]).ravel(), found.entropies.tolist())
 
         sentence = sentences.sent_ids, sentences.blocks
         return TreesOfMany(*sentence, best, notes, False, lambda: {"HeadProb": found.probs_of(best)}).each()

@@ -19,7 +19,7 @@ from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.samplers import SAMPLERS, Sampler, is_few
+from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
@@ -128,16 +128,18 @@ class DrawTrees:
     @property
     def in_batches(self) -> bool:
         """Whether trees of many sentences are drawn at once: if they are few even of long ones."""
+        from deptree_cli.core.samplers import is_few  # loads kernels: when there is work
+
         return self.sampler.name == "auto" and is_few(LONG, self.size) and not self.unique
 
     def batch(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
         """The work on many sentences."""
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
-        drawn, log_probs = sentences.trees.sample(self.size, streams)
+        drawn, log_z = sentences.trees.sample(self.size, streams)
 
         def notes() -> list[Note]:
-            return [log_prob_note(log_probs.ravel())]
+            return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 

@@ -115,17 +115,26 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/shifted.py`). The shifts
     are constants to derivatives.
     """
-    given = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
-    fixed, single_root = lax.stop_gradient(given), sentences.space.single_root
-    tops = (fixed[..., 1:, :] if single_root else fixed).max(-2)
+    scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
+    constants = jnp.zeros(scores.shape[:-2], scores.dtype)
+    if sentences.space.single_root:  # first, or digits of words' scores are lost beside a mask of the row
+        scores, constants = _root_shifted(scores)
+    fixed = lax.stop_gradient(scores)
+    tops = (fixed[..., 1:, :] if sentences.space.single_root else fixed).max(-2)
     tops = jnp.where(tops == -jnp.inf, fixed[..., 0, :], tops)  # a word that only ROOT may govern
     tops = jnp.where(tops == -jnp.inf, 0, tops)
-    scores, constants = given - tops[..., None, :], tops.sum(-1)
-    if single_root:
-        of_root = lax.stop_gradient(scores[..., 0, :]).max(-1)
-        of_root = jnp.where(of_root == -jnp.inf, 0, of_root)
-        scores, constants = scores.at[..., 0, :].add(-of_root[..., None]), constants + of_root
+    scores, constants = scores - tops[..., None, :], constants + tops.sum(-1)
+    if sentences.space.single_root:
+        scores, constant = _root_shifted(scores)
+        constants = constants + constant
     return Sentences(scores, sentences.lengths, sentences.space), constants
+
+
+def _root_shifted(scores: Array) -> tuple[Array, Array]:
+    """Log-scores with ROOT's row shifted to a maximum of 0, and by how much, (...,)."""
+    top = lax.stop_gradient(scores[..., 0, :]).max(-1)
+    top = jnp.where(top == -jnp.inf, 0, top)
+    return scores.at[..., 0, :].add(-top[..., None]), top
 
 
 def require_trees(log_z: Array, sentences: Sentences) -> None:

@@ -62,10 +62,9 @@ def _sums(
 ) -> list[Numbers]:
     scores, words, known = _in_a_row(log_scores, lengths)
     batch = TreeBatch(scores[known], words[known], space, precision, cores())
-    if with_marginals:
-        answers = batch.log_partitions_and_marginals(raises=False)
-    else:
-        answers = (batch.log_partitions(raises=False),)
+    answers: tuple[Numbers, ...] = (
+        batch.log_partitions_and_marginals(raises=False) if with_marginals else (batch.log_partitions(raises=False),)
+    )
     found = [np.full(each, np.nan, scores.dtype) for each in (words.shape, scores.shape)[: 1 + with_marginals]]
     for out, answer in zip(found, answers, strict=True):
         out[known] = answer

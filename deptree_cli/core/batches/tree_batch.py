@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.batches.asking import Sentences, kernels_for
-from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, with_values
+from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, starts_of, with_values
 from deptree_cli.core.batches.ragged_trees import RaggedTrees
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
 from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
@@ -99,8 +99,8 @@ class TreeBatch(Sentences):
         self.ask(question, alone, missing=None if raises else partial(self._missing, out))
         return found
 
-    def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, Float]:
-        """Independent trees of each sentence, as the sampler `auto` draws them, and their log-probabilities, (B, K)."""
+    def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
+        """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
         trees = RaggedTrees.empty(self.lengths, size)
         few = np.array([is_few(n, size) for n in self.lengths.tolist()])
 
@@ -111,23 +111,27 @@ class TreeBatch(Sentences):
         def alone(b: int, distribution: TreeDistribution) -> None:
             trees.of(b)[:] = distribution.sample(size, streams.of(b))
 
-        return trees, self._log_probs(trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few)))
+        return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""
-        return self._best(self.scores, TreeDistribution.argmax)
+        if isinstance(self.scores, Ragged):
+            return self._best(self.scores, TreeDistribution.argmax)
+        own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
+        scores = Ragged(np.concatenate([np.empty(0), *own]), self._starts)
+        return self._best(scores, TreeDistribution.argmax)
 
     def mbr(self) -> RaggedTrees:
         """The tree with the highest expected attachment score of each sentence."""
         expected = np.where(self._shifted.values > -np.inf, self.marginals, -np.inf)
-        return self._best(with_values(self._shifted, expected), TreeDistribution.mbr)
+        return self._best(Ragged(expected, self._starts), TreeDistribution.mbr)
 
-    def _best(self, scores: Matrices, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
+    def _best(self, scores: Ragged, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence."""
         trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
         if kernels := kernels_for(self.space):
             by_row = trees.heads, trees.starts, in_range
-            kernels.best_trees(scores, self.lengths, MASK, self.space.single_root, *by_row)
+            kernels.best_trees(scores, self.lengths, -MASK, self.space.single_root, *by_row)
         for b in np.flatnonzero(~in_range).tolist():
             trees.of(b)[:] = alone(self.alone(b))
         return trees
@@ -135,8 +139,8 @@ class TreeBatch(Sentences):
     @cached_property
     def sums(self) -> tuple[LogPartitions, Float]:
         """The log-partition functions and P(head -> dependent), (n+1, n+1) of each sentence one after another."""
-        marginals = np.zeros(self._shifted.values.size)
-        return self._fill_marginals(with_values(self._shifted, marginals)), read_only(marginals)
+        marginals = np.zeros(int(((self.lengths + 1) ** 2).sum()))
+        return self._fill_marginals(Ragged(marginals, self._starts)), read_only(marginals)
 
     @property
     def marginals(self) -> Float:
@@ -154,34 +158,35 @@ class TreeBatch(Sentences):
             found[b] = self.alone(b).entropy()
         return found
 
-    def tree_log_probs(self, trees: RaggedTrees) -> Float:
+    def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
         """The log-probabilities of K trees of each sentence, (B, K)."""
-        return self._log_probs(trees, self.sums[0])
+        found = np.empty((len(self.lengths), trees.size))
+        tree_log_probs(self._shifted, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
+        for b in np.flatnonzero(~log_z.in_range).tolist():
+            found[b] = self.alone(b).tree_log_probs(trees.of(b))
+        return np.minimum(found, 0.0, out=found)
 
     def probs_of(self, trees: RaggedTrees) -> Float:
         """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
         words = np.arange(len(trees.heads)) - trees.starts.repeat(self.lengths) + 1
-        rows = self._shifted.starts.repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(self.lengths)
+        rows = self._starts.repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(self.lengths)
         return self.marginals[rows + words]
 
     def matrices(self, values: Float) -> list[Float]:
         """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
-        pairs = zip(self._shifted.starts.tolist(), (self.lengths + 1).tolist(), strict=True)
+        pairs = zip(self._starts.tolist(), (self.lengths + 1).tolist(), strict=True)
         return [values[start : start + nodes**2].reshape(nodes, nodes) for start, nodes in pairs]
+
+    @cached_property
+    def _starts(self) -> Int:
+        """Where each sentence's numbers begin, if they stand one after another."""
+        return starts_of((self.lengths + 1) ** 2)
 
     @cached_property
     def _shifted(self) -> Ragged:
         """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
         packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space.single_root).packed
         return Ragged(packed.weights, packed.starts)
-
-    def _log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
-        """See `tree_log_probs`."""
-        found = np.empty((len(self.lengths), trees.size))
-        tree_log_probs(self._shifted, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
-        for b in np.flatnonzero(~log_z.in_range).tolist():
-            found[b] = self.alone(b).tree_log_probs(trees.of(b))
-        return np.minimum(found, 0.0, out=found)
 
     def _fill_marginals(self, out: Matrices, raises: bool = True) -> LogPartitions:
         """Fill zeros with marginals; see `log_partitions_and_marginals`."""

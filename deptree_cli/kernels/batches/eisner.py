@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from deptree_cli.kernels.batches.elimination import fill_allowed, fill_tangents
+from deptree_cli.kernels.batches.elimination import fill_tangents
 from deptree_cli.kernels.batches.packed import matrix, sentence
 from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, is_in_range, outside
 from deptree_cli.kernels.charts.projective_trees import best_tree, sample_trees
@@ -87,13 +87,11 @@ def sample(packed, states, size, heads, places, log_z):
 
 
 @kernel(allocates=True)
-def best_trees(scores, lengths, mask, single_root, heads, places, in_range):
+def best_trees(scores, lengths, least, single_root, heads, places, in_range):
     """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
-    in_range (B,): set to whether there is a tree. See `fill_allowed`.
+    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
     """
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        allowed = np.empty((n + 1, n + 1))
-        fill_allowed(allowed, matrix(scores, b, n), mask)
-        in_range[b] = best_tree(allowed, single_root, heads[places[b] : places[b] + n]) > -math.inf
+        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least

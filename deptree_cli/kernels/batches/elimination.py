@@ -125,23 +125,11 @@ def sample(packed, states, size, heads, places, log_z):
 
 
 @kernel(allocates=True)
-def best_trees(scores, lengths, mask, single_root, heads, places, in_range):
+def best_trees(scores, lengths, least, single_root, heads, places, in_range):
     """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
-    in_range (B,): set to whether there is a tree. See `fill_allowed`.
+    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
     """
-    nodes = largest(lengths) + 1
-    numbers = np.empty(nodes * nodes)
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        allowed = sentence(numbers, 0, n)
-        fill_allowed(allowed, matrix(scores, b, n), mask)
-        in_range[b] = best_tree(allowed, single_root, heads[places[b] : places[b] + n]) > -math.inf
-
-
-@kernel
-def fill_allowed(out, scores, mask):
-    """Fill out (n+1, n+1) with a sentence's scores (n+1, width), those down from -mask as -inf."""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[0]):
-            out[i, j] = scores[i, j] if scores[i, j] > -mask else -math.inf
+        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least

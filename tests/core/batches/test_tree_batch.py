@@ -77,8 +77,8 @@ def test_answers_are_those_of_each_to_the_last_bit(trees: TreeSpace, spread: flo
         for ours, one in zip(found, each, strict=True):
             np.testing.assert_array_equal(np.atleast_2d(ours), np.atleast_2d(getattr(one, name)()))
     for size in (0, 1, 8, 100):
-        trees_of, log_probs = batch.sample(size, SentenceStreams(7, [(str(n), 0) for n in lengths]))
-        for ours, logs, one in zip(trees_of, log_probs, each, strict=True):
+        trees_of, log_z = batch.sample(size, SentenceStreams(7, [(str(n), 0) for n in lengths]))
+        for ours, logs, one in zip(trees_of, batch.tree_log_probs(trees_of, log_z), each, strict=True):
             np.testing.assert_array_equal(ours, one.sample(size, seed=7))
             np.testing.assert_array_equal(logs, one.tree_log_probs(ours))
 
