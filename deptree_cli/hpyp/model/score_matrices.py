@@ -17,7 +17,6 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.minimise import minimise
 from deptree_cli.core.register import Register
 from deptree_cli.core.shifted import shift
 
@@ -90,13 +89,14 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
         raise DeptreeError(problem, 'Split it, or use the logarithms of the marginals (`kind="log"`)')
     dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
     most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
-    minimise(dual, dual.start, dual.units, lambda: dual.distance <= tolerance or dual.evaluations >= most)
+    _minimise(dual, tolerance, most)
     far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
     if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
         raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
     if dual.distance > tolerance:
-        notify(f"a long sentence: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off")
+        taken = f"a long sentence: after {dual.evaluations} steps"
+        notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")
     return shift(dual.scores, single_root=True).high
 
 
@@ -156,6 +156,23 @@ class _Dual:
         if distance < self.distance:
             self.distance, self.scores = distance, scores
         return value, excess
+
+
+def _minimise(dual: _Dual, tolerance: float, most: int) -> None:
+    """Evaluate the dual by L-BFGS until it is within the tolerance, so often, or as low as rounding allows."""
+    from scipy.optimize import minimize
+
+    def scaled(point: Float) -> tuple[float, Float]:
+        value, gradient = dual(point * dual.units)
+        return value, gradient * dual.units
+
+    def stop_when_close(_: Float) -> None:
+        if dual.distance <= tolerance:
+            raise StopIteration
+
+    end = {"maxfun": most, "maxiter": most, "ftol": 0.0, "gtol": 0.0}
+    start = dual.start / dual.units
+    minimize(scaled, start, jac=True, method="L-BFGS-B", callback=stop_when_close, options=end)
 
 
 def _log(weights: Float) -> Float:
