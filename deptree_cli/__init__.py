@@ -4,7 +4,6 @@ The public API, by name:
 
 - `TreeDistribution`: the trees of one sentence, from its scores: samples, sums, best trees and expectations.
 - `batch`: the same for many sentences at once, `TreeDistributions`.
-- `SecondOrder`: the same for projective trees with scores of grandparents and siblings; fewer methods.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `repaired`: the nearest valid tree to heads and labels that are none.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
@@ -24,6 +23,7 @@ Wings import the main house, which imports none of them; their public names are 
 - `hpyp`: the generative parser, with kernels, model, files, options and commands of its own.
 - `bitext`: distributions over the alignments of sentence pairs, with the same rooms.
 - `pruning`: expectations of dynamic programs that are too large to sum, by randomized pruning.
+- `second_order`: projective trees with scores of grandparents and siblings; a library without commands.
 - `torch`, `jax` (extras): padded batches in training loops.
 """
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from deptree_cli.core.estimate import FUNCTIONALS, estimate
     from deptree_cli.core.expectations import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
-    from deptree_cli.core.second_order import SecondOrder
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
@@ -54,7 +53,6 @@ __all__ = [
     "SAMPLERS",
     "DeptreeError",
     "ScoredSentence",
-    "SecondOrder",
     "TreeDistribution",
     "TreeDistributions",
     "__version__",
@@ -71,7 +69,6 @@ _HOMES = {
     "QUANTITIES": "core.expectations",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
-    "SecondOrder": "core.second_order",
     "TreeDistribution": "core.distribution",
     "TreeDistributions": "core.batches.distributions",
     "__version__": "version",

@@ -22,7 +22,14 @@ FORBIDDEN = {
 }
 
 # The wings, and the other wings that each may import.
-WINGS: dict[str, list[str]] = {"hpyp": [], "pruning": [], "bitext": ["pruning"], "torch": [], "jax": []}
+WINGS: dict[str, list[str]] = {
+    "hpyp": [],
+    "pruning": [],
+    "bitext": ["pruning"],
+    "second_order": ["pruning"],
+    "torch": [],
+    "jax": [],
+}
 
 # The rooms of a wing: each keeps to what the floor of the main house keeps to.
 ROOMS = {"kernels": "kernels", "model": "core", "files": "io", "options": "cli", "commands": "commands"}

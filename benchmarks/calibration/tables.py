@@ -36,7 +36,7 @@ def _evidence(name: str) -> ArcEvidence:
     sentences = read(str(folder / "scores.npz"), str(folder / "gold.conllu"), preset="natasha")
     some = [each for each, _ in zip(sentences, range(SENTENCES), strict=False)]
     found = [GoldArcs.of(each.distribution, each.record.known_heads) for each in some]
-    return ArcEvidence(found, some[0].scored.space)
+    return ArcEvidence(found, some[0].distribution.space)
 
 
 def _fits(evidence: dict[str, ArcEvidence]) -> Iterator[list[Cell]]:

@@ -92,5 +92,5 @@ def _by_number(treebank: Labelled, options: dict[str, Any]) -> dict[int, Tree]:
             (tree,) = each.constrained.best_trees()
         except DeptreeError:
             continue
-        found[each.record.number] = tree.heads, [each.scored.labels.names[label] for label in tree.labels]
+        found[each.record.number] = tree.heads, [each.distribution.labels.names[label] for label in tree.labels]
     return found

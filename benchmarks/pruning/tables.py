@@ -33,9 +33,9 @@ from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.program import LinkProgram
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.pruning.arcs import arc_program
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.pruning.chain import Chain
+from deptree_cli.second_order import SecondOrder
+from deptree_cli.second_order.model.arcs import SecondOrderArcs
 
 SCORES = {"flat (3)": FLAT, "peaked (6)": PEAKED, "peaked (9)": 9.0}
 PICTURED = "peaked (6)"
@@ -213,7 +213,7 @@ def second_order(n: int, seed: int) -> SecondOrder:
 
 
 def _tree_row(sentence: SecondOrder) -> list[float]:
-    program = arc_program(sentence)
+    program = SecondOrderArcs(sentence)
     pinned = program.confident()
     truth = program.outside(program.inside(program.everything())[1])
     exact = seconds_exact(program)

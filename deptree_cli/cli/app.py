@@ -12,8 +12,8 @@ import click
 from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.help import help_command
-from deptree_cli.cli.interrupts import INTERRUPTED
 from deptree_cli.cli.report import line_of
+from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.cli.arc_rows import arc_rows, labelled_rows
-from deptree_cli.cli.estimating import convergence
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.head_sets import head_sets
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
@@ -28,8 +27,8 @@ class ArcMarginals:
     Attributes:
         arcs: (n+1, n+1).
         labelled: of arcs with labels, (n+1, n+1, L), if there are labels.
-        estimate: what they are from, if they are not exact.
-        acceptance: the share of drawn trees that obey, if they are shares of such trees.
+        estimate: what they are from, if they are shares of drawn trees that obey.
+        acceptance: the share of drawn trees that obey, if so.
         limit: the threshold of sets of heads, if these are asked for.
         above: the limit of rows of arcs, if JSON Lines have these.
     """
@@ -47,14 +46,9 @@ class ArcMarginals:
         """The set of heads of each word, if these are asked for."""
         return None if self.limit is None else head_sets(self.arcs, self.limit)
 
-    @property
-    def r_hat(self) -> float:
-        """The R-hat of an estimate; 0 where there is none."""
-        return (self.estimate and self.estimate.r_hat) or 0.0
-
     def arrays(self) -> list[tuple[str, Float, str]]:
         """The marginals with the shape and orientation read, of labels that have scores, and their standard errors."""
-        sentence, labels, found = self.sentence, self.sentence.scored.labels, self.arcs
+        sentence, labels, found = self.sentence, self.sentence.distribution.labels, self.arcs
         if labels is not None and self.labelled is not None:
             found = self.labelled[..., : len(labels.scored)]
         return [(sentence.record.key or sentence.id, _as_read(sentence, found), "")]
@@ -62,7 +56,7 @@ class ArcMarginals:
     def rows(self) -> Iterator[Row]:
         """A row for each arc, or for each label of an arc."""
         sentence, above = self.sentence, self.above or 0.0
-        names, block = sentence.scored.labels, sentence.record.block
+        names, block = sentence.distribution.labels, sentence.record.block
         if names is None or self.labelled is None:
             return arc_rows(sentence.id, block, self.arcs, above)
         return labelled_rows(sentence.id, block, self.labelled, names.names, above)
@@ -72,21 +66,21 @@ class ArcMarginals:
         if self.above is not None:
             return b"".join(map(dump, self.rows()))
         sentence, estimate = self.sentence, self.estimate
-        row: dict[str, object] = {"sent_id": sentence.id, "n": sentence.scored.n}
-        if sentence.scored.labels:
-            row["labels"] = sentence.scored.labels.names
+        row: dict[str, object] = {"sent_id": sentence.id, "n": sentence.distribution.n}
+        if sentence.distribution.labels:
+            row["labels"] = sentence.distribution.labels.names
         row |= layout_fields(sentence.interpretation.layout, sentence.record.scores.shape)
         row["marginals"] = _as_read(sentence, self.arcs if self.labelled is None else self.labelled).tolist()
         if self.head_sets is not None:
             row["head_sets"] = self.head_sets
         if estimate is None:
             return dump(row)
-        told = convergence(estimate)
         if estimate.standard_errors is not None:
-            told["standard_errors"] = _as_read(sentence, estimate.standard_errors).tolist()
+            row["standard_errors"] = _as_read(sentence, estimate.standard_errors).tolist()
+        row["iterations"] = estimate.iterations
         if self.acceptance is not None:
-            told["acceptance"] = rounded(self.acceptance)
-        return dump(row | told)
+            row["acceptance"] = rounded(self.acceptance)
+        return dump(row)
 
     def to_conllu(self, _: Style) -> bytes:
         """The sentence as it is, with HeadProb (and LabelProb) in MISC, comments on its tree and its distribution."""
@@ -96,7 +90,7 @@ class ArcMarginals:
 
     def _probs(self, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
         """The notes in MISC of the words that have a HEAD; all words have a set of heads."""
-        labels, sets = self.sentence.scored.labels, self.head_sets or []
+        labels, sets = self.sentence.distribution.labels, self.head_sets or []
         misc = {word: f"HeadSet={','.join(map(str, heads))}" for word, heads in enumerate(sets, 1)}
         for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
             if head is not None:
@@ -116,7 +110,6 @@ class MatrixAsRead:
     n: int
     layout: dict[str, str]
     matrix: Float
-    r_hat = 0.0
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         """See `ArcMarginals`."""
@@ -128,10 +121,10 @@ class MatrixAsRead:
 
 
 def _comments(sentence: ScoredSentence) -> list[str]:
-    comments = [] if sentence.entropy is None else [f"# entropy = {sentence.entropy:.6f}"]
+    comments = [f"# entropy = {sentence.distribution.entropy():.6f}"]
     heads = sentence.record.sentence.heads
     tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
-    log_prob = float(sentence.scored.log_probs(tree)[0])
+    log_prob = float(sentence.distribution.log_probs(tree)[0])
     if np.isfinite(log_prob):
         comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
     return comments

@@ -90,11 +90,11 @@ class Doubted:
 
     @cached_property
     def _marginals(self) -> Float:
-        return self.sentence.scored.marginals()
+        return self.sentence.distribution.marginals()
 
     @cached_property
     def _heads(self) -> Heads:
-        block, n = self.sentence.record.block, self.sentence.scored.n
+        block, n = self.sentence.record.block, self.sentence.distribution.n
         heads = block.heads if block else [None] * n
         return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
 
@@ -107,12 +107,12 @@ class Doubted:
     @cached_property
     def _deprels(self) -> list[str]:
         block = self.sentence.record.block
-        return block.deprels if block else [UNKNOWN] * self.sentence.scored.n
+        return block.deprels if block else [UNKNOWN] * self.sentence.distribution.n
 
     @cached_property
     def _labels(self) -> Heads:
         """The numbers of its labels, -1 where the scores do not tell them."""
-        labels = self.sentence.scored.labels
+        labels = self.sentence.distribution.labels
         numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
         return np.array([numbers.get(label, -1) for label in self._deprels], dtype=np.int32)
 
@@ -122,7 +122,7 @@ class Doubted:
 
     @cached_property
     def _of_labels(self) -> WordDoubts | None:
-        labels = self.sentence.scored.labels
+        labels = self.sentence.distribution.labels
         return doubts_of_labels(self._arcs, self._heads, self._labels, labels.log_probs) if labels else None
 
     @cached_property
@@ -140,7 +140,7 @@ class Doubted:
     def _words(self) -> list[Ranked]:
         """Each annotated word, but for those that somebody has found fine."""
         block, probs, doubts = self.sentence.record.sentence, self._finest("probs"), self._doubts
-        forms, names = block.column("form"), self.sentence.scored.labels
+        forms, names = block.column("form"), self.sentence.distribution.labels
         ranked = []
         for at in np.flatnonzero(~np.isnan(doubts)).tolist():
             cells: tuple[Any, ...] = self.sentence.id, at + 1, forms[at], int(self._heads[at]), *_best(self._arcs, at)
@@ -160,8 +160,6 @@ class Doubted:
         by, sentence = self.how.by, self.sentence
         assert by is not None
         values = self._values()
-        if by.field == "entropy" and values["entropy"] is None:
-            values["entropy"] = sentence.distribution.entropy()  # raises: second-order scores have none
         if values[by.field] is None:
             return []
         order = values[by.order or by.field]
@@ -174,18 +172,18 @@ class Doubted:
         values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
         bag = kinds_of_words(block) if block and self.how.bags else None
         cells = tuple(values[name] for name in SENTENCES)
-        return [Ranked((by.key(order),), values[by.field], sentence.scored.n, cells, data, bag)]
+        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, cells, data, bag)]
 
     def _values(self) -> dict[str, Any]:
         """All that there is to know of it, None for what is not known."""
         whole = (self._heads >= 0).all()
-        log_prob = float(self.sentence.scored.log_probs(self._heads[None])[0]) if whole else None
+        log_prob = float(self.sentence.distribution.log_probs(self._heads[None])[0]) if whole else None
         return {
             "sent_id": self.sentence.id,
-            "n": self.sentence.scored.n,
+            "n": self.sentence.distribution.n,
             "suspects": int((self._doubts > self.how.threshold).sum()),
             "expected_errors": expected_errors(self._doubts),
-            "entropy": self.sentence.entropy,
+            "entropy": self.sentence.distribution.entropy(),
             "least_margin": least_margin(self._marginals, self._heads),
             "tree_prob": None if log_prob is None else exp(log_prob),
             "tree_logprob": log_prob,

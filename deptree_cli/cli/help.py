@@ -33,21 +33,19 @@ class Listing:
     Attributes:
         topic: under which they are explained; its name stands before theirs.
         describe: an entry, in lines.
-        wanted: which entries.
     """
 
     topic: str
     register: Register[Any]
     describe: Callable[[Any], str]
-    wanted: Callable[[Any], bool] = lambda _: True
 
     def __call__(self) -> str:
         """Return a paragraph for each entry."""
-        return self.register.listing(self.describe, self.wanted)
+        return self.register.listing(self.describe)
 
     def line(self) -> str:
         """Return the names alone."""
-        names = ", ".join(each.name for each in self.register if self.wanted(each))
+        names = ", ".join(each.name for each in self.register)
         return f"{self.topic.capitalize()} (deptree help {self.topic}): {names}."
 
 

@@ -112,8 +112,7 @@ class PreparedScores:
 
     def __call__(self, item: WrittenScores) -> ScoredTree:
         """A sentence with both."""
-        instead = "repair without --scores"
-        return ScoredTree(self.trees.of(item.written), self.how(item.record).by_arcs(instead))
+        return ScoredTree(self.trees.of(item.written), self.how(item.record).distribution)
 
 
 @dataclass(frozen=True)

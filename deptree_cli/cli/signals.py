@@ -19,6 +19,8 @@ from deptree_cli.core.undo import is_done, undo_everything
 # Where a shell sees 128 + the signal's number: 130, 143 and 129.
 SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
+INTERRUPTED = 130
+
 # What the main thread gets to answer by itself, in seconds, before the second thread does.
 PATIENCE = 0.2
 

@@ -169,7 +169,7 @@ class Compare:
             shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
             for each, numbers in zip(compared.sets, labels, strict=True)
         ]
-        chance = marginal_chance(scored.scored.marginals()) if scored else None
+        chance = marginal_chance(scored.distribution.marginals()) if scored else None
         counts = _counts(shares, names, chance)
         return Result(self._rows(compared, counts), counts)
 

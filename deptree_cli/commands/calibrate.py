@@ -104,7 +104,7 @@ class Kept:
 
 def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
     """The gold labels of words; the label of the arc from ROOT is no question."""
-    labels, block = sentence.scored.labels, sentence.record.gold or sentence.record.block
+    labels, block = sentence.distribution.labels, sentence.record.gold or sentence.record.block
     if labels is None or block is None:
         return None
     numbers = {name: number for number, name in enumerate(labels.names)}

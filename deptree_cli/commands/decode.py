@@ -160,8 +160,8 @@ class Decoded(AsTrees):
     @cached_property
     def probs(self) -> Float:
         """The probability of every word's head in each tree, (k, n)."""
-        scored = self.sentence.scored
-        return scored.marginals()[self.heads, np.arange(1, scored.n + 1)]
+        distribution = self.sentence.distribution
+        return distribution.marginals()[self.heads, np.arange(1, distribution.n + 1)]
 
     @property
     def calibrated(self) -> tuple[Float, Bool] | None:
@@ -188,27 +188,27 @@ class Decoded(AsTrees):
 
     def trees(self) -> Trees:
         """The trees with what their probabilities are."""
-        scored, entropies = self.sentence.scored, [self.sentence.entropy] * len(self.heads)
-        others = label_notes(scored, self.heads, self.labels)
+        distribution = self.sentence.distribution
+        others = label_notes(distribution, self.heads, self.labels)
         if self.gaps is not None:
             others += [Note("certified", "certified", [gap == 0 for gap in self.gaps]), Note("gap", "gap", self.gaps)]
         if self.sentence.interpretation.relax:
             others += relaxed_notes(self.sentence.given_up, len(self.heads))
-        log_probs = scored.tree_log_probs(self.heads)
-        notes = _notes(log_probs, entropies, others)
+        log_probs = distribution.tree_log_probs(self.heads)
+        notes = _notes(log_probs, [distribution.entropy()] * len(self.heads), others)
         closing = [] if self.complete is None else _on_all(log_probs, self.complete)
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
 
     def to_conllu(self, style: Style) -> Spliced:
         """The same with the probabilities of each word's head, and of head and label, in MISC."""
-        misc, labels = {"HeadProb": self.probs}, self.sentence.scored.labels
+        misc, labels = {"HeadProb": self.probs}, self.sentence.distribution.labels
         if labels and self.labels is not None:
             given_arc = labels.probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels]
             misc["LabelProb"] = self.probs * given_arc
         return replace(self.trees(), misc=misc).to_conllu(style)
 
 
-def _notes(log_probs: Float, entropies: Sequence[float | None], others: Iterable[Note] = ()) -> list[Note]:
+def _notes(log_probs: Float, entropies: Sequence[float], others: Iterable[Note] = ()) -> list[Note]:
     """What there is to tell about trees: their log-probabilities, and the entropies of what they were chosen from."""
     return [
         log_prob_note(log_probs),
@@ -260,7 +260,7 @@ class Decode:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
-        how, labels = (self.size is not None, self.compared), sentence.scored.labels
+        how, labels = (self.size is not None, self.compared), sentence.distribution.labels
         joint = labels is not None and not self.labels_after
         obey = sentence.interpretation.constraints is not None
         if not obey and not (joint and self.method.name == MBR):
@@ -274,11 +274,10 @@ class Decode:
 
     def _best(self, sentence: ScoredSentence, joint: bool) -> tuple[Heads, bool | None]:
         """Its best trees, (k, n), or those of arcs with their best labels; and whether they are `enough`."""
+        distribution = sentence.distribution.with_best_labels() if joint else sentence.distribution
         if not self.size:
-            found: Heads = self.method.function(sentence.distribution.with_best_labels() if joint else sentence.scored)
+            found: Heads = self.method.function(distribution)
             return found[None], None
-        distribution = sentence.by_arcs("find the best tree alone, without -k, --mass and --within")
-        distribution = distribution.with_best_labels() if joint else distribution
         if self.enough is None:
             return best_trees(distribution, self.size), None
         ranked = self.enough.of_trees(distribution, self.size)

@@ -10,10 +10,8 @@ import numpy as np
 
 from deptree_cli.cli.arc_marginals import ArcMarginals, MatrixAsRead
 from deptree_cli.cli.arc_rows import COLUMNS, LABELLED
-from deptree_cli.cli.estimating import Estimating, Estimator
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, size_option
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options, random_methods
+from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -41,14 +39,8 @@ With --labels it writes the probability of every arc with every label, on the la
 it there), and LabelProb in MISC: the probability of HEAD with DEPREL.
 
 If rules need whole trees (--rules, --spans), they are shares of -k sampled trees that obey. JSON Lines then have
-standard_errors and acceptance, the share of sampled trees that obey; CoNLL-U lacks the comments.
-
-For long sentences with second-order scores there are methods that approximate. JSON Lines then have standard_errors of
-the marginals of arcs, iterations (of each chain), effective_size (the effective sample size) and r_hat (how far chains
-differ, 1 at best); CoNLL-U lacks the comments, which would be exact. Ctrl-C stops early and uses the iterations so
-far. The methods:
-
-"""
+standard_errors, iterations (the number of trees) and acceptance, the share of sampled trees that obey; CoNLL-U lacks
+the comments."""
 
 # How many trees that obey marginals are shares of, unless told otherwise.
 SIZE = 1000
@@ -56,11 +48,9 @@ SIZE = 1000
 
 @command(
     help=HELP,
-    listing=methods(by_merits=False),
     epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz",
 )
 @score_options
-@pruning_options(by_merits=False)
 @option(
     "--head-sets",
     "with_sets",
@@ -77,26 +67,26 @@ SIZE = 1000
     help="Write rows of arcs more probable than P.",
 )
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
+@seed_option
 @format_options("jsonl", "conllu", "tsv", ARRAYS, tsv=True)
 @run_options
 def marginals(
     scores: ScoreOptions,
-    pruning: PruningOptions,
     with_sets: bool,
     coverage: float | None,
     above: float | None,
     size: int | None,
+    seed: int,
     run: RunOptions,
     writing: Writing,
 ) -> int:
     """Compute the probability of every arc."""
-    size = _size(size, scores.need_trees, pruning)
+    size = _size(size, scores.need_trees)
     sets = _head_sets(scores, with_sets, coverage)
-    estimating = Estimating(pruning.method, pruning.settings, run)
-    last = pruning.signature_fields if pruning.is_asked else {"size": size, "seed": pruning.seed if size else None}
-    last = {**last, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
+    drawn = {"size": size, "seed": seed if size else None}
+    last = {**drawn, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
     told = f"where rules need whole trees, marginals are shares of {counted(size, 'drawn tree')} (-k)" if size else KEPT
-    job = Job("marginals", scores.source(told), run, writing, last=last, choose=estimating.until_stopped)
+    job = Job("marginals", scores.source(told), run, writing, last=last)
     in_rows = job.encoder is TSV or above is not None
     if job.encoder not in (JSONL, TSV):
         check_effect(["above"], f"--tsv or JSON Lines, but the output is {job.encoder.name}")
@@ -104,23 +94,17 @@ def marginals(
         raise click.UsageError("--head-sets are written to JSON Lines or CoNLL-U, not to arrays or rows of arcs.")
     limit = sets and sets[1]
     as_read = not in_rows and job.encoder is not CONLLU
-    work = Marginals(estimating.work if pruning.is_asked else None, as_read, size, limit, above)
+    work = Marginals(as_read, size, limit, above)
     sheet = Sheet(LABELLED if scores.how.labels else COLUMNS)
-    with estimating.listening():
-        code = job.write(work, pruning.seed if size else pruning.stream_seed, sheet, [estimating])
-    return estimating.exit_code(code)
+    return job.write(work, drawn["seed"], sheet)
 
 
-def _size(size: int | None, need_trees: bool, pruning: PruningOptions) -> int | None:
+def _size(size: int | None, need_trees: bool) -> int | None:
     """How many trees to draw: none unless there are rules that need whole trees."""
-    if need_trees and pruning.is_asked:
-        raise click.UsageError(
-            f"--method {pruning.method.name} cannot be combined with rules that only whole trees decide."
-        )
     if size and not need_trees:
         raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
-    if not (need_trees or pruning.method.is_random):
-        check_effect(["seed"], f"{random_methods(by_merits=False)}, or rules that only whole trees decide")
+    if not need_trees:
+        check_effect(["seed"], "rules that only whole trees decide")
     return (size or SIZE) if need_trees else None
 
 
@@ -137,7 +121,7 @@ def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tup
 
 @dataclass(frozen=True)
 class Marginals:
-    """Marginals of one sentence: by a method, None for the sentence's own sums; `as_read`, and not as CoNLL-U.
+    """Marginals of one sentence; `as_read`, and not as CoNLL-U.
 
     Attributes:
         size: how many drawn trees they are shares of where rules need whole trees; None without such rules.
@@ -145,7 +129,6 @@ class Marginals:
         above: see `ArcMarginals`.
     """
 
-    work: Estimator | None
     as_read: bool
     size: int | None = None
     limit: float | None = None
@@ -154,7 +137,7 @@ class Marginals:
     @property
     def in_batches(self) -> bool:
         """Whether many sentences are summed at once."""
-        return self.work is None and self.as_read and self.limit is None
+        return self.as_read and self.limit is None
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
         """The work on many sentences."""
@@ -169,20 +152,13 @@ class Marginals:
     def _found(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         if self.size is not None and sentence.constrained.finders:
             return _of_drawn(sentence, self.size, rng)
-        labels = sentence.scored.labels
-        if self.work is None:
-            arcs = sentence.scored.marginals()
-            return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None)
-        from deptree_cli.core.pruning.arcs import arc_program  # loads kernels: when there is work
-
-        estimate = self.work(arc_program(sentence.scored), rng)
-        arcs = estimate.expectations
-        return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, estimate)
+        arcs, labels = sentence.distribution.marginals(), sentence.distribution.labels
+        return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None)
 
 
 def _of_drawn(sentence: ScoredSentence, size: int, rng: np.random.Generator) -> ArcMarginals:
     """The shares of so many drawn trees that obey which have each arc."""
-    found, labels = sentence.constrained.draw(size, rng, SAMPLERS.get("auto")), sentence.scored.labels
+    found, labels = sentence.constrained.draw(size, rng, SAMPLERS.get("auto")), sentence.distribution.labels
     arcs = shares(found.heads)
     if labels is None:
         return ArcMarginals(sentence, arcs.expectations, None, arcs, found.acceptance)

@@ -13,7 +13,6 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_root_tree", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
-
-ITS_OWN_ONLY = "{}: no other sum is worked out"
 
 
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
@@ -56,8 +53,7 @@ class Found(NamedTuple):
     @classmethod
     def of(cls, sentence: ScoredSentence, _: None) -> Found:
         """The work on one sentence."""
-        distribution = sentence.by_arcs("leave out --summary")
-        return cls((sentence.id, distribution.n, partition_of(distribution)))
+        return cls((sentence.id, sentence.distribution.n, partition_of(sentence.distribution)))
 
 
 class Rows:
@@ -67,13 +63,12 @@ class Rows:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
-        scored, trees = sentence.scored, sentence.interpretation.space
-        if not isinstance(scored, SecondOrder) and trees.has_short_name:
-            return _row(sentence.id, scored.n, partition_of(scored), trees)
+        distribution, trees = sentence.distribution, sentence.interpretation.space
+        if trees.has_short_name:
+            return _row(sentence.id, distribution.n, partition_of(distribution), trees)
         own = "log_z" if trees.single_root else "log_z_multi_root"
-        reason = ITS_OWN_ONLY.format("second-order scores" if trees.has_short_name else trees.trees)
-        row = {"sent_id": sentence.id, "n": scored.n}
-        return {**row, **dict.fromkeys(SUMS), own: scored.log_partition, "reason": reason}
+        row = {"sent_id": sentence.id, "n": distribution.n, **dict.fromkeys(SUMS), own: distribution.log_partition}
+        return row | {"reason": f"{trees.trees}: no other sum is worked out"}
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:
         """The work on many sentences."""

@@ -22,7 +22,6 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.samplers.costs import FEW
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
@@ -43,9 +42,6 @@ With --rules or --spans, trees that break a rule are rejected; acceptance is the
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
 """
-
-# What stands for the second-order chart too.
-SECOND_ORDER = ("auto", "eisner")
 
 
 def _described(entry: Sampler) -> str:
@@ -87,18 +83,6 @@ def _used(sampler: Sampler, trees: TreeSpace) -> str:
     return f"{sampler.name}={used}" if used else sampler.name
 
 
-def _drawn(sampler: Sampler, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> Integers:
-    """Trees (size, n); where there are second-order scores, from their own chart, as `eisner` draws from its.
-
-    Raises:
-        DeptreeError: the sampler takes scores of arcs only.
-    """
-    if isinstance(sentence.scored, SecondOrder) and sampler.name in SECOND_ORDER:
-        return sentence.scored.sample(size, rng)
-    instead = f"pass --sampler {' or '.join(SECOND_ORDER)}"
-    return sampler.draw_small(sentence.by_arcs(instead), size, rng)
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn(AsTrees):
     """A sentence's trees.
@@ -122,8 +106,8 @@ class Drawn(AsTrees):
 
     def trees(self) -> Trees:
         """The trees with their log-probabilities."""
-        scored = self.sentence.scored
-        notes = [log_prob_note(scored.tree_log_probs(self.heads)), *label_notes(scored, self.heads, self.labels)]
+        found = self.sentence.distribution
+        notes = [log_prob_note(found.tree_log_probs(self.heads)), *label_notes(found, self.heads, self.labels)]
         if self.acceptance is not None:
             notes.append(acceptance_note(self.acceptance, len(self.heads)))
         if self.counts is not None:
@@ -165,7 +149,7 @@ class DrawTrees:
         if sentence.needs_trees:
             found = sentence.constrained.draw(self.size, rng, self.sampler)
             return Drawn(sentence, found.heads, found.labels, found.acceptance)
-        drawn, known = _drawn(self.sampler, sentence, self.size, rng), sentence.scored.labels
+        drawn, known = self.sampler.draw_small(sentence.distribution, self.size, rng), sentence.distribution.labels
         if known is None:
             return Drawn(sentence, drawn, None, None)
         heads: Heads = drawn.astype(np.int32, copy=False)

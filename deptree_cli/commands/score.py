@@ -49,17 +49,17 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
 
 def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:
     sentence, given = prepared
-    found = sentence.scored.log_probs(given.heads)
+    found = sentence.distribution.log_probs(given.heads)
     columns: dict[str, Sequence[object]] = {
         "sent_id": given.names,
-        "n": [sentence.scored.n] * len(found),
+        "n": [sentence.distribution.n] * len(found),
         "prob": np.exp(found).tolist(),
         "log_prob": finite(found),
     }
-    if sentence.scored.labels:
-        columns |= _labelled(sentence.distribution, sentence.scored.labels, given, found)
+    if sentence.distribution.labels:
+        columns |= _labelled(sentence.distribution, sentence.distribution.labels, given, found)
     else:
-        columns["gap"] = finite(sentence.scored.log_prob(sentence.scored.argmax()) - found)
+        columns["gap"] = finite(sentence.distribution.log_prob(sentence.distribution.argmax()) - found)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -135,7 +135,7 @@ class Drawn(AsTrees):
             Note("arrival", None, finite(draws.arrivals)),
             Note("weight", "swor_weight", weight.tolist(), "{:.9g}"),
             Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
-            *([] if self.by_label else label_notes(self.sentence.scored, draws.heads, self.labels)),
+            *([] if self.by_label else label_notes(self.sentence.distribution, draws.heads, self.labels)),
         ]
         return self.sentence.as_trees(draws.heads, self.labels, notes, closing=self._closing())
 

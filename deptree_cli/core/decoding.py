@@ -150,7 +150,7 @@ def _uses_masks(trees: Heads, scores: Float) -> bool:
     return is_large(scores[trees, np.arange(1, trees.shape[1] + 1)])
 
 
-# Ways to one tree of a `TreeDistribution` or `SecondOrder`, (n,) heads.
+# Ways to one tree of a `TreeDistribution`, (n,) heads.
 METHODS = Register(
     "decoding method",
     (

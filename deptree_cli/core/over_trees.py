@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, cast
+from typing import Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,18 @@ from deptree_cli.core.dtypes import Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.spaces import Factorisation, TreeSpace
+from deptree_cli.core.spaces import TreeSpace
 
-if TYPE_CHECKING:
-    from deptree_cli.core.spaces.second_order import SecondOrderChart
+
+class Sums(Protocol):
+    """The sums over trees that every distribution has."""
+
+    @property
+    def log_z(self) -> float:
+        """The natural logarithm of the partition function."""
+
+    def marginals(self) -> Float:
+        """The probability of every arc, (n+1, n+1)."""
 
 
 class OverTrees(Frozen, ABC):
@@ -49,7 +57,7 @@ class OverTrees(Frozen, ABC):
 
     @property
     @abstractmethod
-    def factorisation(self) -> Factorisation | SecondOrderChart:
+    def factorisation(self) -> Sums:
         """What is behind the partition function and marginals."""
 
     @property

@@ -115,9 +115,9 @@ class Register(Generic[Entry]):
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self.names
 
-    def listing(self, describe: Callable[[Entry], str], wanted: Callable[[Entry], bool] = lambda _: True) -> str:
-        """A paragraph for each wanted entry, its lines wrapped here, for click leaves them as they are."""
-        return "\n\n".join("\b\n" + "\n".join(_wrapped(describe(entry))) for entry in self if wanted(entry))
+    def listing(self, describe: Callable[[Entry], str]) -> str:
+        """A paragraph for each entry, its lines wrapped here, for click leaves them as they are."""
+        return "\n\n".join("\b\n" + "\n".join(_wrapped(describe(entry))) for entry in self)
 
     def complete(self, context: object, parameter: object, incomplete: str) -> list[str]:
         """The names that begin so: click's `shell_complete`."""

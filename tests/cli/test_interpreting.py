@@ -111,7 +111,6 @@ def test_small(line: str) -> None:
         f"hpyp parse {DATA}/scores.npz {DATA}/raw.conllu --tags predict -k 2",
         f"hpyp surprisal {DATA}/scores.npz {DATA}/raw.conllu --tags predict",
         f"hpyp perplexity {DATA}/scores.npz {DATA}/raw.conllu --tags predict",
-        f"marginals {SCORES} --method randomized --iterations 100",
     ],
 )
 def test_large(line: str) -> None:

@@ -12,7 +12,7 @@ NUMBERS = st.one_of(st.integers(-(10**9), 10**9).map(str), st.floats().map("{:.3
 VERDICTS = st.sampled_from(["biased", "unbiased", "undecided"])
 NAMES = st.text(st.sampled_from("abcXYZ0189-._中文 ий"), min_size=1, max_size=90).map(str.strip).filter(bool)
 REASONS = st.sampled_from(
-    ["-", "second-order scores: no other sum is worked out", "samples_per_single_root_tree is e^912.3"]
+    ["-", "short-arc trees: no other sum is worked out", "samples_per_single_root_tree is e^912.3"]
 )
 HEADINGS = {
     "n": NUMBERS,

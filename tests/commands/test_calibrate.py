@@ -32,7 +32,10 @@ def test_one_object(done):
     assert row["labels"] == 46
     assert [each["coverage"] for each in row["head_sets"]] == [0.9, 0.8]
     assert row["signature"].startswith("deptree|calibrate|from:natasha|")
-    of = {each.id: each.scored for each in read(str(DATA / "scores.npz"), str(DATA / "gold.conllu"), preset="natasha")}
+    of = {
+        each.id: each.distribution
+        for each in read(str(DATA / "scores.npz"), str(DATA / "gold.conllu"), preset="natasha")
+    }
     heads = {
         each.id: each.record.known_heads for each in read(str(SCORES[0]), str(DATA / "gold.conllu"), preset="natasha")
     }
@@ -92,7 +95,7 @@ def test_labels_have_a_temperature_of_their_own(done, put):
             expected = np.nan_to_num(sums * cubed / cubed.sum(axis=-1, keepdims=True))
             assert of_arcs == pytest.approx(np.nan_to_num(sums * given), abs=1e-9)
         assert tempered == pytest.approx(expected, abs=1e-9)
-        assert sentence.scored.labels is not None
+        assert sentence.distribution.labels is not None
     assert (
         "temperature:1.5|labeltemperature:3.0|"
         in done("decode", *SCORES, *LABELS, *WORDS, "--calibrated", "c.json").out.decode()

@@ -78,17 +78,6 @@ def test_labels_stay_where_scores_tell_none(command: str, scores, put, done) -> 
     assert "deprels" not in done(name, "arcs.npy", *READING, *options, "--format", "jsonl").rows[0]
 
 
-def test_second_order_scores_too(put, done) -> None:
-    rng = np.random.default_rng(1)
-    np.savez("two.npz", **{"x": rng.normal(size=(5, 5)), "x.grandparent": rng.normal(size=(5, 5, 5))})
-    put("s.conllu", sentence(("_", "_"), (4, "nmod:special"), ("_", "obj"), ("_", "root")))
-    for command in (("decode",), ("sample", "-k", 5)):
-        found = arcs_of(done(*command, "two.npz", "--projective", *READING).out)
-        assert {tuple(each) for each in found[1::4]} == {("4", "nmod:special")}
-        assert {label for _, label in found[2::4]} == {"obj"}
-        assert {tuple(each) for each in found[3::4]} == {("0", "root")}
-
-
 def test_probabilities_and_sums_are_given_the_labels(scores, put, done) -> None:
     """LabelProb is 1 beside a fixed head; partition and expect are of the conditional distribution."""
     put("s.conllu", sentence(("_", "_"), (4, "nmod"), (2, "x:new"), ("_", "obj")))

@@ -212,3 +212,12 @@ def test_null_forbids_in_json(done, put):
     put("null.jsonl", '{"scores": [[0, 1, null], [0, 0, 1], [0, 1, 0]]}\n')
     assert done("partition", "null.jsonl").rows[0]["log_z"] == 0
     assert done("partition", "null.jsonl", "--scale", "log").rows[0]["log_z"] == 2
+
+
+@pytest.mark.parametrize("command", ["sample", "inspect", "convert -o out.npz", "bitext expectations"])
+def test_second_order_scores_are_refused(deptree, command: str) -> None:
+    """In one line, also where sentences that cannot be used are skipped: their scores would be others."""
+    ran = deptree(*command.split(), DATA / "second_order.npz", "--scale", "log", "--on-error", "skip", "-q")
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert "second_order.npz[en-1.grandparent]: these are second-order scores" in ran.err
+    assert "deptree_cli.second_order.read" in ran.err

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing 
         f"marginals {SCORES}",
         f"marginals {SCORES} --projective",
         f"marginals {DATA}/saturated.npy --scale log",
-        f"decode {DATA}/second_order.npz --scale log --projective",
         f"expect entropy {SCORES} --grad",
         f"decode {SCORES} -k 3",
         f"decode {SCORES} --method mbr --conllu {DATA}/sentences.conllu",

@@ -57,7 +57,6 @@ marginals {SCORES} --calibrated calibrated.json --head-sets
 marginals {SCORES} --calibrated calibrated.json --head-sets {CONLLU}
 marginals {SCORES} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
-marginals second_order.npz --scale log --projective --method randomized --iterations 50 --seed 7
 score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu

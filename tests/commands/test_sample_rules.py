@@ -197,7 +197,6 @@ def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
     [
         (("-k", 5), "-k needs rules that only whole trees decide"),
         (("--rules", "mask.toml", "-k", 5), "-k needs rules that only whole trees decide"),
-        (("--rules", "own.toml", "--method", "randomized"), "--method randomized cannot be combined with rules that"),
     ],
 )
 def test_options_of_marginals_that_do_not_go_together(deptree, options, problem):

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli import ALGORITHMS, DeptreeError, SecondOrder, TreeDistribution
+from deptree_cli import ALGORITHMS, DeptreeError, TreeDistribution
 from deptree_cli.bitext import AlignmentDistribution
 from deptree_cli.core.arc_factored import FEW
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.second_order import SecondOrder
 from tests.oracle import Oracle
 
 SCORES = np.random.default_rng(1).normal(size=(4, 4))

@@ -71,7 +71,8 @@ def test_coverage_of_a_trained_parser(shared) -> None:
     for _ in range(20):
         order = rng.permutation(len(sentences))
         one, other = (
-            ArcEvidence([sentences[at] for at in half], every[0].scored.space) for half in np.array_split(order, 2)
+            ArcEvidence([sentences[at] for at in half], every[0].distribution.space)
+            for half in np.array_split(order, 2)
         )
         scores = gold_scores(one, 1.0)
         words, covered, _ = tried_on(other, 1.0, [threshold(scores, each) for each in (0.9, 0.95)]).T

@@ -12,8 +12,8 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import QUANTITIES
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.core.spaces import SPACES
+from deptree_cli.second_order.model.distribution import SecondOrder
 from tests.masks import DIGITS, Exact, Graph, Worst, graphs, pairs, random_scores
 
 WITHIN = 1e-10

@@ -11,20 +11,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli import (
-    ALGORITHMS,
-    METHODS,
-    SAMPLERS,
-    AlignmentDistribution,
-    SecondOrder,
-    TreeDistribution,
-    expectations,
-)
+from deptree_cli import ALGORITHMS, SAMPLERS, TreeDistribution
+from deptree_cli.bitext import AlignmentDistribution
 from deptree_cli.core.comparison import jensen_shannon
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.streams import kernel_state, offshoot, sentence_stream
 from deptree_cli.hpyp import Parser
+from deptree_cli.pruning import METHODS, expectations
+from deptree_cli.second_order import SecondOrder
 
 TREEBANK = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
 N, K = 6, 20

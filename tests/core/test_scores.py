@@ -16,7 +16,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import features
 from deptree_cli.core.scores import SCALES, arc, checked_log_scores, checked_temperature, to_weights
-from deptree_cli.core.second_order import SecondOrder
+from deptree_cli.second_order.model.distribution import SecondOrder
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -57,7 +57,7 @@ def test_nothing_that_is_imported_is_left_out() -> None:
     [
         ("xoshiro.py", {"xoshiro.py", "walks/wilson.py"}, {"text/scanning.py", "numbers/wide.py"}),
         ("numbers/precise.py", {"elimination/sweeps.py", "batches/elimination.py"}, {"text/scanning.py", "xoshiro.py"}),
-        ("charts/second_order_grammar.py", {"charts/projective_trees.py"}, {"walks/wilson.py"}),
+        ("../second_order/kernels/grammar.py", {"charts/projective_trees.py"}, {"walks/wilson.py"}),
         ("walks/wilson.py", {"walks/wilson.py"}, {"charts/eisner.py"}),
     ],
 )

@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.pruning.arcs import arc_program
 from deptree_cli.pruning.chain import Chain, Selection, start
 from deptree_cli.pruning.program import AnyProgram
 from deptree_cli.pruning.randomized import Averages
+from deptree_cli.second_order import SecondOrder
+from deptree_cli.second_order.model.arcs import SecondOrderArcs
 from tests.pruning.toy import Segmentations, all_or_none, enumerated, random_segmentations
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
@@ -61,7 +61,7 @@ def no_nulls() -> Any:
 
 def two_words() -> Any:
     """Trees 0 -> 1 -> 2 and 0 -> 2 -> 1, the second with a probability of 1 / (1 + e); two arcs are pinned."""
-    program = arc_program(TreeDistribution(np.array([[0, 0.5, 0], [0, 0, 0.5], [0, 0, 0]])))
+    program = SecondOrderArcs(SecondOrder(np.array([[0, 0.5, 0], [0, 0, 0.5], [0, 0, 0]])))
     program.confident = lambda: np.array([1, 5])  # type: ignore[method-assign]
     return program
 

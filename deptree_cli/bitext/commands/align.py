@@ -12,14 +12,14 @@ import numpy as np
 from deptree_cli.bitext.files.pharaoh import pharaoh_line
 from deptree_cli.bitext.files.record import PairRecord, ScoredPair
 from deptree_cli.bitext.model.links import LinkCounts, Links, links_of
-from deptree_cli.bitext.options import BitextOptions, bitext_options
-from deptree_cli.cli.estimating import Estimating, Estimator
+from deptree_cli.bitext.options.estimating import Estimating, Estimator
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -47,7 +47,7 @@ Methods to compute link probabilities:
 
 @command(
     help=HELP,
-    listing=methods(by_merits=True),
+    listing=LISTING,
     epilog="\b\nTry: deptree bitext align bitext.npz --gold bitext_gold.align -o links.align",
 )
 @bitext_options
@@ -66,7 +66,7 @@ Methods to compute link probabilities:
     " rate (Och and Ney 2003).",
 )
 @report_options("links", plot=False)
-@pruning_options(by_merits=True)
+@pruning_options
 @format_options("pharaoh", "jsonl")
 @run_options
 def align(

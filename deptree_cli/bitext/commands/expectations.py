@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.bitext.files.record import PairRecord, ScoredPair
-from deptree_cli.bitext.options import BitextOptions, bitext_options
-from deptree_cli.cli.estimating import Estimating, Estimator, convergence
+from deptree_cli.bitext.options.estimating import Estimating, Estimator, convergence
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.pipeline import Numbered
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
@@ -44,11 +44,11 @@ Methods to compute link probabilities:
 
 @command(
     help=HELP,
-    listing=methods(by_merits=True),
+    listing=LISTING,
     epilog="\b\nTry: deptree bitext expectations bitext.npz --method randomized --iterations 500 --seed 7",
 )
 @bitext_options
-@pruning_options(by_merits=True)
+@pruning_options
 @format_options("jsonl", ARRAYS)
 @run_options
 def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 from deptree_cli.bitext.files.picture import AlignmentPicture, alignment_picture
 from deptree_cli.bitext.files.record import PairRecord, ScoredPair
 from deptree_cli.bitext.files.text_picture import alignment_text
-from deptree_cli.bitext.options import BitextOptions, bitext_options
+from deptree_cli.bitext.options.estimating import Estimating, Estimator
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
-from deptree_cli.cli.estimating import Estimating, Estimator
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.pipeline import Numbered, Pipeline
-from deptree_cli.cli.pruning_options import PruningOptions, methods, pruning_options
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
@@ -41,12 +41,12 @@ Methods to compute link probabilities:
 
 @command(
     help=HELP,
-    listing=methods(by_merits=True),
+    listing=LISTING,
     epilog="\b\nTry: deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
 )
 @bitext_options
 @wanted_option
-@pruning_options(by_merits=True)
+@pruning_options
 @run_options
 def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
     """Draw one sentence pair."""

@@ -65,7 +65,6 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
         OutOfStep: a file of words has other lengths.
         DeptreeError: the words beside the scores have other lengths, or nobody tells how long padded sentences are.
     """
-    _check_links(raw)
     if words is None:
         if raw.length is not None:
             problem = "a sentence pair needs two lengths, but the file has one"
@@ -100,7 +99,6 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
     """
     p, q = lengths
     try:
-        _check_links(reverse)
         own = layout.lengths(reverse.scores.shape)
         if own == (q, p) or _is_cut(reverse, (q, p), layout):
             return layout.link_scores(layout.cut(reverse.scores, q, p)).transposed
@@ -110,12 +108,6 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
     named = key is not None and key == reverse.key
     remedy = f"For p rows and q columns here, give q rows and p columns there ({reverse.place})"
     raise (DeptreeError if named else OutOfStep)(problem, remedy)
-
-
-def _check_links(raw: RawScores) -> None:
-    if raw.parts is not None:
-        problem = "the file also has second-order scores, which are for trees"
-        raise DeptreeError(problem, "Remove them, or choose another key")
 
 
 def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> bool:

@@ -50,7 +50,7 @@ class Rules:
         if self.single_root:
             found[0] &= ~_others(pinned[0], axis=0)
         if self.projective:
-            from deptree_cli.kernels.charts.second_order_masks import prune_crossing
+            from deptree_cli.kernels.charts.crossing import prune_crossing
 
             prune_crossing(*reach_of(pinned), found)
         return found
@@ -77,7 +77,7 @@ def crossings(heads: Integers) -> Int:
 
 def reach_of(pinned: Bool) -> tuple[Int, Int]:
     """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (n+1,) each."""
-    from deptree_cli.kernels.charts.second_order_masks import reach
+    from deptree_cli.kernels.charts.crossing import reach
 
     first, last = np.empty(len(pinned), dtype=np.int64), np.empty(len(pinned), dtype=np.int64)
     reach(pinned, first, last)

@@ -15,7 +15,6 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
-from deptree_cli.core.second_order import SecondOrder
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
@@ -190,12 +189,12 @@ class Trees:
         return found
 
 
-def deprels_of(distribution: ArcFactored | SecondOrder, labels: Heads | None) -> Deprels | None:
+def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
     """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 
-def label_notes(distribution: ArcFactored | SecondOrder, heads: Integers, labels: Heads | None) -> list[Note]:
+def label_notes(distribution: ArcFactored, heads: Integers, labels: Heads | None) -> list[Note]:
     """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []

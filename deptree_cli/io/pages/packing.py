@@ -96,7 +96,7 @@ def packed(
         samples: (k, n) heads.
 
     Raises:
-        DeptreeError: it has second-order scores, or what is asked of words does not fit them.
+        DeptreeError: what is asked of words does not fit them.
     """
     distribution = sentence.distribution
     n, marginals, best = distribution.n, distribution.marginals(), maximum_tree(distribution)

@@ -136,7 +136,7 @@ def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temper
 def _fits(record: Record, layout: Layout) -> bool:
     """Whether it has nothing but numbers of arcs, in the orientation that the layout says."""
     rows, columns = record.scores.shape
-    if record.labels is not None or record.parts is not None or not numeric(record.scores.dtype):
+    if record.labels is not None or not numeric(record.scores.dtype):
         return False
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
 

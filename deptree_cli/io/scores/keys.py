@@ -1,8 +1,8 @@
 """The keys of a `.npz`: the names of sentences, and of what there is of a sentence beside its array.
 
-The second-order scores of the sentence `KEY` stand under `KEY.grandparent` and `KEY.sibling`, errors of what is written
-under `KEY.standard_errors`; two keys `scores` and `lengths` are a padded batch. So no sentence is written under a name
-that would be read as one of these.
+Second-order scores of the sentence `KEY`, which `deptree_cli.second_order` reads, are under `KEY.grandparent` and
+`KEY.sibling`; errors of what is written are under `KEY.standard_errors`; two keys `scores` and `lengths` are a padded
+batch. So no sentence is written under a name that would be read as one of these.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.parts import PARTS
 from deptree_cli.io.files.output import NpzOutput
 
 BATCH = {"scores", "lengths"}
 
+PARTS = ("grandparent", "sibling")
 STANDARD_ERRORS = "standard_errors"
 
 # What may stand behind a sentence's name and a dot.
@@ -30,6 +30,18 @@ def owner_of(key: str, beside: Iterable[str] = PARTS) -> str:
     """Return the key of the sentence that has something beside its array under this one; empty if none has."""
     owner, _, name = key.rpartition(".")
     return owner if name in beside else ""
+
+
+def check_no_parts(keys: Iterable[str], place: str) -> None:
+    """Raise if there are second-order scores: sums over arcs alone would drop them.
+
+    Raises:
+        DeptreeError: names the first of their keys.
+    """
+    if found := next(filter(owner_of, keys), None):
+        problem = "these are second-order scores, which only the library takes into account"
+        remedy = "Leave them out, or read the file in Python with deptree_cli.second_order.read"
+        raise DeptreeError(problem, remedy, place=f"{place}[{found}]")
 
 
 class SentenceArrays(NpzOutput):

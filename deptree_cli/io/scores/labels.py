@@ -15,7 +15,6 @@ from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side
 
@@ -122,8 +121,6 @@ def with_labels(
 
 
 def _fitted(raw: RawScores, n: int, layout: Layout) -> Array:
-    if raw.parts is not None:
-        raise refusal(raw.parts, raw.place)
     scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
     words = words_in(scores.shape, layout)
     if words > n and raw.padded:

@@ -17,7 +17,6 @@ from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
 from deptree_cli.io.scores.raw import RawScores, Source
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import check_parts, refusal
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sides import Side, in_order
 
@@ -48,8 +47,6 @@ def read_both(
             sizes = f"{record.sent_id!r} of shape {record.scores.shape}", f"{twin.sent_id!r} of {twin.scores.shape}"
             problem = f"out of step: sentence {sizes[0]} meets {sizes[1]} in {other.place}"
             raise OutOfStep(problem, _SAME, place=record.place)
-        if twin.parts is not None:
-            raise refusal(twin.parts, twin.place, twin.sent_id)
         return replace(record, other=twin.scores)
 
     records = read_records(scores, layout, conllu_path, lengths, labels)
@@ -150,11 +147,9 @@ def _record(raw: RawScores, block: Block | None, number: int, layout: Layout) ->
             check_not_padding(scores, layout, raw.length is not None)
         if block is None and raw.forms:
             block = _of_forms(sent_id, raw.forms, n)
-        if raw.parts is not None:
-            check_parts(raw.parts, n)
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
-    return Record(sent_id, number, scores, block, raw.place, raw.key, padded, parts=raw.parts, named=bool(name))
+    return Record(sent_id, number, scores, block, raw.place, raw.key, padded, named=bool(name))
 
 
 def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:

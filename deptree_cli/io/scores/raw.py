@@ -27,17 +27,6 @@ class ReadSpec:
     pairs: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SecondOrderParts:
-    """One sentence's scores of parts beyond arcs, as read: any number type and shape, or None where there are none.
-
-    `second_order.py` says how they are laid out.
-    """
-
-    grandparent: Array | None = None
-    sibling: Array | None = None
-
-
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class RawScores:
     """One sentence's scores as read.
@@ -49,7 +38,6 @@ class RawScores:
         padded: True for one slice of a batch whose own length is not known yet.
         forms: the words, where the container has them; of a sentence pair `pair` instead, source and target.
         length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
-        parts: its second-order scores, if there are some.
     """
 
     key: str | None
@@ -58,7 +46,6 @@ class RawScores:
     padded: bool = False
     forms: tuple[str, ...] = ()
     length: int | None = None
-    parts: SecondOrderParts | None = None
     pair: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @property

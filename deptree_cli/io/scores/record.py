@@ -10,7 +10,6 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.scores.raw import SecondOrderParts
 
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
@@ -28,8 +27,6 @@ class Record:
         other: the same sentence's scores from another file, if there is one.
         labels: the scores of its labels from a file of their own, if there is one.
         gold: the same sentence with the heads that are known to be right, if there is such a file.
-        parts: its second-order scores as read, of the sentence's size, if there are some; what works on `scores` alone
-            refuses them (`second_order.refusal`).
         named: whether the sentence or its scores have a name, and not a running number alone.
         notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
     """
@@ -45,7 +42,6 @@ class Record:
     labels: Array | None = None
     notice: str = ""
     gold: Block | None = None
-    parts: SecondOrderParts | None = None
     named: bool = True
 
     @property

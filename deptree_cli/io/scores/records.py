@@ -7,29 +7,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from deptree_cli.core.constraints.constrained import Constrained
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.constraints.relaxing import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.second_order import SecondOrder
-from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace, space
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace, space
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.splicing import Deprels, with_trees
-from deptree_cli.io.conllu.tokens import applied, tokens_of
+from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.second_order import parts_to_head_dep, refusal
+from deptree_cli.io.scores.sentence import SentenceAsRead
 
 if TYPE_CHECKING:
-    from conllu.models import TokenList
-
     from deptree_cli.io.scores.batches import ScoredBatch
 
 
@@ -69,11 +62,8 @@ class Interpretation:
         Raises:
             DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
         """
-        served = not (self.labels or self.constraints) and self.space in (PROJECTIVE, PROJECTIVE_MULTI)
-        if record.parts is not None and not served:
-            raise refusal(record.parts, record.place, record.sent_id)
         try:
-            base = self._scored(record)
+            base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
             if not error.place:  # else it is about what is asked of words, wherever that stands
                 error.remedy = self._with_hints(error.remedy, record)
@@ -110,21 +100,12 @@ class Interpretation:
             found = found.tempered(self.temperature, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
-    def _constrained(self, record: Record, base: TreeDistribution | SecondOrder) -> Constrained | None:
+    def _constrained(self, record: Record, base: TreeDistribution) -> Constrained | None:
         """A record's distribution under what its trees must obey, None where that is nothing."""
         if self.constraints is None:
             return None
         constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
-        return constraints.on(cast(TreeDistribution, base), self.relax, self.budget)
-
-    def _scored(self, record: Record) -> TreeDistribution | SecondOrder:
-        """The distribution by a record's scores of arcs, and of parts if there are some, without constraints."""
-        if record.parts is None:
-            return self._by_scores(record.scores, record, self.layout)
-        options = self._options(self.layout) | parts_to_head_dep(record.parts, record.scores.shape, self.layout)
-        arcs = to_head_dep(record.scores, self.layout)
-        found = SecondOrder(arcs, single_root=self.space.single_root, id=record.sent_id, **options)
-        return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
+        return constraints.on(base, self.relax, self.budget)
 
     def given(self, record: Record) -> Block | None:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
@@ -166,42 +147,25 @@ class Interpretation:
         """Whether a record makes a distribution, laid out so."""
         how = replace(self, layout=layout)
         try:
-            how._constrained(record, how._scored(record))
+            how._constrained(record, how._by_scores(record.scores, record, layout))
         except DeptreeError:
             return False
         return True
 
 
 @dataclass(frozen=True)
-class ScoredSentence:
+class ScoredSentence(SentenceAsRead):
     """A sentence with its distribution.
 
     Attributes:
-        record: the sentence as it was read.
-        scored: the distribution over its trees, from all of its scores.
+        distribution: the distribution over its trees, without arcs that constraints forbid.
         interpretation: the layout, tree space and temperature with which scores were read.
         obeying: the distribution over trees that obey rules and other constraints; None without any.
     """
 
-    record: Record
-    scored: TreeDistribution | SecondOrder
+    distribution: TreeDistribution
     interpretation: Interpretation
     obeying: Constrained | None = None
-
-    @property
-    def distribution(self) -> TreeDistribution:
-        """The distribution over its trees, from its arc scores.
-
-        Raises:
-            DeptreeError: it has second-order scores too, which would be dropped.
-        """
-        return self.by_arcs("use partition, marginals, sample or decode")
-
-    def by_arcs(self, instead: str) -> TreeDistribution:
-        """Return `distribution`; `instead`: what the error for second-order scores advises."""
-        if self.record.parts is not None:
-            raise refusal(self.record.parts, self.record.place, self.id, instead)
-        return cast(TreeDistribution, self.scored)
 
     @property
     def needs_trees(self) -> bool:
@@ -217,16 +181,6 @@ class ScoredSentence:
     def given_up(self) -> GivenUp | None:
         """The constraints that `relax` dropped so that a tree obeys the others; None if all hold."""
         return self.obeying.given_up if self.obeying else None
-
-    @cached_property
-    def entropy(self) -> float | None:
-        """Shannon entropy in nats; None for second-order scores, for which it is not computed."""
-        return self.distribution.entropy() if self.record.parts is None else None
-
-    @property
-    def id(self) -> str:
-        """The sentence id: sent_id in CoNLL-U, else the key of the scores, else the number of the sentence."""
-        return self.record.sent_id
 
     @cached_property
     def other(self) -> TreeDistribution | None:
@@ -246,43 +200,13 @@ class ScoredSentence:
         Args:
             others: closing, ranked, misc, as of `Trees`.
         """
-        deprels, given = deprels_of(self.scored, labels), self.deprels(None, len(heads))
+        deprels, given = deprels_of(self.distribution, labels), self.deprels(None, len(heads))
         return Trees(self.id, self.record.block, heads, notes, deprels=deprels, given=given, **others)
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
         """Return the labels of some trees: from (k, n) numbers of labels, else the fixed ones of the sentence."""
         given = self.interpretation.given(self.record)
-        return deprels_of(self.scored, labels) or (Deprels.given(given.labels, trees) if given else None)
-
-    @property
-    def tokens(self) -> TokenList:
-        """The CoNLL-U sentence as a `TokenList` of the conllu library.
-
-        Raises:
-            DeptreeError: no CoNLL-U was read.
-        """
-        return tokens_of(self.record.sentence)
-
-    def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
-        """Return the tokens with a tree, (n,) heads, and labels, (n,) numbers of the distribution's labels."""
-        deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
-        names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
-        return applied(self.tokens, np.asarray(heads), names)
-
-    def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
-        """Return the sentence as CoNLL-U, byte for byte as read except for its tree.
-
-        Args:
-            trees: (n,) heads, or (k, n): each tree gets a copy of the sentence.
-            labels: numbers of the distribution's labels, of the same shape.
-            sent_ids: a sentence id for each tree; by default one tree keeps X, and k trees have `X/sample_1`, ...
-        """
-        heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
-        single = np.ndim(trees) == 1
-        names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
-        numbers = None if labels is None else np.atleast_2d(np.asarray(labels, dtype=np.int32))
-        deprels = self.deprels(numbers, len(heads))
-        return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).data.decode()
+        return deprels_of(self.distribution, labels) or (Deprels.given(given.labels, trees) if given else None)
 
     def _repr_svg_(self) -> str | None:
         from deptree_cli.io.pictures.notebook import draw

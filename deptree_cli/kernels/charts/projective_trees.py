@@ -1,6 +1,6 @@
 """Projective trees from the top of a chart down: exact samples, and the tree of the largest sum of scores.
 
-In the grammars `Eisner` and `SecondOrder` alike, all trees of n words are the item (0, 0, n, 0).
+All trees of n words are the item (0, 0, n, 0) of a grammar (`walker.py`).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import options as bitext_options
 from deptree_cli.bitext.model import costs
+from deptree_cli.bitext.options import pairs as bitext_options
 from deptree_cli.core import at_work
 
 DATA = Path(__file__).parents[3] / "sample_data"

@@ -49,13 +49,6 @@ def test_a_hint_where_null_was_not_named(scratch, read) -> None:
         read(scratch("s.npy", files.npy(np.ones((3, 4)))), text=scratch("t.txt", TEXT))
 
 
-def test_second_order_scores_are_of_trees(scratch, read) -> None:
-    parts = {"a": np.zeros((2, 2)), "a.sibling": np.zeros((2, 2, 2)), "b": np.zeros((2, 2))}
-    bad, good = read(scratch("s.npz", files.npz(parts)))
-    assert "s.npz[a] (a): the file also has second-order scores" in str(bad)
-    assert isinstance(good, PairRecord)
-
-
 def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:
     text = scratch("t.txt", TEXT.replace(b"das Haus |||", b"das Haus"))
     bad, *good = read(scratch("s.npz", files.npz(MATRICES)), text=text)

@@ -1,31 +1,28 @@
-"""`.npz`: one matrix per key, loaded when it is asked for, or a padded batch under `scores` with its `lengths`.
-
-Second-order scores of the sentence `KEY` stand under `KEY.grandparent` and `KEY.sibling`.
-"""
+"""`.npz`: one matrix per key, loaded when it is asked for, or a padded batch under `scores` with its `lengths`."""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from io import BytesIO
 from struct import Struct
 from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.parts import PARTS
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import read_array
 from deptree_cli.io.scores.containers.base import Container, Write, starting
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.refused import TORCH
-from deptree_cli.io.scores.keys import BATCH, SentenceArrays, owner_of
+from deptree_cli.io.scores.keys import BATCH, SentenceArrays, check_no_parts
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, SecondOrderParts, Source
+from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, Source
 
 _SUFFIX = ".npy"
 
@@ -50,7 +47,10 @@ class NpzFile:
 
     def read(self, matrices: ReadSpec) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
-        return _batch(self.entries, matrices) if set(self.entries) == BATCH else Sentences(self.entries)
+        if set(self.entries) == BATCH:
+            return _batch(self.entries, matrices)
+        check_no_parts(self.entries, self.entries.place)
+        return self.entries
 
 
 @contextmanager
@@ -75,41 +75,6 @@ def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
     except _DAMAGE as error:
         problem = f"the .npz is damaged or cut short ({error})"
         raise DeptreeError(problem, "Write or copy it again", place=place) from None
-
-
-class Sentences(Mapping[str, RawScores]):
-    """The sentences of an archive by key, each with its second-order scores, whose keys are no sentences'.
-
-    Raises:
-        DeptreeError: there are second-order scores without scores of arcs.
-    """
-
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self._parts = {key: owner for key in archive if (owner := owner_of(key))}
-        self._keys = dict.fromkeys(key for key in archive if key not in self._parts)
-        for key, owner in self._parts.items():
-            if owner not in self._keys:
-                problem = f"these are second-order scores, but there is no key {owner!r} with scores of arcs"
-                raise DeptreeError(problem, "Save both, or choose another key", place=f"{archive.place}[{key}]")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._keys
-
-    def __getitem__(self, key: str) -> RawScores:
-        if key not in self._keys:
-            raise KeyError(key)
-        found = self._archive[key]
-        if not self._parts:
-            return found
-        parts = {name: self._archive.load(under) for name in PARTS if (under := f"{key}.{name}") in self._parts}
-        return replace(found, parts=SecondOrderParts(**parts)) if parts else found
 
 
 class Archive(Mapping[str, RawScores]):
@@ -137,6 +102,12 @@ class Archive(Mapping[str, RawScores]):
 
     def __getitem__(self, key: str) -> RawScores:
         return RawScores(key, self.load(key), f"{self.place}[{key}]")
+
+    def without(self, keys: Collection[str]) -> Archive:
+        """Return the archive without some entries."""
+        found = copy(self)
+        found._names = {key: name for key, name in self._names.items() if key not in keys}
+        return found
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""

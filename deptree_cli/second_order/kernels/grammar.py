@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.charts import walker
-from deptree_cli.kernels.charts.second_order import ARC, COMPLETE, PAIR
 from deptree_cli.kernels.charts.walker import NONE, choose
 from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import get, multiply
+from deptree_cli.second_order.kernels.chart import ARC, COMPLETE, PAIR
 
 
 class SecondOrder(NamedTuple):
-    """The grammar: whether ROOT has one arc only, whether grandparents score; `second_order.Weights`, and the chart."""
+    """The grammar: whether ROOT has one arc only, whether grandparents score; `chart.Weights`, and the chart."""
 
     single_root: Any
     by_grandparent: Any

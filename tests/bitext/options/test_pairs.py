@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deptree_cli.bitext.files.record import ScoredPair
-from deptree_cli.bitext.options import BitextOptions, bitext_options
+from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError
 
-DATA = Path(__file__).parents[2] / "sample_data"
+DATA = Path(__file__).parents[3] / "sample_data"
 
 Run = Callable[..., Result]
 

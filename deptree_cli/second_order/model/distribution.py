@@ -13,13 +13,13 @@ from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.over_trees import OverTrees
-from deptree_cli.core.parts import PARTS, checked_part, forbids_some
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
 from deptree_cli.core.spaces import space
 from deptree_cli.core.streams import Randomness, stream_of
+from deptree_cli.second_order.model.parts import PARTS, checked_part, forbids_some
 
 if TYPE_CHECKING:
-    from deptree_cli.core.spaces.second_order import SecondOrderChart, Shifted
+    from deptree_cli.second_order.model.chart import SecondOrderChart, Shifted
 
 
 class SecondOrder(OverTrees):
@@ -108,14 +108,14 @@ class SecondOrder(OverTrees):
     @cached_property
     def shifted(self) -> Shifted:
         """The scores with which sums and the search for the best tree compute."""
-        from deptree_cli.core.spaces.second_order import shift  # loads kernels: when there is work
+        from deptree_cli.second_order.model.chart import shift  # loads kernels: when there is work
 
         return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
 
     @cached_property
     def factorisation(self) -> SecondOrderChart:
         """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
-        from deptree_cli.core.spaces.second_order import factorise
+        from deptree_cli.second_order.model.chart import factorise
 
         return factorise(self.shifted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import check_effect, entry_option, positive, seed_option
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.sections import option
 from deptree_cli.pruning.methods import METHODS, Method
 from deptree_cli.pruning.settings import COUNTS, ITERATIONS, Settings
 
@@ -91,9 +92,6 @@ _METHOD = [
         help="Average the probabilities under the pruning masks (soft), or the sampled structures (hard)."
         f"  [default: {_USUAL.counts}]",
     ),
-]
-
-_BY_MERITS = [
     option(
         "--margin",
         often=False,
@@ -116,44 +114,24 @@ _BY_MERITS = [
 _SETTINGS = ("iterations", "seconds", "chains", "burn_in", "counts", "margin", "kept")
 
 
-def pruning_options(by_merits: bool) -> Decorator[Any]:
-    """Give a command --method and its settings; it receives them as one `pruning: PruningOptions`.
-
-    Args:
-        by_merits: whether there are merits of states, for methods that need them.
-    """
-    options = [*_METHOD, *(_BY_MERITS if by_merits else ()), seed_option]
-
-    def build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
-        if method.by_merits and not by_merits:
-            raise click.UsageError(f"--method {method.name} works on sentence pairs only. Choose another method.")
-        _check(method, given)
-        if by_merits and not method.is_random:
-            check_effect(["seed"], random_methods(by_merits))
-        if given["iterations"] is None and given["seconds"] is None:
-            given["iterations"] = ITERATIONS
-        return PruningOptions(method, Settings(**given), seed)
-
-    return bound("pruning", options, build, ("method", "seed", *_SETTINGS))
-
-
-def random_methods(by_merits: bool) -> str:
-    """Return the options of the methods that draw random numbers, those that need merits where there are some."""
-    return "--method " + " or ".join(each.name for each in METHODS if each.is_random and by_merits >= each.by_merits)
-
-
-def _check(method: Method, given: dict[str, Any]) -> None:
-    """Raise for a setting on the command line that does not concern the method."""
+def _build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
     for name in given:
         if name not in method.settings:
-            check_effect([name], "--method " + " or ".join(each.name for each in METHODS if name in each.settings))
+            check_effect([name], _one_of(each.name for each in METHODS if name in each.settings))
+    if not method.is_random:
+        check_effect(["seed"], _one_of(each.name for each in METHODS if each.is_random))
+    if given["iterations"] is None and given["seconds"] is None:
+        given["iterations"] = ITERATIONS
+    return PruningOptions(method, Settings(**given), seed)
 
 
-def methods(by_merits: bool) -> Listing:
-    """The methods for help texts, those that need merits where there are some."""
-    return Listing(
-        "methods",
-        METHODS,
-        lambda method: f"{method.name}: {method.summary}",
-        lambda method: by_merits or not method.by_merits,
-    )
+def _one_of(names: Iterable[str]) -> str:
+    """The option that asks for one of some methods."""
+    return "--method " + " or ".join(names)
+
+
+# Gives a command --method and its settings; it receives them as one `pruning: PruningOptions`.
+pruning_options = bound("pruning", [*_METHOD, seed_option], _build, ("method", "seed", *_SETTINGS))
+
+# The methods for help texts.
+LISTING = Listing("methods", METHODS, lambda method: f"{method.name}: {method.summary}")

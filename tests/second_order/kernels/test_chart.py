@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.parts import checked_part
 from deptree_cli.core.scores import checked_log_scores
-from deptree_cli.core.spaces.second_order import Shifted, shift
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
-from deptree_cli.kernels.charts.second_order import TABLES, Weights, inside, tree_log_probs
-from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
-from deptree_cli.kernels.charts.second_order_outside import outside
 from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.numbers.tropical import Tropical
+from deptree_cli.second_order.kernels.chart import TABLES, Weights, inside, tree_log_probs
+from deptree_cli.second_order.kernels.grammar import SecondOrder
+from deptree_cli.second_order.kernels.outside import outside
+from deptree_cli.second_order.model.chart import Shifted, shift
+from deptree_cli.second_order.model.parts import checked_part
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -1,6 +1,7 @@
 """One chart behind log Z, marginals, exact samples and the maximum tree of second-order projective distributions.
 
-As in `eisner.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else in wide ones.
+As in `core/spaces/eisner.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else
+in wide ones.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from deptree_cli.core.shifted import LARGE
 from deptree_cli.core.spaces.eisner import is_in_range, log_pair, sum_to_one
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
-from deptree_cli.kernels.charts.second_order import TABLES, Kept, Weights, clear, inside, tree_log_probs
-from deptree_cli.kernels.charts.second_order_grammar import SecondOrder
-from deptree_cli.kernels.charts.second_order_outside import outside
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
+from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside, tree_log_probs
+from deptree_cli.second_order.kernels.grammar import SecondOrder
+from deptree_cli.second_order.kernels.outside import outside
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class SecondOrderChart:
         kept: the items that it has.
         shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
         kind: the numbers of the arrays that follow.
-        weights, chart: see `kernels/charts/second_order.py`.
+        weights, chart: see `kernels/chart.py`.
     """
 
     shifted: Shifted
@@ -189,7 +190,7 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift checked scores (`core/second_order.py`), and lay them out for the kernels; nothing is rounded off.
+    """Shift checked scores (`distribution.py`), and lay them out for the kernels; nothing is rounded off.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
     word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.

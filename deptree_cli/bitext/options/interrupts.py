@@ -10,9 +10,6 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-# Where a shell sees it: 128 + the signal's number.
-INTERRUPTED = 130
-
 
 class Interrupt:
     """Whether Ctrl-C was pressed while somebody listened; the second one ends the process as always."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from deptree_cli.kernels.charts.second_order import grandparents, heads_of, heads_of_both, tables_of
 from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import add, divide, get, inner, length, multiply, one, part, put, row, zero
+from deptree_cli.second_order.kernels.chart import grandparents, heads_of, heads_of_both, tables_of
 
 
 @kernel(allocates=True)

@@ -1,1 +1,0 @@
-"""Programs of arcs; they move to second_order."""
