@@ -104,33 +104,6 @@ def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch: pytest.Monk
     assert 0 < asked["DIVIDE"] + asked["SMOOTH"] <= 40
 
 
-@BOTH
-@pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.999), (4, 0.5), (50, 1e-12)])
-def test_every_tree_once_whatever_the_thresholds(
-    single_root: bool, repeats: int, least: float, graphs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
-    monkeypatch.setattr(partition_tree, "LEAST", least)
-    distribution = graphs.distribution(graphs.gaussian(4, 4), single_root)
-    assert sorted(drawn(distribution, 200).tolist()) == Oracle(distribution).trees.tolist()
-
-
-@pytest.mark.parametrize("n", [5, 6])
-@pytest.mark.parametrize("kind", ["u^6", "times 50", "gap 27.6", "gap 100"])
-def test_every_tree_of_longer_sentences(n: int, kind: str, graphs) -> None:
-    scores = {
-        "u^6": lambda: 6 * np.log(np.random.default_rng(n).random((n + 1, n + 1))),
-        "times 50": lambda: graphs.gaussian(n, 50),
-        "gap 27.6": lambda: graphs.disconnected(n, 27.6),
-        "gap 100": lambda: graphs.disconnected(n, 100.0),
-    }[kind]()
-    distribution = graphs.distribution(scores)
-    draws = partition_tree.draw(distribution, n ** (n - 1) + 1, np.random.default_rng(2))
-    assert len(np.unique(draws.heads, axis=0)) == len(draws.heads) == n ** (n - 1)
-    assert draws.exhausted
-    assert draws.mass == pytest.approx(1.0, abs=1e-11)
-
-
 @pytest.mark.parametrize("scale", [1, 5, 15])
 def test_no_tree_twice_of_many(scale: int, graphs) -> None:
     draws = partition_tree.draw(graphs.distribution(graphs.gaussian(100, scale)), 10_000, np.random.default_rng(3))
