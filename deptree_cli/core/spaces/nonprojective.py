@@ -18,11 +18,11 @@ class NonProjective(TreeSpace):
     kind = ALL
 
     def check_feasible(self, allowed: Bool) -> None:
-        check_feasible(allowed, self.single_root)
+        check_feasible(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; by reachability."""
-        return supported_arcs(allowed, self.single_root)
+        return supported_arcs(allowed, self)
 
     def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""

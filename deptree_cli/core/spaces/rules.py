@@ -7,6 +7,7 @@ Two arcs cross if, above words in a row and ROOT before the first, one begins be
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from deptree_cli.core.dtypes import Bool, Int, Integers
 Arc = tuple[int, int]  # head, dependent
 
 
+@dataclass(frozen=True, kw_only=True)
 class Rules:
     """The conditions of a tree space.
 
@@ -25,7 +27,7 @@ class Rules:
     """
 
     single_root: bool
-    projective: bool
+    projective: bool = False
 
     def allows(self, heads: Any, words: Any) -> Any:
         """Whether arcs may be in its trees at all, whatever they weigh: nodes and words, arrays or tensors."""
