@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.kernels.trees.tree_scores import tree_log_probs
 
 
 class Oracle:
@@ -26,13 +25,12 @@ class Oracle:
         log_weights = distribution.log_weights(trees)
         possible = np.isfinite(log_weights)
         self.trees = trees[possible]
-        best = self.trees[log_weights[possible].argmax()]
-        scores = distribution.log_scores[best, np.arange(1, distribution.n + 1)].tolist()
-        highest = math.fsum(scores)
-        rest = math.fsum([*scores, -highest])  # what rounding took off
-        below = _less(distribution.log_scores, self.trees, (highest, rest))
+        scores = distribution.log_scores[self.trees, np.arange(1, distribution.n + 1)]
+        best = scores[log_weights[possible].argmax()]
+        differences = np.concatenate([scores, np.broadcast_to(-best, scores.shape)], axis=1)
+        below = np.array([math.fsum(row) for row in differences.tolist()])  # rounded once, however large scores are
         total = float(np.logaddexp.reduce(below))
-        self.log_z = highest + (rest + total)
+        self.log_z = math.fsum([*best.tolist(), total])
         self.log_probs = below - total
         self._n = distribution.n
 
@@ -42,10 +40,3 @@ class Oracle:
         for word in range(1, self._n + 1):
             np.add.at(marginals[:, word], self.trees[:, word - 1], np.exp(self.log_probs))
         return marginals
-
-
-def _less(log_scores: Float, trees: Heads, pair: tuple[float, float]) -> Float:
-    """Log-weights of trees (k, n) less a pair of numbers, (k,): rounded once, however large the scores are."""
-    out = np.empty(len(trees))
-    tree_log_probs(log_scores, np.zeros_like(log_scores), pair, trees.astype(np.int64), out)
-    return out

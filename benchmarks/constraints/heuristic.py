@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 def repaired(scored: TreeDistribution, joint: bool) -> Answer:
     """The tree of the heuristic; `joint`: all arcs weigh with their labels, not only those of words in conflict."""
     whole = scores_with_labels(scored)
-    arcs = scored.factorisation.shifted.high
+    arcs = scored.factorisation.shifted.log_weights
     groups = _groups(scored)
     heads, labels = _tree(scored, whole, whole.max(axis=2) if joint else arcs)
     trees = 1

@@ -35,14 +35,14 @@ def chain(tables, bits, state, steps):
 
 def steps_per_second(distribution: TreeDistribution) -> float:
     """Of the bare chain on the distribution's graph of words."""
-    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).high), 1)
+    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).log_weights), 1)
     state = np.arange(1, 5, dtype=np.uint64)
     return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
 
 
 def steps_per_tree(distribution: TreeDistribution) -> float:
     """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
-    weights = np.exp(shift(distribution.possible_scores, True).high)
+    weights = np.exp(shift(distribution.possible_scores, True).log_weights)
     weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)

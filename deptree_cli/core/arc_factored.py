@@ -18,9 +18,11 @@ from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import conditional, joint
+from deptree_cli.core.masks import MOST as MOST_MASKED
+from deptree_cli.core.masks import check_masks
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
-from deptree_cli.core.spaces import Factorisation, PreciseSums, Short, TreeSpace, tree_space, with_roots
+from deptree_cli.core.spaces import Factorisation, Short, TreeSpace, tree_space, with_roots
 
 # Memory for so many trees is not worth counting them.
 FEW = 10_000
@@ -29,7 +31,7 @@ FEW = 10_000
 class ArcFactored(OverTrees):
     """What a `TreeDistribution` is made of, and what follows from that: see there for the arguments."""
 
-    FIELDS = ("log_scores", "space", "id", "labels", "rest")
+    FIELDS = ("log_scores", "space", "id", "labels")
 
     def __init__(
         self,
@@ -46,14 +48,14 @@ class ArcFactored(OverTrees):
         try:
             size = None if labels is None else len(labels)
             log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, size)
-            rest = labelling = None
+            labelling = None
             if labels is not None:
-                log_scores, rest, labelling = joint(labels, log_scores, id)
+                log_scores, labelling = joint(labels, log_scores, id)
             trees = tree_space(space, **short)
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
-        self._set(log_scores=log_scores, space=trees, id=id, labels=labelling, rest=rest)
-        self._feasible()
+        self._set(log_scores=log_scores, space=trees, id=id, labels=labelling)
+        self._feasible().without_need_of_masks(temperature)
 
     def __repr__(self) -> str:
         arcs = int(np.isfinite(self.log_scores).sum())
@@ -74,25 +76,22 @@ class ArcFactored(OverTrees):
             return self.log_scores
         return read_only(np.where(self.support, self.log_scores, -np.inf))
 
+    def without_need_of_masks(self, temperature: float = 1.0) -> Self:
+        """The distribution itself, which is at a temperature, unless every tree needs a mask.
+
+        Raises:
+            DeptreeError: every tree does; see `core/masks.py`.
+        """
+        try:
+            check_masks(self.log_scores, self.space, MOST_MASKED / temperature)
+        except DeptreeError as error:
+            raise error.at(sent_id=self.id) from None
+        return self
+
     @cached_property
     def factorisation(self) -> Factorisation:
         """The factorisation behind the partition function, marginals and exact samples. O(n^3)."""
-        return self.space.factorise(self.possible_scores, self.rest)
-
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """Sums over trees with weights raised to a power, to about 31 digits; cached for each power.
-
-        Raises:
-            DeptreeError: the power is not positive, or takes scores out of range.
-        """
-        if exponent not in self._precise:
-            checked_power(self.factorisation.shifted, exponent)
-            self._precise[exponent] = self.factorisation.precise(exponent)
-        return self._precise[exponent]
-
-    @cached_property
-    def _precise(self) -> dict[float, PreciseSums]:
-        return {}
+        return self.space.factorise(self.possible_scores)
 
     @cached_property
     def root_marginals(self) -> Float:
@@ -160,10 +159,10 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: they are not n nodes or n names, or no tree of positive weight has them.
         """
-        log_scores, rest, left = self._conditioned(heads, labels)
+        log_scores, left = self._conditioned(heads, labels)
         fixed = "DEPRELs" if heads is None or all(head is None for head in heads) else "HEADs"
-        found = self._with(log_scores=log_scores, labels=left, rest=rest)
-        return found._feasible(f"Put _ for some of the fixed {fixed}")
+        found = self._with(log_scores=log_scores, labels=left)
+        return found._feasible(f"Put _ for some of the fixed {fixed}").without_need_of_masks()
 
     def without_forbidden(self, forbidden: Bool) -> Self:
         """The distribution given that no word has a forbidden arc with a forbidden label, (n+1, n+1, L).
@@ -171,8 +170,8 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: every tree of positive weight has one.
         """
-        log_scores, rest, labels = without_forbidden(self.log_scores, self.rest, self.labels, forbidden)
-        found = self._with(log_scores=log_scores, labels=labels, rest=rest)
+        log_scores, labels = without_forbidden(self.log_scores, self.labels, forbidden)
+        found = self._with(log_scores=log_scores, labels=labels)
         return found._feasible("Give up a rule, or allow more arcs")
 
     def with_best_labels(self) -> Self:
@@ -180,8 +179,7 @@ class ArcFactored(OverTrees):
         best labelled tree. Itself without labels."""
         if self.labels is None:
             return self
-        log_scores, rest = with_best_labels(self.log_scores, self.rest, self.labels)
-        return self._with(log_scores=log_scores, rest=rest)
+        return self._with(log_scores=with_best_labels(self.log_scores, self.labels))
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word does not have this head.
@@ -205,8 +203,7 @@ class ArcFactored(OverTrees):
         log_scores, labels = checked_temperature(self.log_scores, temperature), self.labels
         if labels is not None and label_temperature != 1.0:
             labels = labels.tempered(label_temperature)
-        rest = None if self.rest is None else self.rest / temperature
-        return self._with(log_scores=log_scores, labels=labels, rest=rest)
+        return self._with(log_scores=log_scores, labels=labels)
 
     def powered(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power; forbidden arcs stay forbidden.
@@ -217,8 +214,8 @@ class ArcFactored(OverTrees):
             DeptreeError: it is not a positive number, or takes scores out of range.
         """
         if self._power.get("exponent") != exponent:
-            scores, rest = checked_power(self.factorisation.shifted, exponent)
-            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores, rest=rest))
+            scores = checked_power(self.factorisation.shifted.log_weights, exponent)
+            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores))
         return self._power["distribution"]
 
     @cached_property

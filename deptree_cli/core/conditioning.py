@@ -16,13 +16,13 @@ from deptree_cli.core.labels import Labels, is_root, log_sum
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
-Conditioned = tuple[Float, Float | None, Labels | None]
+Conditioned = tuple[Float, Labels | None]
 
 
 def conditioned(
-    log_scores: Float, rest: Float | None, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
+    log_scores: Float, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
 ) -> Conditioned:
-    """Log-scores (n+1, n+1), what they round off, and labels, given heads and labels of some words.
+    """Log-scores (n+1, n+1) and labels, given heads and labels of some words.
 
     Args:
         heads, names: n of each, None where a word may have any. A label's name that `labels` do not have is certain
@@ -36,35 +36,26 @@ def conditioned(
     known_heads = [None] * n if heads is None else _checked_heads(heads, n)
     log_scores = with_fixed_heads(log_scores, known_heads)
     if names is None:
-        return log_scores, rest, labels
+        return log_scores, labels
     shares, left = _shares(log_scores, labels, known_heads, _checked_names(names, n))
-    return *_times(log_scores, rest, shares), left
+    return log_scores + shares, left
 
 
-def without_forbidden(log_scores: Float, rest: Float | None, labels: Labels | None, forbidden: Bool) -> Conditioned:
+def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool) -> Conditioned:
     """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
     if labels is None:
-        return np.where(forbidden[..., 0], -np.inf, log_scores), rest, None
+        return np.where(forbidden[..., 0], -np.inf, log_scores), None
     left = np.where(forbidden, -np.inf, labels.log_probs)
     with np.errstate(invalid="ignore"):
         highest, above = log_sum(left)  # however improbable the labels are that are left
         shares = np.where(forbidden.any(axis=2), highest + above, 0.0)
         log_probs = np.where(np.isfinite(shares)[..., None], left - shares[..., None], -np.inf)
-    return *_times(log_scores, rest, shares), labels.with_log_probs(log_probs)
+    return log_scores + shares, labels.with_log_probs(log_probs)
 
 
-def with_best_labels(log_scores: Float, rest: Float | None, labels: Labels) -> tuple[Float, Float]:
-    """Log-scores of arcs with their most probable labels, (n+1, n+1), and what they round off."""
-    return _times(log_scores, rest, np.where(np.isfinite(log_scores), labels.log_probs.max(axis=2), 0.0))
-
-
-def _times(log_scores: Float, rest: Float | None, shares: Float) -> tuple[Float, Float]:
-    """Log-scores plus the logarithms of shares, and what the sums round off."""
-    from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums  # loads kernels: when there is work
-
-    scores = Paired(log_scores, np.zeros_like(log_scores) if rest is None else rest)
-    high, low = paired_sums(scores, paired(shares))
-    return high, low
+def with_best_labels(log_scores: Float, labels: Labels) -> Float:
+    """Log-scores of arcs with their most probable labels, (n+1, n+1)."""
+    return log_scores + np.where(np.isfinite(log_scores), labels.log_probs.max(axis=2), 0.0)
 
 
 def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:

@@ -15,7 +15,7 @@ from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import NamedFunction, Register
-from deptree_cli.core.shifted import is_large
+from deptree_cli.core.shifted import shift
 
 # Trees that are ranked at most, unless more are asked for: where scores are flat millions may be needed.
 MOST_RANKED = 1000
@@ -23,44 +23,31 @@ MOST_RANKED = 1000
 # What sums of probabilities and differences of their logarithms may be off by: equal trees stay equal.
 ROUNDING = 1e-9
 
+# From here on sums of scores are of shifted ones: beside offsets, differences between trees would lose digits.
+LARGE = 1e4
+
 
 def maximum_tree(distribution: ArcFactored) -> Heads:
     """The most probable tree, (n,) heads."""
-    space = distribution.space
-    if not is_large(distribution.log_scores):
-        return space.maximum_tree(distribution.log_scores)[0]
-    high, low, _ = distribution.factorisation.shifted
-    tree = space.maximum_tree(high)[0]
-    return space.maximum_tree_of_pairs(high, low)[0] if _uses_masks(tree[None], high) else tree
+    return distribution.space.maximum_tree(_scores(distribution))[0]
 
 
 def best_trees(distribution: ArcFactored, size: int) -> Heads:
     """The `size` most probable trees, (k, n), k <= size, the best first."""
-    size = distribution.room_for(size)
-    if not is_large(distribution.log_scores):
-        return distribution.space.best_trees(distribution.log_scores, size)
-    return _stacked(islice(trees_in_order(distribution), size), distribution.n)
+    return distribution.space.best_trees(_scores(distribution), distribution.room_for(size))
 
 
 def trees_in_order(distribution: ArcFactored) -> Iterator[Heads]:
     """All trees of positive weight, the most probable first, (n,) each, found as they are asked for."""
-    space = distribution.space
-    if not is_large(distribution.log_scores):
-        yield from space.trees_in_order(distribution.log_scores)
-        return
-    from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
+    return distribution.space.trees_in_order(_scores(distribution))
 
-    high, low, _ = distribution.factorisation.shifted
-    given = set()
-    for tree in space.trees_in_order(high):
-        if _uses_masks(tree[None], high):
-            break
-        given.add(tree.tobytes())
-        yield tree
-    else:
-        return
-    by_pairs = lawler.trees_by_search(space.maximum_tree_of_pairs, high, low)
-    yield from (tree for tree in by_pairs if tree.tobytes() not in given)
+
+def _scores(distribution: ArcFactored) -> Float:
+    """The log-scores (n+1, n+1), shifted if some are large."""
+    log_scores = distribution.log_scores
+    if np.abs(log_scores, where=np.isfinite(log_scores), out=np.zeros_like(log_scores)).max() <= LARGE:
+        return log_scores
+    return shift(distribution.possible_scores, distribution.single_root).log_weights
 
 
 class Ranked(NamedTuple):
@@ -143,11 +130,6 @@ def _with_log_probs(distribution: ArcFactored) -> Iterator[tuple[Heads, float]]:
 
 def _stacked(trees: Iterable[Heads], n: int) -> Heads:
     return np.array(list(trees), dtype=np.int32).reshape(-1, n)
-
-
-def _uses_masks(trees: Heads, scores: Float) -> bool:
-    """Whether one of some trees has a shifted score that float64 does not tell from the next."""
-    return is_large(scores[trees, np.arange(1, trees.shape[1] + 1)])
 
 
 # Ways to one tree of a `TreeDistribution`, (n,) heads.

@@ -168,7 +168,7 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
         DeptreeError: an allowed arc has no label.
     """
     names, log_scores = _with_root(names, log_scores)
-    totals, _, log_probs = _by_arc(names, log_scores)
+    totals, log_probs = _by_arc(names, log_scores)
     labelless = arcs & ~np.isfinite(totals)
     labelless[0] = False  # the arc from ROOT is called `root`, whatever its score
     if labelless.any():
@@ -179,16 +179,15 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
     return Labels(names, log_probs, id)
 
 
-def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Float, Labels]:
-    """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, what these
-    round off, and labels.
+def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Labels]:
+    """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, and labels.
 
     Args:
         names, log_scores, id: as for `conditional`.
     """
     names, log_scores = _with_root(names, log_scores)
-    totals, rest, log_probs = _by_arc(names, log_scores)
-    return totals, rest, Labels(names, log_probs, id)
+    totals, log_probs = _by_arc(names, log_scores)
+    return totals, Labels(names, log_probs, id)
 
 
 def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float]:
@@ -206,17 +205,15 @@ def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...]
     return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
 
 
-def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float, Float]:
-    """The sums over the labels that an arc may have, (n+1, n+1), what they round off, and log P(label | arc)."""
+def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
+    """The sums over the labels that an arc may have, (n+1, n+1), and log P(label | arc)."""
     usual = np.array([not is_special(name) for name in names])
     root = np.array(names) == ROOT
     masked = np.where(usual & ~root, log_scores, -np.inf)
     masked[0] = np.where(root, log_scores[0], -np.inf)
     highest, above = log_sum(masked)
-    totals = highest + above
     with np.errstate(invalid="ignore"):
-        rest = np.where(np.isfinite(totals), above - (totals - highest), 0.0)  # above is small beside a mask
-        return totals, rest, (masked - highest[..., None]) - above[..., None]
+        return highest + above, (masked - highest[..., None]) - above[..., None]
 
 
 def tempered_log_probs(log_probs: Float, temperature: float) -> Float:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.kernels.numbers.precise import precise_exp, precise_floats, precise_scaled, precise_zeros
 from deptree_cli.kernels.numbers.wide import SAFE_LOG, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
+Found = TypeVar("Found")
 
-__all__ = ["PRECISE", "REAL", "SAFE_LOG", "WIDE", "Kind"]
+__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind", "in_range"]
 
 
 @dataclass(frozen=True)
@@ -22,36 +22,37 @@ class Kind:
     """How to make arrays of one kind of numbers.
 
     Attributes:
-        exp: log-values, what they have rounded off (0 if left out) -> numbers.
+        exp: log-values -> numbers.
         zeros: a shape -> an array of zeros.
         scaled: array, float64 array -> their product.
         floats: array -> the nearest float64, 0 or inf beyond their range.
     """
 
     name: str
-    exp: Callable[..., Any]
+    exp: Callable[[Float], Any]
     zeros: Callable[[Shape], Any]
     scaled: Callable[[Any, Float], Any]
     floats: Callable[[Any], Float]
 
     def each(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return an array of numbers with the function applied to each of the arrays that it consists of."""
-        if not isinstance(array, tuple):
-            return function(array)
-        parts = [self.each(function, part) for part in array]
-        return type(array)(*parts) if hasattr(array, "_fields") else tuple(parts)
-
-
-def _real_exp(log_values: Float, rest: Float | float = 0.0) -> Float:
-    values: Float = np.exp(log_values)
-    values *= 1.0 + rest
-    return values
+        return tuple(map(function, array)) if isinstance(array, tuple) else function(array)
 
 
 def _as_it_is(array: Float) -> Float:
     return array
 
 
-REAL = Kind("float64", _real_exp, np.zeros, np.multiply, _as_it_is)
+REAL = Kind("float64", np.exp, np.zeros, np.multiply, _as_it_is)
 WIDE = Kind("wide", wide_exp, wide_zeros, wide_scaled, wide_floats)
-PRECISE = Kind("precise", precise_exp, precise_zeros, precise_scaled, precise_floats)
+
+
+def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
+    """Return what is found with float64, or with wide numbers if float64's range does not suffice.
+
+    Args:
+        run: a kind of numbers -> what it finds with them, and whether these held every term that counts.
+        first: the kind that is tried first.
+    """
+    found, is_in_range = run(first)
+    return found if is_in_range or first == WIDE else run(WIDE)[0]

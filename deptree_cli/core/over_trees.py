@@ -36,14 +36,12 @@ class OverTrees(Frozen, ABC):
         space: its tree space.
         id: the sentence's name.
         labels: the labels of arcs given the tree, if the scores tell.
-        rest: (n+1, n+1), read-only, what `log_scores` round off where they are a power's or sums over labels; or None.
     """
 
     log_scores: Float
     space: TreeSpace
     id: str
     labels: Labels | None
-    rest: Float | None
 
     @property
     def n(self) -> int:
@@ -106,7 +104,7 @@ class OverTrees(Frozen, ABC):
     def _conditioned(self, heads: GivenHeads | None, labels: GivenLabels | None) -> Conditioned:
         """See `conditioned`."""
         try:
-            return conditioned(self.log_scores, self.rest, self.labels, heads, labels)
+            return conditioned(self.log_scores, self.labels, heads, labels)
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
 

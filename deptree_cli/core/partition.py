@@ -73,13 +73,13 @@ def partitions(batch: TreeBatch) -> list[Partition]:
     single, multi = batch.over(single_root=True).log_partitions, batch.over(single_root=False).log_partitions
     own = batch.log_partitions
     shares = (_log_shares(single, multi), _log_shares(batch.projective_log_partitions, own))
-    columns = single[:, 0], multi[:, 0], *shares
+    columns = single.sum(axis=1), multi.sum(axis=1), *shares
     return list(map(Partition, *(column.tolist() for column in columns)))
 
 
 def _log_shares(part: Float, whole: Float) -> Float:
-    """See `_log_share`; of pairs (B, 2)."""
-    return np.minimum(part[:, 0] - whole[:, 0] + (part[:, 1] - whole[:, 1]), 0.0)
+    """See `_log_share`; of the two parts of log Z, (B, 2)."""
+    return np.minimum((part - whole).sum(axis=1), 0.0)
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:
@@ -99,9 +99,8 @@ def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | 
 def _log_share(part: Factorisation | None, whole: Factorisation) -> float:
     if part is None:
         return -math.inf
-    (high, low), (other, rest) = part.log_z_pair, whole.log_z_pair
     # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return min(high - other + (low - rest), 0.0)
+    return min(part.log_ratio(whole), 0.0)
 
 
 class Summary:

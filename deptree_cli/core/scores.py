@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
-from deptree_cli.core.shifted import Shifted
 
 SCALES = ("weight", "log")
 
@@ -104,22 +103,17 @@ def checked_temperature(log_scores: Float, temperature: float) -> Float:
     return log_scores / temperature
 
 
-def checked_power(shifted: Shifted, exponent: float) -> tuple[Float, Float]:
-    """Log-scores of weights raised to a power, -inf staying so, and what they round off.
+def checked_power(log_weights: Float, exponent: float) -> Float:
+    """Log-scores of weights raised to a power, -inf staying so.
 
     Raises:
         DeptreeError: it is not a positive number, or takes scores out of range.
     """
     if not (exponent > 0 and np.isfinite(exponent)):
         raise DeptreeError(f"the order is {exponent:g}", "Give a positive number")
-    from deptree_cli.kernels.numbers.paired import Paired, paired_products  # loads kernels: when there is work
-
-    finite = np.isfinite(shifted.high)
-    high = np.where(finite, shifted.high, 0.0)
-    if np.abs(high).max() > LOWEST / exponent:
+    if np.abs(log_weights[np.isfinite(log_weights)]).max(initial=0.0) > LOWEST / exponent:
         raise DeptreeError(f"the order {exponent:g} takes scores out of range", "Choose a lower one")
-    high, low = paired_products(Paired(high, shifted.low), Paired(exponent, 0.0))
-    return np.where(finite, high, -np.inf), low
+    return log_weights * exponent
 
 
 def _check_numbers(matrix: Float, scale: str) -> None:

@@ -12,7 +12,21 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.flags import Index, kernel
-from deptree_cli.kernels.numbers.pairs import pair_add, two_sum
+
+
+@kernel
+def two_sum(a, b):
+    """Return a + b, rounded, and what rounding took off (Knuth's error-free transformation)."""
+    total = a + b
+    x = total - a
+    return total, (a - (total - x)) + (b - x)
+
+
+@kernel
+def add_pair(x, y):
+    """Return the sum of two pairs as `two_sum` gives them, as such a pair."""
+    high, low = two_sum(x[0], y[0])
+    return two_sum(high, low + (x[1] + y[1]))
 
 
 @kernel(allocates=True)
@@ -27,25 +41,24 @@ def shift_sentences(log_scores, lengths, offsets, mask, single_root, packed, las
     for b in range(lengths.shape[0]):
         n = lengths[b]
         target = packed[offsets[b] : offsets[b] + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
-        constant, last[b], sound[b] = shift_sentence(log_scores[b], mask, single_root, peaks, target, None)
-        constants[b] = constant[0]
+        constants[b], last[b], sound[b] = shift_sentence(log_scores[b], mask, single_root, peaks, target)
 
 
 @kernel
-def shift_sentence(scores, mask, single_root, peaks, high, low):
-    """Fill high (n+1, n+1) with the scores less each word's maximum, and low with what that rounds off, if it is given.
+def shift_sentence(scores, mask, single_root, peaks, shifted):
+    """Fill shifted (n+1, n+1) with the scores less each word's maximum, each rounded once.
 
     Under the single-root constraint the maximum is over the arcs from words, and ROOT's row is then shifted as a whole:
-    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Returns the sum of what was subtracted, a pair,
-    and what `shift_sentences` says of the last word and of scores that are sound.
+    every tree has exactly one of its arcs. peaks (n+1,): to compute in. Returns the sum of what was subtracted, and
+    what `shift_sentences` says of the last word and of scores that are sound.
     """
-    n = high.shape[0] - 1
+    n = shifted.shape[0] - 1
     usable, only_root = find_peaks(scores, n, mask, single_root, peaks)
     best, highest = best_root(scores, n, mask, single_root, peaks)
     for i in range(n + 1):
-        fill_row(scores[i], i, n, mask, peaks, high[i], None if low is None else low[i])
+        fill_row(scores[i], i, n, mask, peaks, shifted[i])
     if single_root:
-        shift_root(scores[0], n, mask, peaks, highest, high[0], None if low is None else low[0])
+        shift_root(scores[0], n, mask, peaks, highest, shifted[0])
     return sum_of_shifts(peaks, n, highest), only_root if only_root > 0 else best, usable and best > 0
 
 
@@ -97,32 +110,26 @@ def best_root(scores, n, mask, single_root, peaks):
 
 @kernel
 def sum_of_shifts(peaks, n, highest):
-    """Return the sum of what each word's scores lose and what all arcs from ROOT lose, a pair."""
+    """Return the sum of what each word's scores lose and what all arcs from ROOT lose, rounded once."""
     total = highest
     for j in range(1, n + 1):
-        total = pair_add(total, (peaks[j], 0.0))
-    return total
+        total = add_pair(total, (peaks[j], 0.0))
+    return total[0]
 
 
 @kernel(forceinline=True)
-def fill_row(scores, own, n, mask, peaks, high, low):
+def fill_row(scores, own, n, mask, peaks, shifted):
     """Fill a row with the shifted scores (n+1,) of a head, node `own`; neither it nor ROOT is its dependent."""
     for j in range(Index(1), Index(n + 1)):
         score = np.float64(scores[j])
-        high[j] = score - peaks[j] if score > -mask else -math.inf
-    high[0] = high[own] = -math.inf
-    if low is not None:
-        for j in range(Index(n + 1)):
-            rest = two_sum(np.float64(scores[j]), -peaks[j])[1]
-            low[j] = rest if high[j] > -math.inf else 0.0
+        shifted[j] = score - peaks[j] if score > -mask else -math.inf
+    shifted[0] = shifted[own] = -math.inf
 
 
 @kernel
-def shift_root(scores, n, mask, peaks, highest, high, low):
+def shift_root(scores, n, mask, peaks, highest, shifted):
     """Fill ROOT's row once more, less its highest score: without rounding twice, however large they are."""
     for j in range(1, n + 1):
         score = np.float64(scores[j])
         if score > -mask:
-            high[j], rest = pair_add(two_sum(score, -peaks[j]), (-highest[0], -highest[1]))
-            if low is not None:
-                low[j] = rest
+            shifted[j] = add_pair(two_sum(score, -peaks[j]), (-highest[0], -highest[1]))[0]

@@ -17,13 +17,12 @@ from torch import Tensor
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import QUANTITIES
-from deptree_cli.core.shifted import LARGE
 from deptree_cli.kernels.numbers.operations import SAFE_LOG
 from deptree_cli.torch.sentences import sentences
 from deptree_cli.torch.shifted import Shifted
 
-# Below this logarithm float64 has no weight.
-LEAST = -745.0
+# Below this logarithm float64 has no weight; from LARGE on it has lost digits.
+LEAST, LARGE = -745.0, 1e4
 
 
 class Sums(NamedTuple):
@@ -112,8 +111,7 @@ def _log_ratios(found: Tensor, suspicious: Tensor, ours: Tensor, theirs: Tensor,
     exact, rows = found.clone(), suspicious.nonzero()[:, 0]
     here, there = (sentences(each[rows], lengths[rows], space) for each in (ours, theirs))
     for b, *pair in zip(rows.tolist(), here, there, strict=True):
-        (our_log_z, our_rest), (log_z, rest) = (each.factorisation.log_z_pair for each in pair)
-        exact[b] = (our_log_z - log_z) + (our_rest - rest)
+        exact[b] = pair[0].factorisation.log_ratio(pair[1].factorisation)
     return exact
 
 

@@ -7,17 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
-from deptree_cli.kernels.numbers.precise import Precise
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.numbers.wide import wide_log
 
 
-def precise_log(numbers: Precise) -> np.ndarray:
-    """Of precise numbers, in float64."""
-    return wide_log((numbers.high, numbers.exponent))
-
-
-@pytest.mark.parametrize(("kind", "log"), [(REAL, np.log), (WIDE, wide_log), (PRECISE, precise_log)])
+@pytest.mark.parametrize(("kind", "log"), [(REAL, np.log), (WIDE, wide_log)])
 def test_a_kind_of_numbers(kind: Kind, log: Callable[..., np.ndarray]) -> None:
     logs = np.array([[0.0, -3.0], [-np.inf, 2.0]])
     numbers = kind.exp(logs)

@@ -35,8 +35,6 @@ def scored(kind: str, space: TreeSpace, n: int) -> TreeDistribution:
 
 
 def cases(kind: str, space: TreeSpace) -> list[TreeDistribution]:
-    if kind == "masks" and space is HEADS_FIRST:
-        pytest.skip("general spaces refuse trees that need masks")
     return [scored(kind, space, n) for n in (2, 4, 5)]
 
 

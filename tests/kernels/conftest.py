@@ -58,12 +58,12 @@ def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL, l
     shifted, nodes = shift(log_scores, single_root), len(log_scores)
     if last is None:
         heads = np.empty(nodes - 1, dtype=np.int32)
-        best_tree(shifted.high, single_root, heads)
+        best_tree(shifted.log_weights, single_root, heads)
         last = int(heads.argmin()) + 1
-    weights = kind.exp(*shifted[:2])
+    weights = kind.exp(shifted.log_weights)
     A, S, workspace = map(kind.zeros, ((nodes, nodes), nodes, (3, WIDTH, nodes)))
     log_z, depth = factorise(weights, last, A, S, workspace, single_root)
-    return Factors(kind, single_root, shifted.high, weights, last, A, S, log_z, depth, shifted.constant[0])
+    return Factors(kind, single_root, shifted.log_weights, weights, last, A, S, log_z, depth, shifted.constant)
 
 
 @pytest.fixture(scope="session")

@@ -57,8 +57,8 @@ def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Packed:
 def assert_shifted(found: Packed, b: int, log_scores: Float, single_root: bool) -> None:
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
     expected = shift(log_scores, single_root)
-    np.testing.assert_array_equal(found.sentences[b], expected.high)
-    assert found.constants[b] == pytest.approx(expected.constant[0], rel=1e-15)
+    np.testing.assert_array_equal(found.sentences[b], expected.log_weights)
+    assert found.constants[b] == pytest.approx(expected.constant, rel=1e-15)
     assert found.sound[b]
 
 

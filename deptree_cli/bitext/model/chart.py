@@ -22,7 +22,8 @@ from deptree_cli.bitext.model.shifted import Shifted
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_pair
+from deptree_cli.core.spaces.eisner import LOG_LOST, LOG_SMALLEST, log_of
+from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.numbers.tropical import Tropical
 
@@ -30,15 +31,16 @@ from deptree_cli.kernels.numbers.tropical import Tropical
 LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 
 
-class Chart:
+class Chart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
     Attributes:
+        kind: see `SweepFactorisation`.
         log_z: the logarithm of the partition function under the last mask; -inf where there is no alignment.
     """
 
-    def __init__(self, shifted: Shifted, kind: Kind) -> None:
-        self._shifted, self._kind = shifted, kind
+    def __init__(self, shifted: Shifted, kind: Kind = REAL) -> None:
+        self._shifted, self.kind = shifted, kind
         self._p, self._q = p, q = shifted.size
         shape = TABLES, spans_of(p), spans_of(q)
         with _memory_for(p, q, charts=4 if kind is WIDE else 2):
@@ -48,13 +50,20 @@ class Chart:
         self._total: Any = None
         self.log_z = -math.inf
 
-    def fill(self, mask: Mask) -> None:
-        """Sum over the alignments under a mask."""
+    def _in(self, kind: Kind) -> Chart:
+        return Chart(self._shifted, kind)
+
+    def filled(self, mask: Mask) -> Chart:
+        """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
+        return self.answer(lambda own: own._filled(mask))
+
+    def _filled(self, mask: Mask) -> tuple[Chart, bool]:
         mask.keep(self._kept)
-        self._weights = mask.weigh(self._unmasked, self._kind)
+        self._weights = mask.weigh(self._unmasked, self.kind)
         for begin, end in pieces(self._p, self._q, "sums"):
             self._total = inside(self._weights, self._kept, self._items, begin, end)
-        self.log_z = math.fsum((*log_pair(self._total, self._kind), self._shifted.constant))
+        self.log_z = log_of(self._total, self.kind) + self._shifted.constant
+        return self, self.is_wide or self.is_in_range
 
     @property
     def is_in_range(self) -> bool:
@@ -70,11 +79,11 @@ class Chart:
 
     def marginals(self) -> Float:
         """P(link) under the mask, (p, q)."""
-        found = self._kind.zeros((self._p, self._q))
+        found = self.kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
         for begin, end in pieces(self._p, self._q, "probabilities", backwards=True):
             outside(*given, begin, end)
-        marginals: Float = self._kind.floats(found)
+        marginals: Float = self.kind.floats(found)
         return marginals
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
@@ -82,24 +91,6 @@ class Chart:
         targets = np.empty((size, self._p), dtype=np.int32)
         sample_links(self._weights, self._kept, self._items, self._total, kernel_state(rng), targets)
         return targets
-
-
-class Charts:
-    """The chart in float64, and in wide numbers once a mask needs them."""
-
-    def __init__(self, shifted: Shifted) -> None:
-        self._shifted = shifted
-        self._real = Chart(shifted, REAL)
-        self._wide: Chart | None = None
-
-    def filled(self, mask: Mask) -> Chart:
-        """The chart under a mask, valid until the next one."""
-        self._real.fill(mask)
-        if self._real.is_in_range:
-            return self._real
-        self._wide = self._wide or Chart(self._shifted, WIDE)
-        self._wide.fill(mask)
-        return self._wide
 
 
 def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:

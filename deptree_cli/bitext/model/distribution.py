@@ -111,10 +111,10 @@ class AlignmentDistribution(Frozen):
         Raises:
             DeptreeError: there is none.
         """
-        from deptree_cli.bitext.model.chart import Charts  # loads kernels: when there is work
+        from deptree_cli.bitext.model.chart import Chart  # loads kernels: when there is work
         from deptree_cli.bitext.model.masks import nothing_pinned
 
-        found = Charts(self.shifted).filled(nothing_pinned(self.p, self.q))
+        found = Chart(self.shifted).filled(nothing_pinned(self.p, self.q))
         if found.log_z == -np.inf:
             raise no_alignment(self.shifted).at(sent_id=self.id)
         return found

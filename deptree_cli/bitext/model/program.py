@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.model.chart import Chart, Charts
+from deptree_cli.bitext.model.chart import Chart
 from deptree_cli.bitext.model.masks import KeptStates, Mask, pinned
 from deptree_cli.bitext.model.merits import bispan_merits, confidences
 from deptree_cli.bitext.model.scores import LinkScores
@@ -32,7 +32,7 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
 
     def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
-        self._charts = Charts(shifted)
+        self._chart = Chart(shifted)
         self._heuristic = heuristic
 
     def variables(self) -> int:
@@ -50,7 +50,7 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
 
     def inside(self, mask: Mask) -> tuple[float, Chart]:
         """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
-        chart = self._charts.filled(mask)
+        chart = self._chart.filled(mask)
         return chart.log_z, chart
 
     def outside(self, chart: Chart) -> Float:

@@ -31,7 +31,7 @@ class LogProbability:
     """
 
     def __init__(self, distribution: ArcFactored) -> None:
-        scores = distribution.factorisation.shifted.high
+        scores = distribution.factorisation.shifted.log_weights
         self._distribution, self._scores = distribution, scores
         self._finite = np.where(np.isfinite(scores), scores, 0.0)
         self._expected = float((distribution.marginals() * self._finite).sum())
@@ -59,7 +59,7 @@ class LogProbability:
 
     def _exponent(self, s: float, mean: float, size: int) -> float:
         """size (s a - K(s)) for a = mean - log_total, less what rounding may have added."""
-        log_z = self._distribution.factorisation.shifted_log_z[0]
+        log_z = self._distribution.factorisation.shifted_log_z
         powered = float(self._distribution.space.factorise((1.0 + s) * self._scores).log_z)
         sizes = abs(mean) + abs(powered) + abs(log_z) + DEPTH
         rounding = 8.0 * float(np.finfo(float).eps) * (self._distribution.n + 1) * sizes

@@ -47,7 +47,7 @@ class Summed(Tests):
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._probs = np.clip(distribution.marginals(), 0.0, 1.0).ravel()
-        self._scores = distribution.factorisation.shifted.high
+        self._scores = distribution.factorisation.shifted.log_weights
         self.slack = probability_slack(distribution.n)
         rival = rival_tree(distribution, distribution.marginals())
         self.rival_prob = None if rival is None else float(np.exp(distribution.tree_log_probs(rival[None])[0]))

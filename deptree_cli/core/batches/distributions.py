@@ -116,7 +116,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
     def log_partition(self) -> Float:
         """log Z of each, (B,)."""
         return np.array(
-            self._answers(lambda trees: trees.log_partitions[:, 0].tolist(), lambda trees: trees.log_partition)
+            self._answers(lambda trees: trees.log_partitions.sum(axis=1).tolist(), lambda trees: trees.log_partition)
         )
 
     def marginals(self) -> list[Float]:

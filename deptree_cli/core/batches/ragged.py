@@ -13,18 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
-from deptree_cli.core.expectations.base import cancels
 from deptree_cli.core.numbers import REAL, SAFE_LOG
 from deptree_cli.core.samplers.auto import few_steps
-from deptree_cli.core.shifted import LARGE
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.core.spaces.eisner import is_in_range
 from deptree_cli.kernels.batches import eisner, layout, ragged
 
-# Scores between this and its negative are plain: less a few others none is large.
-PLAIN = LARGE / 4
+# Scores between this and its negative are plain: sums of a few have all digits that count.
+PLAIN = 2500.0
 
 
 def starts_of(sizes: Int) -> Int:
@@ -99,24 +95,23 @@ class TreeBatch:
         return starts_of(self.lengths)
 
     @cached_property
-    def _shifted(self) -> tuple[Float, Float, Int, Float]:
-        """Scores as `shift` makes them, high and low; the word to eliminate last, (B,), and the constants, (B, 2)."""
-        high, low = np.empty_like(self.log_scores), np.empty_like(self.log_scores)
-        last, constants = np.empty(len(self.lengths), dtype=np.int64), np.empty((len(self.lengths), 2))
-        to_be_filled = high, low, last, constants
+    def _shifted(self) -> tuple[Float, Int, Float]:
+        """Scores as `shift` makes them, the word to eliminate last, (B,), and the constants, (B,)."""
+        last, constants = np.empty(len(self.lengths), dtype=np.int64), np.empty(len(self.lengths))
+        to_be_filled = np.empty_like(self.log_scores), last, constants
         ragged.shift(self.log_scores, self.lengths, self.offsets, np.inf, self.single_root, *to_be_filled)
         return to_be_filled
 
     @cached_property
     def _weights(self) -> Float:
-        return REAL.exp(*self._shifted[:2])
+        return REAL.exp(self._shifted[0])
 
     @cached_property
     def _factors(self) -> tuple[Float, Float, Float]:
         """Factors, pivots and log Z of the shifted scores, (B,)."""
         factors, pivots = np.empty_like(self.log_scores), np.empty(int((self.lengths + 1).sum()))
         log_z, depth = np.empty((2, len(self.lengths)))
-        by_node = self.lengths, self.offsets, self._places, self._shifted[2], self.single_root
+        by_node = self.lengths, self.offsets, self._places, self._shifted[1], self.single_root
         ragged.factorise(self._weights, *by_node, factors, pivots, log_z, depth)
         self.sound[depth < SAFE_LOG] = False
         return factors, pivots, log_z
@@ -125,12 +120,12 @@ class TreeBatch:
     def _swept(self) -> tuple[object, ...]:
         """What kernels take that go on from factors."""
         factors, pivots, _ = self._factors
-        return self._shifted[2], self.single_root, factors, pivots
+        return self._shifted[1], self.single_root, factors, pivots
 
     @cached_property
     def log_partitions(self) -> Float:
-        """log Z of each sentence as a pair, (B, 2)."""
-        return self._with_constants(self._factors[2])
+        """log Z of each sentence's shifted scores, and what it lost by the shift, (B, 2)."""
+        return np.stack((self._factors[2], self._shifted[2]), axis=1)
 
     @cached_property
     def projective_log_partitions(self) -> Float:
@@ -138,12 +133,7 @@ class TreeBatch:
         log_z = np.empty(len(self.lengths))
         eisner.log_partitions(self._weights, self.lengths, self.offsets, self.single_root, log_z)
         self.sound[~is_in_range(log_z, self.lengths)] = False
-        return self._with_constants(log_z)
-
-    def _with_constants(self, log_z: Float) -> Float:
-        sums = np.empty((len(log_z), 2))
-        ragged.add_constants(log_z, self._shifted[3], sums)
-        return sums
+        return np.stack((log_z, self._shifted[2]), axis=1)
 
     @cached_property
     def marginals(self) -> Float:
@@ -158,20 +148,8 @@ class TreeBatch:
         values = np.where(self.marginals > 0, self._shifted[0], 0.0)
         stretches = zip(self.offsets.tolist(), (self.offsets + (self.lengths + 1) ** 2).tolist(), strict=True)
         expected = np.array([np.vdot(self.marginals[start:end], values[start:end]) for start, end in stretches])
-        found, is_certain = self._factors[2] - expected, self.lengths == 1
-        for place in np.flatnonzero(cancels(found, self._factors[2], expected) & ~is_certain & self.sound).tolist():
-            found[place] = self._entropy_alone(place)
-        entropies: list[float] = np.where(is_certain, 0.0, found).tolist()
+        entropies: list[float] = np.where(self.lengths == 1, 0.0, np.maximum(self._factors[2] - expected, 0.0)).tolist()
         return entropies
-
-    def _entropy_alone(self, place: int) -> float:
-        """The entropy of a sentence where differences cancel, as `expectations.entropies.entropy` has it."""
-        from deptree_cli.core.expectations import cancelling  # loads kernels: only where they are needed
-
-        n = int(self.lengths[place])
-        space = SINGLE_ROOT if self.single_root else MULTI_ROOT
-        scores = self.log_scores[self.offsets[place] :][: (n + 1) ** 2].reshape(n + 1, n + 1)
-        return cancelling.entropy(ArcFactored(scores, space=space))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""
@@ -212,7 +190,6 @@ class TreeBatch:
 
     def tree_log_probs(self, trees: RaggedTrees) -> Float:
         """The log-probabilities of trees, (B, K)."""
-        found, (high, low, *_) = np.empty((len(self.lengths), trees.size)), self._shifted
-        by_node = self.lengths, self.offsets, self._words
-        ragged.tree_log_probs(high, low, *by_node, self._factors[2], trees.heads, found)
+        found, by_node = np.empty((len(self.lengths), trees.size)), (self.lengths, self.offsets, self._words)
+        ragged.tree_log_probs(self._shifted[0], *by_node, self._factors[2], trees.heads, found)
         return np.minimum(found, 0.0, out=found)

@@ -19,7 +19,6 @@ from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 from deptree_cli.core.shifted import shift
-from deptree_cli.kernels.numbers.pairs import pair_add
 
 
 def log_partitions(batch: Batch, threads: int = 1) -> Float:
@@ -81,8 +80,8 @@ def _sums(batch: Batch, threads: int, marginals: Array | None, *, raises: bool =
 
 def relative_log_partition(sentence: ArcFactored) -> float:
     """Return log Z of the shifted scores of all arcs, those that no tree has included, as batches are shifted."""
-    constant, rest = shift(sentence.log_scores, sentence.single_root).constant
-    return pair_add(sentence.factorisation.log_z_pair, (-constant, -rest))[0]
+    constant = shift(sentence.log_scores, sentence.single_root).constant
+    return sentence.factorisation.shifted_log_z + (sentence.factorisation.shifted.constant - constant)
 
 
 def covariances(batch: Batch, values: Array, threads: int = 1) -> Array:

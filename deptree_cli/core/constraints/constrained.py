@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,6 +23,8 @@ from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import label_stream
+from deptree_cli.core.masks import MOST as MOST_MASKED
+from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
@@ -63,12 +66,16 @@ class Constrained:
             budget: how many maximum trees each of them may take; the last tree may not be certain then.
 
         Raises:
-            DeptreeError: there are none, or none was found.
+            DeptreeError: there are none, or none was found; or each of them needs masks.
         """
         found, opened, is_infeasible = self._search(size, method, budget)
         if not found:
             raise self._none_found(opened, is_infeasible, budget)
-        return found
+        if found[0].score + found[0].gap < -MOST_MASKED:
+            arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
+            error = need_of_masks(scores_with_labels(self.distribution)[arcs], trees="every tree that obeys the rules")
+            raise error.at(sent_id=self.distribution.id)
+        return [each if each.score > -MOST_MASKED else beside_masks(each) for each in found]
 
     def sample(
         self, size: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None
@@ -162,11 +169,12 @@ def under(
         DeptreeError: no tree obeys what is forbidden, and nothing is given up.
     """
     try:
-        found = Constrained(demands.base.without_forbidden(forbidden), finders, demands)
+        distribution = demands.base.without_forbidden(forbidden)
     except DeptreeError:
         if relax:
             return _relaxed(demands, budget)
         raise demands.error(budget) from None
+    found = Constrained(distribution.without_need_of_masks(), finders, demands)
     return _relaxed(demands, budget) if relax and not found.has_tree(budget) else found
 
 
@@ -199,6 +207,11 @@ def constrained(
     return under(demands, rules.forbidden(known), rules.finders(known), relax, budget)
 
 
+def beside_masks(found: Found) -> Found:
+    """A tree that needs masks: others may be better by what is rounded off."""
+    return replace(found, gap=found.gap + len(found.heads) * math.ulp(found.score))
+
+
 def expected_arcs(distribution: ArcFactored) -> Float:
     """The probabilities of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``; -inf where there is none."""
     labels, arcs = distribution.labels, distribution.marginals()
@@ -207,7 +220,7 @@ def expected_arcs(distribution: ArcFactored) -> Float:
 
 def scores_with_labels(distribution: ArcFactored) -> Float:
     """The log-scores of arcs with labels, (n+1, n+1, L), shifted, so that sums keep their digits."""
-    scores = distribution.factorisation.shifted.high[..., None]
+    scores = distribution.factorisation.shifted.log_weights[..., None]
     if distribution.labels is None:
         return scores
     with np.errstate(invalid="ignore"):

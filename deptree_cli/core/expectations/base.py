@@ -10,16 +10,10 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.shifted import is_large
 
 # The kinds of inputs: a positive number; another distribution over the sentence's trees; the gold heads (n,), -1 where
 # unknown; features of arcs (n+1, n+1, R); R numbers.
 NUMBER, DISTRIBUTION, HEADS, FEATURES, VECTOR = "number", "distribution", "heads", "features", "vector"
-
-
-# A float64 difference below this share of its terms has lost three of its fifteen digits, and more. A logarithm near 0
-# counts as 1, of which it knows no more digits.
-SHARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -70,26 +64,13 @@ def expected_sum(distribution: ArcFactored, values: Float) -> float:
     return float(np.vdot(marginals, np.where(marginals > 0, values, 0.0)))
 
 
-def cancels(difference: float | Float, *terms: float | Float) -> Any:
-    """Whether a difference of these terms is better computed anew; for arrays of them an array."""
-    size: Any = sum(abs(term) for term in terms)
-    return abs(difference) < SHARE * (1.0 + size)
-
-
-def arc_covariance(distribution: ArcFactored, values: Float, rest: Float | None = None) -> Float:
+def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
     """The covariance of each arc with the sum of the tree's values, (n+1, n+1); values of forbidden arcs do not count.
 
     The one primitive behind every gradient: the derivative of the marginals in that direction, O(n^3).
-
-    Args:
-        rest: what values that are scores round off, which is then looked at where these are large.
     """
-    possible, factorisation = distribution.support & np.isfinite(values), distribution.factorisation
-    values = np.where(possible, values, 0.0)
-    counts = np.ones_like(values) if factorisation.is_wide else np.exp(factorisation.shifted.high)  # before it cancels
-    if rest is None or not is_large(values, counts):
-        return factorisation.arc_covariance(values)
-    return factorisation.arc_covariance(values, np.where(possible, rest, 0.0))
+    possible = distribution.support & np.isfinite(values)
+    return distribution.factorisation.arc_covariance(np.where(possible, values, 0.0))
 
 
 def unique_inputs(quantities: Iterable[Quantity]) -> list[Input]:

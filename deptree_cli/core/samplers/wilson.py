@@ -76,8 +76,7 @@ def local_root_probs(distribution: ArcFactored) -> Float:
 
 def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
     """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
-    high, low, _ = shift(distribution.possible_scores, single_root, distribution.rest)
-    return REAL.exp(high, low)
+    return REAL.exp(shift(distribution.possible_scores, single_root).log_weights)
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypedDict
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
 from deptree_cli.core.spaces.base import TreeSpace
-from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
+from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.general import GeneralSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
@@ -48,7 +48,6 @@ __all__ = [
     "SPACES",
     "Factorisation",
     "GeneralSpace",
-    "PreciseSums",
     "Short",
     "SpaceLike",
     "TreeSpace",

@@ -50,8 +50,8 @@ class TreeSpace(Rules, ABC):
         """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used."""
 
     @abstractmethod
-    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
-        """Work out what every sum needs, from checked log-scores (n+1, n+1), and what they round off."""
+    def factorise(self, log_scores: Float) -> Factorisation:
+        """Work out what every sum needs, from checked log-scores (n+1, n+1)."""
 
     @abstractmethod
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
@@ -64,10 +64,6 @@ class TreeSpace(Rules, ABC):
     def best_trees(self, scores: Float, size: int) -> Heads:
         """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n), k <= size; -inf forbids."""
         return np.array(list(islice(self.trees_in_order(scores), size)), dtype=np.int32).reshape(-1, len(scores) - 1)
-
-    @abstractmethod
-    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """The same as `maximum_tree` of scores that are pairs, of any size."""
 
     def is_feasible(self, allowed: Bool) -> bool:
         """Whether some tree uses allowed arcs only. See `check_feasible`."""

@@ -7,7 +7,6 @@ The chart adds and multiplies positive numbers only, in float64 where its range 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +17,14 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.shifted import Shifted, shift
-from deptree_cli.core.spaces.swept import Swept, Zeros
+from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
 from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, inside, outside
 from deptree_cli.kernels.charts.projective_trees import sample_trees
+from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.operations import tolerance
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix
+from deptree_cli.kernels.numbers.wide import LOG_RADIX
 
 # No sentence of n words has more projective trees than 7^n: fewer than (27/4)^n with one root or several.
 LOG_GROWTH = math.log(7.0)
@@ -38,7 +38,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Eisner(Swept):
+class Eisner(ArcSweep):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:
@@ -55,17 +55,22 @@ class Eisner(Swept):
     def _in(self, kind: Kind) -> Eisner:
         return _filled(self.shifted, self.single_root, kind)
 
-    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
-        chart = _chart(zeros, self.n)
-        z = inside(weights, self.single_root, chart)
-        return lambda: z, _marginals(weights, self.single_root, chart, self.n, zeros)
+    @property
+    def is_in_range(self) -> bool:
+        return bool(is_in_range(self.shifted_log_z, self.n))
 
-    def marginals(self) -> Float:
-        """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3)."""
-        found: Float = self.kind.floats(_marginals(self.weights, self.single_root, self.chart, self.n, self.kind.zeros))
-        if not self.is_wide and not sum_to_one(found):
-            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
-        return found
+    @property
+    def _swept(self) -> Any:
+        return self.chart
+
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
+        chart = _chart(zeros, self.n)
+        inside(weights, self.single_root, chart)
+        return chart
+
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
+        found = _marginals(weights, self.single_root, swept, self.n, zeros)
+        return found, isinstance(found, Dual) or sum_to_one(self.kind.floats(found))
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
@@ -82,17 +87,14 @@ class Eisner(Swept):
         return heads
 
 
-def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Eisner:
+def factorise(log_scores: Float, single_root: bool) -> Eisner:
     """Fill the chart of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3).
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root, rest)
-    found = _filled(shifted, single_root, REAL)
-    if not is_in_range(found.shifted_log_z[0], found.n):
-        found = found.in_wide_numbers
-    if found.shifted_log_z[0] == -np.inf:
+    found = _filled(shift(log_scores, single_root), single_root, REAL).in_range()
+    if found.shifted_log_z == -np.inf:
         raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
     return found
 
@@ -107,11 +109,10 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
         log_scores: (n+1, n+1), ``[head, dependent]``.
         typical: (n,), the log-scores of words' arcs in trees that matter.
     """
-    high = log_scores.copy()
-    high[:, 1:] -= typical
-    shifted = Shifted(high, np.zeros_like(high), (float(typical.sum()), 0.0))
-    found = _filled(shifted, True, REAL)
-    return found if math.isfinite(found.shifted_log_z[0]) else found.in_wide_numbers
+    log_weights = log_scores.copy()
+    log_weights[:, 1:] -= typical
+    found = _filled(Shifted(log_weights, float(typical.sum())), True, REAL)
+    return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
 
 
 def is_in_range(log_z: float | Float, n: int | Int) -> Any:
@@ -157,18 +158,16 @@ def _are_positive(numbers: Any, kind: Kind) -> Bool:
 
 def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
     """The chart in one kind of numbers."""
-    weights = kind.exp(shifted.high, shifted.low)
-    chart = _chart(kind.zeros, len(shifted.high) - 1)
+    weights = kind.exp(shifted.log_weights)
+    chart = _chart(kind.zeros, len(shifted.log_weights) - 1)
     total = inside(weights, single_root, chart)
-    return Eisner(single_root, shifted, log_pair(total, kind), kind, weights, chart)
+    return Eisner(single_root, shifted, log_of(total, kind), kind, weights, chart)
 
 
-def log_pair(total: Any, kind: Kind) -> tuple[float, float]:
-    """The logarithm of a number as a pair: of wide numbers the exponent says it exactly, however large it is."""
+def log_of(total: Any, kind: Kind) -> float:
+    """The natural logarithm of a number of either kind, -inf of 0."""
     mantissa, exponent = (total, 0) if kind is REAL else total
-    if mantissa == 0.0:
-        return -math.inf, 0.0
-    return multiple_of_radix((math.log(mantissa), 0.0), float(exponent)) if kind is WIDE else (math.log(mantissa), 0.0)
+    return math.log(mantissa) + exponent * LOG_RADIX if mantissa > 0.0 else -math.inf
 
 
 def _chart(zeros: Any, n: int) -> Any:

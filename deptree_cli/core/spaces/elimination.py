@@ -8,9 +8,8 @@ itself would underflow, the same sweep runs on numbers with a wider exponent (`k
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,58 +17,53 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.numbers import REAL, SAFE_LOG, Kind
 from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.factorisation import Factorisation
-from deptree_cli.core.spaces.swept import Swept, Zeros
+from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination import marginals as kernel
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import root_products
 from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
-from deptree_cli.kernels.elimination.sweeps import product
-from deptree_cli.kernels.numbers.pairs import multiple_of_radix
 from deptree_cli.kernels.numbers.wide import wide_log
 from deptree_cli.kernels.trees.best_tree import best_tree
 
 
 @dataclass(frozen=True, eq=False)
-class Elimination(Swept):
+class Elimination(ArcSweep):
     """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
 
     Attributes:
         last: the word that is eliminated last.
         factors, pivots: what `kernels/elimination/sweeps.py` makes of them, `last` and word 1 having changed places.
+        depth: the second result of `eliminate`.
     """
 
     last: int
     factors: Any
     pivots: Any
+    depth: float
+
+    @property
+    def is_in_range(self) -> bool:
+        return self.depth > SAFE_LOG
 
     def _in(self, kind: Kind) -> Elimination:
-        return _eliminated(self.shifted, self.single_root, self.last, kind)[0]
+        return _eliminated(self.shifted, self.single_root, self.last, kind)
 
-    def _sweep(self, weights: Any, zeros: Zeros) -> tuple[Callable[[], Any], Any]:
-        factors, pivots, _ = _factors(weights, self.last, self.single_root, zeros, self.n + 1)
-        return partial(product, pivots), self._backward(weights, factors, pivots, zeros)[0]
+    @property
+    def _swept(self) -> Any:
+        return self.factors, self.pivots
 
-    def _backward(self, weights: Any, factors: Any, pivots: Any, zeros: Zeros) -> tuple[Any, bool]:
-        """Marginals (n+1, n+1) of factors, and whether those of each word sum to 1."""
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
+        return _factors(weights, self.last, self.single_root, zeros, self.n + 1)[:2]
+
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
         square = self.n + 1, self.n + 1
         adjoints, found, workspace = zeros(square), zeros(square), zeros((3, WIDTH, self.n + 1))
-        sweep = weights, self.last, factors, pivots, adjoints, workspace, self.single_root, found
+        sweep = weights, self.last, *swept, adjoints, workspace, self.single_root, found
         return found, kernel.arc_marginals(*sweep)
-
-    def marginals(self) -> Float:
-        """P(head -> dependent) for every arc, shape (n+1, n+1); the columns of words sum to 1. O(n^3).
-
-        The sweep backwards is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the
-        weights.
-        """
-        marginals, usable = self._backward(self.weights, self.factors, self.pivots, self.kind.zeros)
-        if not self.is_wide and not usable:
-            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
-        return self.kind.floats(marginals)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -127,42 +121,35 @@ def elimination_of(factorisation: Factorisation) -> Elimination:
     return factorisation
 
 
-def factorise(log_scores: Float, single_root: bool, rest: Float | None = None) -> Elimination:
+def factorise(log_scores: Float, single_root: bool) -> Elimination:
     """Eliminate the words of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3): n^3/3 multiply-adds.
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root, rest)
-    last = int(shifted.high[0].argmax())
-    found, depth = _eliminated(shifted, single_root, last, REAL)
-    if depth < SAFE_LOG and single_root:
-        last, log_weight = _root_of_best_tree(shifted)
-        if log_weight > SAFE_LOG:
-            found, depth = _eliminated(shifted, single_root, last, REAL)
-    if depth < SAFE_LOG:
-        found, _ = _eliminated(shifted, single_root, last, WIDE)
-    if found.shifted_log_z[0] == -np.inf:
+    shifted = shift(log_scores, single_root)
+    last = int(shifted.log_weights[0].argmax())
+    found = _eliminated(shifted, single_root, last, REAL)
+    if single_root and not found.is_in_range:
+        found = _eliminated(shifted, single_root, _root_of_best_tree(shifted), REAL)
+    found = found.in_range()
+    if found.shifted_log_z == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
     return found
 
 
-def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
-    """A word that reaches all others, by arcs as heavy as can be; the log-weight of the tree that they make."""
-    heads = np.empty(len(shifted.high) - 1, dtype=np.int32)
-    log_weight = best_tree(shifted.high, True, heads)
-    return int(heads.argmin()) + 1, float(log_weight)
+def _root_of_best_tree(shifted: Shifted) -> int:
+    """A word that reaches all others, by arcs as heavy as can be."""
+    heads = np.empty(len(shifted.log_weights) - 1, dtype=np.int32)
+    best_tree(shifted.log_weights, True, heads)
+    return int(heads.argmin()) + 1
 
 
-def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> tuple[Elimination, float]:
-    """The factors in one kind of numbers, and the second result of `eliminate`."""
-    weights = kind.exp(shifted.high, shifted.low)
-    factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.high))
-    log_total = log_z, 0.0
-    if kind is WIDE and log_z > -np.inf:  # it may be as large as a mask, and the exponent says it exactly
-        mantissa, exponent = product(pivots)
-        log_total = multiple_of_radix((float(np.log(mantissa)), 0.0), float(exponent))
-    return Elimination(single_root, shifted, log_total, kind, weights, last, factors, pivots), depth
+def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> Elimination:
+    """The factors in one kind of numbers."""
+    weights = kind.exp(shifted.log_weights)
+    factors, pivots, (log_z, depth) = _factors(weights, last, single_root, kind.zeros, len(shifted.log_weights))
+    return Elimination(single_root, shifted, log_z, kind, weights, last, factors, pivots, depth)
 
 
 def _factors(

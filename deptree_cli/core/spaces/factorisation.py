@@ -13,50 +13,32 @@ from deptree_cli.core.shifted import Shifted
 
 
 @dataclass(frozen=True, eq=False)
-class PreciseSums:
-    """Sums over all trees with about 31 digits, for differences that cancel; of log-scores as they were shifted.
-
-    Attributes:
-        log_z: the logarithm of the partition function less `exponent` times 512 ln 2, a pair of numbers.
-        exponent: an integer.
-        marginals: P(head -> dependent), (n+1, n+1), as pairs: two arrays.
-    """
-
-    log_z: tuple[float, float]
-    exponent: float
-    marginals: tuple[Float, Float]
-
-
-@dataclass(frozen=True, eq=False)
 class Factorisation(ABC):
     """The sums of one sentence; immutable, made by `TreeSpace.factorise`.
 
     Attributes:
         single_root: whether its trees have one ROOT arc, or one or more.
         shifted: the log-scores that it was made of, shifted; by node.
-        shifted_log_z: the logarithm of the partition function of the shifted weights, a pair of numbers.
+        shifted_log_z: the logarithm of the partition function of the shifted weights.
     """
 
     single_root: bool
     shifted: Shifted
-    shifted_log_z: tuple[float, float]
+    shifted_log_z: float
 
     @property
     def n(self) -> int:
         """The number of words."""
-        return len(self.shifted.high) - 1
+        return len(self.shifted.log_weights) - 1
 
     @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function, the sum of all trees' weights."""
-        return self.log_z_pair[0]
+        return self.shifted_log_z + self.shifted.constant
 
-    @property
-    def log_z_pair(self) -> tuple[float, float]:
-        """The same as a pair of numbers, for differences: the second is what the first rounds off."""
-        from deptree_cli.kernels.numbers.pairs import pair_add  # loads kernels: when there is work
-
-        return pair_add(self.shifted_log_z, self.shifted.constant)
+    def log_ratio(self, other: Factorisation) -> float:
+        """log Z less that of another one of the same scores: offsets cost no digits."""
+        return (self.shifted_log_z - other.shifted_log_z) + (self.shifted.constant - other.shifted.constant)
 
     @property
     def is_wide(self) -> bool:
@@ -69,12 +51,8 @@ class Factorisation(ABC):
 
         out = np.empty(len(trees))
         for rows, heads in blocks_to_read(trees):
-            tree_log_probs(self.shifted.high, self.shifted.low, self.shifted_log_z, heads, out[rows])
+            tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out[rows])
         return out
-
-    @abstractmethod
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """Sums with twice the digits, the weights raised to a power."""
 
     @abstractmethod
     def marginals(self) -> Float:
@@ -85,13 +63,8 @@ class Factorisation(ABC):
         return self.marginals()[0]
 
     @abstractmethod
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1).
-
-        Args:
-            rest: what the values round off; they may then be as large as masks: twice the digits, 20 to 80 times as
-                slow.
-        """
+    def arc_covariance(self, values: Float) -> Float:
+        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1)."""
 
     @abstractmethod
     def sample(self, size: int, rng: np.random.Generator) -> Integers:

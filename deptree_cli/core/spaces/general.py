@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces.base import TreeSpace, with_heads
-from deptree_cli.core.spaces.factorisation import Factorisation, PreciseSums
+from deptree_cli.core.spaces.factorisation import Factorisation
 
 
 class GeneralSpace(TreeSpace):
@@ -46,27 +46,18 @@ class GeneralSpace(TreeSpace):
     def _some_tree(self, allowed: Bool) -> tuple[Heads, float]:
         return self.maximum_tree(np.where(allowed, 0.0, -np.inf))
 
-    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
-        shifted = shift(log_scores, self.single_root, rest)
-        log_z = self.log_partition(shifted.high)
+    def factorise(self, log_scores: Float) -> Factorisation:
+        shifted = shift(log_scores, self.single_root)
+        log_z = self.log_partition(shifted.log_weights)
         if log_z == -np.inf:
             raise DeptreeError("no tree has a positive weight", "Allow more arcs")
-        return Conditioned(self.single_root, shifted, (log_z, 0.0), self)
+        return Conditioned(self.single_root, shifted, log_z, self)
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; n searches for a best tree each."""
         from deptree_cli.core.spaces import lawler  # loads kernels: when there is work
 
-        def best(high: Float, _: Float) -> lawler.Best:
-            tree, total = self.maximum_tree(high)
-            return tree, (total,)
-
-        return lawler.trees_by_search(best, scores, np.zeros_like(scores))
-
-    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """See `TreeSpace`: refused, for nothing compares sums of masks with twice the digits here."""
-        problem = f"the best of {self.trees} is not found where every tree needs a mask"
-        raise DeptreeError(problem, "Forbid arcs by -inf, or leave those allowed that trees need")
+        return lawler.trees_by_search(self.maximum_tree, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +67,10 @@ class Conditioned(Factorisation):
     space: GeneralSpace
 
     def marginals(self) -> Float:
-        return self._marginals(self.shifted.high)
+        return self._marginals(self.shifted.log_weights)
 
-    def precise(self, exponent: float = 1.0) -> PreciseSums:
-        """See `Factorisation`; with the digits of float64 only."""
-        scores = exponent * self.shifted.high
-        marginals = self._marginals(scores)
-        return PreciseSums((self.space.log_partition(scores), 0.0), 0.0, (marginals, np.zeros_like(marginals)))
-
-    def arc_covariance(self, values: Float, rest: Float | None = None) -> Float:
-        """See `Factorisation`: P(a, b) = P(b) P(a | b) for every arc b with a value; `rest` is not looked at."""
+    def arc_covariance(self, values: Float) -> Float:
+        """See `Factorisation`: P(a, b) = P(b) P(a | b) for every arc b with a value."""
         marginals = self.marginals()
         found = np.zeros_like(marginals)
         for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
@@ -112,8 +97,8 @@ class Conditioned(Factorisation):
         return self._head_log_probs(given, len(heads) + 1)
 
     def _given(self, arcs: Sequence[tuple[int, int]]) -> Float:
-        high = self.shifted.high
-        return np.where(with_heads(high > -np.inf, arcs), high, -np.inf)
+        log_weights = self.shifted.log_weights
+        return np.where(with_heads(log_weights > -np.inf, arcs), log_weights, -np.inf)
 
     def _marginals(self, log_scores: Float) -> Float:
         found = np.zeros_like(log_scores)

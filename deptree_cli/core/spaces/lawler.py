@@ -15,8 +15,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
 
-# A tree, (n,) heads, and its sum of scores in one part or two.
-Best = tuple[Heads, tuple[float, ...]]
+# A tree, (n,) heads, and its sum of scores.
+Best = tuple[Heads, float]
 
 
 def trees_in_order(scores: Float, single_root: bool) -> Iterator[Heads]:
@@ -27,29 +27,29 @@ def trees_in_order(scores: Float, single_root: bool) -> Iterator[Heads]:
     def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
         heads, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
         best_trees_below(scores, single_root, tree, first, banned, heads, totals)
-        return zip(heads[first - 1 :], totals[first - 1 :, None].tolist(), strict=True)
+        return zip(heads[first - 1 :], totals[first - 1 :].tolist(), strict=True)
 
-    return _in_order((best, (best_tree(scores, single_root, best),)), below)
+    return _in_order((best, best_tree(scores, single_root, best)), below)
 
 
-def trees_by_search(find: Callable[[Float, Float], Best], high: Float, low: Float) -> Iterator[Heads]:
-    """The same of any space's trees, by scores that are pairs (or whose second parts are 0): n searches each.
+def trees_by_search(find: Callable[[Float], Best], scores: Float) -> Iterator[Heads]:
+    """The same of any space's trees: n searches each.
 
-    find: scores -> their best tree and its sum, as `TreeSpace.maximum_tree_of_pairs`.
+    find: scores -> their best tree and its sum, as `TreeSpace.maximum_tree`.
     """
 
     def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
-        given = high.copy()
-        given[:, 1:first] = np.where(np.arange(len(high))[:, None] == tree[: first - 1], high[:, 1:first], -np.inf)
+        given = scores.copy()
+        given[:, 1:first] = np.where(np.arange(len(scores))[:, None] == tree[: first - 1], scores[:, 1:first], -np.inf)
         given[banned, first] = -np.inf
-        for word in range(first, len(high)):
+        for word in range(first, len(scores)):
             own, head = given[:, word].copy(), tree[word - 1]
             given[head, word] = -np.inf
-            yield find(given, np.where(given > -np.inf, low, 0.0))
+            yield find(given)
             given[:, word] = -np.inf
             given[head, word] = own[head]
 
-    return _in_order(find(high, low), below)
+    return _in_order(find(scores), below)
 
 
 def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]]) -> Iterator[Heads]:
@@ -60,14 +60,14 @@ def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]]) -
     """
     tree, total = best
     n = len(tree)
-    cells = [(tuple(-part for part in total), 0, tree, 1, np.zeros(n + 1, dtype=np.bool_))]
+    cells = [(-total, 0, tree, 1, np.zeros(n + 1, dtype=np.bool_))]
     found = 0
     while cells:
         _, _, tree, first, banned = heapq.heappop(cells)
         yield tree
         for word, (other, total) in enumerate(below(tree, first, banned), first):
-            if total[0] > -np.inf:
+            if total > -np.inf:
                 found += 1
                 others = banned.copy() if word == first else np.zeros(n + 1, dtype=np.bool_)
                 others[tree[word - 1]] = True
-                heapq.heappush(cells, (tuple(-part for part in total), found, other, word, others))
+                heapq.heappush(cells, (-total, found, other, word, others))

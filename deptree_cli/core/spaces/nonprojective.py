@@ -24,11 +24,11 @@ class NonProjective(TreeSpace):
         """See `TreeSpace`; by reachability."""
         return supported_arcs(allowed, self)
 
-    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
+    def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import elimination  # loads kernels: when there is work
 
-        return elimination.factorise(log_scores, self.single_root, rest)
+        return elimination.factorise(log_scores, self.single_root)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
@@ -36,14 +36,6 @@ class NonProjective(TreeSpace):
 
         heads = np.empty(len(scores) - 1, dtype=np.int32)
         return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
-
-    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """See `TreeSpace`; as `maximum_tree`."""
-        from deptree_cli.kernels.numbers.paired import Paired
-        from deptree_cli.kernels.trees.best_tree import best_tree
-
-        heads = np.empty(len(high) - 1, dtype=np.int32)
-        return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; O(n^3) each."""

@@ -64,11 +64,11 @@ class Projective(TreeSpace):
 
         return possible_arcs(allowed, self.single_root)
 
-    def factorise(self, log_scores: Float, rest: Float | None = None) -> Factorisation:
+    def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
 
-        return eisner.factorise(log_scores, self.single_root, rest)
+        return eisner.factorise(log_scores, self.single_root)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
@@ -77,14 +77,6 @@ class Projective(TreeSpace):
         heads = np.zeros(len(scores) - 1, dtype=np.int32)
         scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
         return heads, best_tree(scores, self.single_root, heads)
-
-    def maximum_tree_of_pairs(self, high: Float, low: Float) -> tuple[Heads, tuple[float, float]]:
-        """See `TreeSpace`; as `maximum_tree`."""
-        from deptree_cli.kernels.charts.projective_trees import best_tree
-        from deptree_cli.kernels.numbers.paired import Paired
-
-        heads = np.zeros(len(high) - 1, dtype=np.int32)
-        return heads, tuple(best_tree(Paired(high, low), self.single_root, heads))
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; the best 16, then four times as many as before, anew."""

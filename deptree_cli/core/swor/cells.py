@@ -88,7 +88,7 @@ class Inside:
         """Whether the sentence's factors do for trees that hang on a node: unless it is hardly ever the root."""
         if self._whole.is_wide or root == 0:
             return True
-        return bool(self._top[root] - self.shifted.high[0, root] > SAFE_LOG)
+        return bool(self._top[root] - self.shifted.log_weights[0, root] > SAFE_LOG)
 
     def _factorise(self, root: int, heads: Int) -> None:
         self._in_use = self._kind
@@ -102,6 +102,6 @@ class Inside:
         """Weights, and room for a cell's factors."""
         if kind not in self._factors:
             n = self._whole.n
-            weights = self._weights if kind is self._kind else kind.exp(*self.shifted[:2])
+            weights = self._weights if kind is self._kind else kind.exp(self.shifted.log_weights)
             self._factors[kind] = weights, cell_factors(n, kind)
         return self._factors[kind]

@@ -37,9 +37,9 @@ class Conditionals(TreeChoices):
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._elimination = elimination_of(distribution.factorisation)
-        high, low, _ = self._elimination.shifted
-        self.weights = {kind: kind.exp(high, low) for kind in (REAL, WIDE)}
-        self.lossless = is_lossless(high)
+        log_weights = self._elimination.shifted.log_weights
+        self.weights = {kind: kind.exp(log_weights) for kind in (REAL, WIDE)}
+        self.lossless = is_lossless(log_weights)
         self.depth = n = distribution.n
         self._workspace = cache(partial(head_workspace, n))
         self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))

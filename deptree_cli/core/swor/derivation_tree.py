@@ -36,7 +36,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
     clock = clock_of(rng)
     eisner = eisner_of(distribution.factorisation)
-    lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.high)
+    lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.log_weights)
     rules = kernel.Rules(REPEATS, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
     drawing = Drawing(distribution.n, size, rng)
     if not drawing.with_replacement(eisner, rules):
@@ -85,7 +85,7 @@ class Drawing:
 
 
 def _problem(eisner: Eisner) -> Problem:
-    return Problem(eisner.grammar, eisner.shifted.high, eisner.shifted_log_z[0])
+    return Problem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
 
 
 def _no_nodes(kind: Kind) -> Trie:

@@ -49,7 +49,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
         stop=1.0 - mass,
     )
     count = Partition(distribution, REAL, rules, rng, drawn, 0).fill()
-    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.high):
+    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.log_weights):
         count = Partition(distribution, WIDE, rules._replace(walks=False), rng, drawn, count).fill()
     heads = drawn.heads[:count]
     return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
@@ -72,12 +72,12 @@ class Partition:
         self, distribution: ArcFactored, kind: Kind, rules: Any, rng: np.random.Generator, drawn: Any, count: int
     ) -> None:
         whole = elimination_of(distribution.factorisation)
-        n, (high, low, _), top = whole.n, whole.shifted, _root_log_probs(distribution, whole, kind)
-        weights = REAL.exp(high, low)
+        n, log_weights, top = whole.n, whole.shifted.log_weights, _root_log_probs(distribution, whole, kind)
+        weights = REAL.exp(log_weights)
         self._kind, self._rules, self._drawn = kind, rules, drawn
-        self._weights = weights if kind is REAL else WIDE.exp(high, low)
+        self._weights = weights if kind is REAL else WIDE.exp(log_weights)
         self._problem = _problem(distribution, whole, weights, self._weights)
-        self._lossless = is_lossless(high)
+        self._lossless = is_lossless(log_weights)
         self._inside = Inside(whole, self._weights, kind, top)
         self._state = kernel_state(rng)
         depth = n if whole.single_root else n + 1
@@ -127,7 +127,7 @@ class Partition:
         """What `divide_cells` takes to compute in this kind of numbers."""
         if kind not in self._tables:
             n = self._problem.rank.shape[0] - 1
-            weights = self._weights if kind is self._kind else WIDE.exp(*self._inside.shifted[:2])
+            weights = self._weights if kind is self._kind else WIDE.exp(self._inside.shifted.log_weights)
             tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
             self._tables[kind] = (weights, self._lossless or kind is WIDE, *tables)
         return self._tables[kind]
@@ -139,4 +139,5 @@ def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numb
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
     tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
-    return Problem(whole.single_root, numbers, whole.shifted.high, whole.shifted_log_z[0], order, rank, tables, bits)
+    log_weights, log_z = whole.shifted.log_weights, whole.shifted_log_z
+    return Problem(whole.single_root, numbers, log_weights, log_z, order, rank, tables, bits)

@@ -97,7 +97,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
     if dual.distance > tolerance:
         taken = f"a long sentence: after {dual.evaluations} steps"
         notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")
-    return shift(dual.scores, single_root=True).high
+    return shift(dual.scores, single_root=True).log_weights
 
 
 @lru_cache(maxsize=128)

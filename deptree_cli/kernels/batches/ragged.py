@@ -14,7 +14,6 @@ from deptree_cli.kernels.elimination import marginals as arcs
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.elimination.root_arcs import root_products
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.pairs import pair_add
 from deptree_cli.kernels.shift import shift_sentence
 from deptree_cli.kernels.trees import best_tree as best
 from deptree_cli.kernels.trees import tree_scores
@@ -22,15 +21,13 @@ from deptree_cli.kernels.walks.wilson import walk_without_tables
 
 
 @kernel(allocates=True)
-def shift(log_scores, lengths, offsets, mask, single_root, high, low, last, constants):
-    """Fill high and low with shifted scores, last (B,) with the likeliest root of each sentence, constants (B, 2)."""
+def shift(log_scores, lengths, offsets, mask, single_root, log_weights, last, constants):
+    """Fill log_weights with shifted scores, last (B,) with the likeliest root of each sentence, and constants (B,)."""
     peaks = np.empty(largest(lengths) + 1)
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        shifted = sentence(high, offsets[b], n)
-        given, rest = sentence(log_scores, offsets[b], n), sentence(low, offsets[b], n)
-        constant, _, _ = shift_sentence(given, mask, single_root, peaks[: n + 1], shifted, rest)
-        constants[b, 0], constants[b, 1] = constant
+        given, shifted = sentence(log_scores, offsets[b], n), sentence(log_weights, offsets[b], n)
+        constants[b], _, _ = shift_sentence(given, mask, single_root, peaks[: n + 1], shifted)
         last[b] = 0
         for j in range(1, n + 1):
             if shifted[0, j] > shifted[0, last[b]]:
@@ -46,13 +43,6 @@ def factorise(weights, lengths, offsets, places, last, single_root, factors, piv
         W, A = sentence(weights, offsets[b], n), sentence(factors, offsets[b], n)
         S = pivots[places[b] : places[b] + n + 1]
         log_z[b], depth[b] = arcs.factorise(W, last[b], A, S, workspace, single_root)
-
-
-@kernel
-def add_constants(log_z, constants, sums):
-    """Fill sums (B, 2) with pairs: log_z (B,) plus constants (B, 2)."""
-    for b in range(log_z.shape[0]):
-        sums[b, 0], sums[b, 1] = pair_add((log_z[b], 0.0), (constants[b, 0], constants[b, 1]))
 
 
 @kernel(allocates=True)
@@ -118,11 +108,10 @@ def best_trees(log_scores, lengths, offsets, words, single_root, heads):
 
 
 @kernel(allocates=True)
-def tree_log_probs(high, low, lengths, offsets, words, log_z, heads, out):
+def tree_log_probs(log_weights, lengths, offsets, words, log_z, heads, out):
     """Fill out (B, K) with the log-probabilities of K trees of each sentence; log_z: (B,) of the shifted scores."""
     size = out.shape[1]
     for b in range(lengths.shape[0]):
         n = lengths[b]
         trees = heads[size * words[b] : size * (words[b] + n)].reshape(size, n)
-        scores = sentence(high, offsets[b], n), sentence(low, offsets[b], n)
-        tree_scores.tree_log_probs(scores[0], scores[1], (log_z[b], 0.0), trees, out[b])
+        tree_scores.tree_log_probs(sentence(log_weights, offsets[b], n), log_z[b], trees, out[b])

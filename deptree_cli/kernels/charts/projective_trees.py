@@ -5,12 +5,14 @@ All trees of n words are the item (0, 0, n, 0) of a grammar (`walker.py`).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from deptree_cli.kernels.charts.eisner import RIGHT, TABLES, Eisner, inside
 from deptree_cli.kernels.charts.walker import WIDTH, push, walk
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import all_lowest, get, is_less, length, lowest
+from deptree_cli.kernels.numbers.operations import get
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 
@@ -36,7 +38,7 @@ def best_tree(scores, single_root, heads):
     """Fill heads (n,) with the tree of the largest sum of scores (n+1, n+1), if there is one; return the sum."""
     grammar = best_items(scores, single_root)
     total = get(grammar.chart, (RIGHT, 0, heads.shape[0])).log
-    if is_less(lowest(scores), total):
+    if total > -math.inf:
         follow_best(grammar, heads)
     return total
 
@@ -44,6 +46,6 @@ def best_tree(scores, single_root, heads):
 @kernel(allocates=True)
 def best_items(scores, single_root):
     """Return the grammar with the chart of scores (n+1, n+1) as tropical numbers."""
-    chart = Tropical(all_lowest(scores, (TABLES, length(scores), length(scores))))
+    chart = Tropical(np.full((TABLES, *scores.shape), -np.inf))
     inside(Tropical(scores), single_root, chart)
     return Eisner(single_root, chart)

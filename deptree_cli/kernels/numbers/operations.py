@@ -46,12 +46,6 @@ def part(array, start, stop):
 
 
 @operation
-def copy(array):
-    """Return a copy of an array."""
-    return array.copy()
-
-
-@operation
 def inner(x, y):
     """Return the sum of the products of two rows' numbers."""
     return sum_of_products(x, y)
@@ -148,34 +142,6 @@ def one(array):
 
 
 @operation
-def lowest(array):
-    """Return -inf of an array's kind, where numbers are scores."""
-    return -math.inf
-
-
-@operation
-def all_lowest(array, shape):
-    """Return an array of a shape of scores -inf, of an array's kind."""
-    return np.full(shape, -np.inf)
-
-
-@operation
-def largest_sum(x, y):
-    """Return the largest sum of two rows' numbers; of scores."""
-    return maximum_of_sums(x, y)
-
-
-# The largest of several is the same in any order, and no score is nan.
-@kernel(fastmath={"nnan", "nsz", "reassoc"})
-def maximum_of_sums(x, y):
-    """Return the largest x[j] + y[j]; -inf of none."""
-    best = -math.inf
-    for j in range(x.shape[0]):
-        best = max(best, x[j] + y[j])
-    return best
-
-
-@operation
 def add(x, y):
     """Return x + y."""
     return x + y
@@ -203,12 +169,6 @@ def divide(x, y):
 def scale(x, factor):
     """Return x times a float64."""
     return x * factor
-
-
-@operation
-def rescale(x, power):
-    """Return x times a power of 2, or its negative: nothing is rounded."""
-    return x * power
 
 
 @operation

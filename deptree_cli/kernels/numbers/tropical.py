@@ -1,14 +1,12 @@
-"""Tropical numbers: scores of which the larger is the sum, so that sweeps over sums find their best terms.
-
-The scores are float64 or, where masks of trees add up beside their other scores, pairs (`paired.py`).
-"""
+"""Tropical numbers: scores of which the larger is the sum, so that sweeps over sums find their best terms."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
+from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.operations import add, get, is_less, largest_sum, length, lowest, part, put, row, zero
 
 
 class Tropical(NamedTuple):
@@ -19,22 +17,32 @@ class Tropical(NamedTuple):
 
 @ops.get.register(Tropical)
 def _get(array, index):
-    return Tropical(get(array.log, index))
+    return Tropical(array.log[index])
 
 
 @ops.put.register(Tropical)
 def _put(array, index, x):
-    put(array.log, index, x.log)
+    array.log[index] = x.log
 
 
 @ops.row.register(Tropical)
 def _row(array, i):
-    return Tropical(row(array.log, i))
+    return Tropical(array.log[i])
 
 
 @ops.part.register(Tropical)
 def _part(array, start, stop):
-    return Tropical(part(array.log, start, stop))
+    return Tropical(array.log[start:stop])
+
+
+# The largest of several is the same in any order, and no score is nan.
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
+def largest_sum(x, y):
+    """Return the largest x[j] + y[j]; -inf of none."""
+    best = -math.inf
+    for j in range(x.shape[0]):
+        best = max(best, x[j] + y[j])
+    return best
 
 
 @ops.inner.register(Tropical)
@@ -49,29 +57,29 @@ def _multiply_add(total, x, y):
 
 @ops.zero.register(Tropical)
 def _zero(array):
-    return Tropical(lowest(array.log))
+    return Tropical(-math.inf)
 
 
 @ops.one.register(Tropical)
 def _one(array):
-    return Tropical(zero(array.log))
+    return Tropical(0.0)
 
 
 @ops.add.register(Tropical)
 def _add(x, y):
-    return y if is_less(x.log, y.log) else x
+    return y if x.log < y.log else x
 
 
 @ops.multiply.register(Tropical)
 def _multiply(x, y):
-    return Tropical(add(x.log, y.log))
+    return Tropical(x.log + y.log)
 
 
 @ops.is_less.register(Tropical)
 def _is_less(x, y):
-    return is_less(x.log, y.log)
+    return x.log < y.log
 
 
 @ops.length.register(Tropical)
 def _length(array):
-    return length(array.log)
+    return array.log.shape[0]

@@ -17,7 +17,6 @@ import math
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import add, copy, get, is_less, length, lowest, put, row, subtract, zero
 
 NONE = -1
 
@@ -27,21 +26,19 @@ def best_tree(scores, single_root, heads):
     """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``; return that sum.
 
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
-    Scores are float64, or pairs (`numbers/paired.py`).
     """
-    nodes = length(scores)
-    none = lowest(scores)
+    nodes = scores.shape[0]
     # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
     # the arc that it replaces (-inf if h is no longer in use) and its ends.
-    gain = copy(scores)
+    gain = scores.copy()
     for h in range(nodes):
-        put(gain, (0, h), none)
+        gain[0, h] = -math.inf
     ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
     for d in range(1, nodes):
         for h in range(nodes):
             ends[d, h] = h * nodes + d
         for h in range(nodes):
-            put(gain, (d, h), get(scores, (h, d)) if h != d else none)
+            gain[d, h] = scores[h, d] if h != d else -math.inf
     # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
     # it.
     within = np.full(2 * nodes, NONE, np.int64)
@@ -72,9 +69,9 @@ def best_tree(scores, single_root, heads):
                 name[slot] = names
                 names += 1
                 steps = first + 1
-            head = best_head(row(gain, slot), 1 if single_root else 0)
+            head = best_head(gain[slot], 1 if single_root else 0)
             if head == NONE:
-                return none
+                return -math.inf
             arcs[name[slot]] = ends[slot, head]
             chosen[slot] = head
             slot = head
@@ -87,12 +84,11 @@ def best_tree(scores, single_root, heads):
 @kernel
 def best_head(gain, first):
     """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
-    none = lowest(gain)
-    best, most = NONE, none
-    for h in range(first, length(gain)):
-        if is_less(most, get(gain, h)):
-            best, most = h, get(gain, h)
-    return 0 if best == NONE and is_less(none, get(gain, 0)) else best
+    best, most = NONE, -math.inf
+    for h in range(first, gain.shape[0]):
+        if gain[h] > most:
+            best, most = h, gain[h]
+    return 0 if best == NONE and gain[0] > -math.inf else best
 
 
 @kernel
@@ -101,28 +97,28 @@ def contract(cycle, chosen, gain, ends, live):
 
     cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
     """
-    rep, none = cycle[0], lowest(gain)
+    rep = cycle[0]
     for member in cycle:
         live[member] = False
-    for other in range(length(gain)):
+    for other in range(gain.shape[0]):
         if live[other]:
-            into, most = rep, none
+            into, most = rep, -math.inf
             out = rep
             for member in cycle:
-                x = subtract(get(gain, (member, other)), get(gain, (member, chosen[member])))
-                if is_less(most, x):
+                x = gain[member, other] - gain[member, chosen[member]]
+                if x > most:
                     into, most = member, x
-                if is_less(get(gain, (other, out)), get(gain, (other, member))):
+                if gain[other, member] > gain[other, out]:
                     out = member
-            put(gain, (rep, other), most)
+            gain[rep, other] = most
             ends[rep, other] = ends[into, other]
-            best, end = get(gain, (other, out)), ends[other, out]
+            best, end = gain[other, out], ends[other, out]
             for member in cycle:
-                put(gain, (other, member), none)
-            put(gain, (other, rep), best)
+                gain[other, member] = -math.inf
+            gain[other, rep] = best
             ends[other, rep] = end
     for member in cycle:
-        put(gain, (rep, member), none)
+        gain[rep, member] = -math.inf
     live[rep] = True
 
 
@@ -139,14 +135,14 @@ def open_cycles(names, within, arcs, nodes):
 @kernel
 def total_of(scores, single_root, arcs, heads):
     """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
-    total, nodes = zero(scores), length(scores)
+    total, nodes = 0.0, scores.shape[0]
     root_arcs = 0
     for word in range(1, nodes):
         head = arcs[word] // nodes
         heads[word - 1] = head
-        total = add(total, get(scores, (head, word)))
+        total += scores[head, word]
         root_arcs += head == 0
-    return lowest(scores) if single_root and root_arcs > 1 else total
+    return -math.inf if single_root and root_arcs > 1 else total
 
 
 @kernel(allocates=True)

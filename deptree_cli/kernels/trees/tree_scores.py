@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.pairs import pair_add
 
 
 @kernel
-def tree_log_probs(high, low, log_z, trees, out):
-    """Fill out (k,) with log-probabilities of trees (k, n), int32 heads: scores high + low (n+1, n+1), log_z a pair.
+def tree_log_probs(log_weights, log_z, trees, out):
+    """Fill out (k,) with log-probabilities of trees (k, n), int32 heads, from log-weights of arcs (n+1, n+1) and log Z.
 
-    -inf where an arc is forbidden. Scores may be much larger than the result: nothing is rounded before the end.
+    -inf where an arc is forbidden.
     """
     for t in range(trees.shape[0]):
-        total = -log_z[0], -log_z[1]
-        possible = True
-        for word in range(1, high.shape[0]):
-            head = trees[t, word - 1]
-            possible = possible and high[head, word] > -math.inf
-            if possible:
-                total = pair_add(total, (high[head, word], low[head, word]))
-        out[t] = total[0] if possible else -math.inf
+        total = 0.0
+        for word in range(1, log_weights.shape[0]):
+            total += log_weights[trees[t, word - 1], word]
+        out[t] = total - log_z

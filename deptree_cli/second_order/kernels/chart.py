@@ -19,12 +19,10 @@ costs what it keeps; `clear` makes the chart one of zeros again at that price.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers.operations import add, get, length, multiply, one, put, row, zero
-from deptree_cli.kernels.numbers.pairs import pair_add
 
 COMPLETE, ARC, PAIR = range(3)
 TABLES = 3
@@ -219,16 +217,14 @@ def fill_zeros(items, i, j, first, count):
 
 
 @kernel
-def tree_log_probs(high, low, log_z, heads, out):
-    """Fill out (k,) with log-probabilities of trees, (k, n) heads, log_z a pair; O(n) a tree where arcs are short.
+def tree_log_probs(log_weights, log_z, heads, out):
+    """Fill out (k,) with log-probabilities of trees, (k, n) heads; O(n) a tree where arcs are short.
 
-    high, low: logarithms of `Weights`, and what they round off. Scores may be much larger than the result: nothing is
-    rounded before the end. -inf where a part is forbidden.
+    log_weights: logarithms of `Weights`. -inf where a part is forbidden.
     """
-    by_grandparent = high.arcs.shape[2] > 1
+    by_grandparent = log_weights.arcs.shape[2] > 1
     for t in range(heads.shape[0]):
-        total = -log_z[0], -log_z[1]
-        possible = True
+        total = 0.0
         for d in range(1, heads.shape[1] + 1):
             h = heads[t, d - 1]
             step = 1 if h > d else -1
@@ -236,8 +232,5 @@ def tree_log_probs(high, low, log_z, heads, out):
             while s != h and heads[t, s - 1] != h:
                 s += step
             g = heads[t, h - 1] if by_grandparent and h > 0 else 0
-            possible = possible and high.arcs[h, d, g] > -math.inf and high.siblings[h, d, s] > -math.inf
-            if possible:
-                total = pair_add(total, (high.arcs[h, d, g], low.arcs[h, d, g]))
-                total = pair_add(total, (high.siblings[h, d, s], low.siblings[h, d, s]))
-        out[t] = total[0] if possible else -math.inf
+            total += log_weights.arcs[h, d, g] + log_weights.siblings[h, d, s]
+        out[t] = total - log_z

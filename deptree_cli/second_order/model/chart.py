@@ -6,21 +6,18 @@ in wide ones.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
-from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.shifted import LARGE
-from deptree_cli.core.spaces.eisner import is_in_range, log_pair, sum_to_one
+from deptree_cli.core.numbers import REAL, Kind
+from deptree_cli.core.shifted import shift as shift_arcs
+from deptree_cli.core.spaces.eisner import is_in_range, log_of, sum_to_one
+from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
-from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers.paired import Paired, paired, paired_sums
 from deptree_cli.kernels.numbers.tropical import Tropical
 from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside, tree_log_probs
 from deptree_cli.second_order.kernels.grammar import SecondOrder
@@ -34,14 +31,12 @@ class Shifted:
     Attributes:
         single_root: whether its trees have one ROOT arc, or one or more.
         log_weights: logarithms of the weights, float64, laid out for the kernels.
-        rest: what these round off.
-        constant: what log Z loses by the shift, a pair of numbers.
+        constant: what log Z loses by the shift.
     """
 
     single_root: bool
     log_weights: Weights
-    rest: Weights
-    constant: tuple[float, float]
+    constant: float
 
     @property
     def n(self) -> int:
@@ -61,42 +56,28 @@ class Shifted:
 
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        heads, total = self._maximum_tree(self.log_weights)
-        return heads if total.log > -LARGE else self.maximum_tree_of_pairs()[0]
-
-    def maximum_tree_of_pairs(self) -> tuple[Heads, tuple[float, float]]:
-        """The same where masks count beside which float64 rounds, with its log-weight; -inf if there is no tree."""
-        heads, total = self._maximum_tree(Weights(*map(Paired, self.log_weights, self.rest)))
-        total = ops.add(total.log, Paired(*self.constant))
-        return heads, (float(total.high), float(total.low))
-
-    def _maximum_tree(self, scores: Weights) -> tuple[Heads, Tropical]:
-        weights = Weights(*map(Tropical, scores))
-        heads, chart = (
-            np.zeros(self.n, dtype=np.int32),
-            _chart(lambda shape: Tropical(ops.all_lowest(scores.arcs, shape)), self),
-        )
-        total = inside(weights, self.everything, self.single_root, chart)
-        if ops.is_less(ops.lowest(scores.arcs), total.log):
-            follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
-        return heads, total
+        heads, weights = np.zeros(self.n, dtype=np.int32), Weights(*map(Tropical, self.log_weights))
+        chart = _chart(lambda shape: Tropical(np.full(shape, -np.inf)), self)
+        inside(weights, self.everything, self.single_root, chart)
+        follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
+        return heads
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrderChart:
+class SecondOrderChart(SweepFactorisation):
     """The chart of one sentence's distribution; immutable, made by `factorise`, or by `MaskedCharts` under a mask.
 
     Attributes:
         shifted: the scores that it was made of.
         kept: the items that it has.
-        shifted_log_z: the logarithm of the shifted weights' partition function, a pair of numbers.
+        shifted_log_z: the logarithm of the shifted weights' partition function.
         kind: the numbers of the arrays that follow.
         weights, chart: see `kernels/chart.py`.
     """
 
     shifted: Shifted
     kept: Kept
-    shifted_log_z: tuple[float, float]
+    shifted_log_z: float
     kind: Kind
     weights: Weights
     chart: Any
@@ -104,22 +85,19 @@ class SecondOrderChart:
     @property
     def log_z(self) -> float:
         """The natural logarithm of the partition function; -inf where there is no tree."""
-        return math.fsum((*self.shifted_log_z, *self.shifted.constant))
+        return self.shifted_log_z + self.shifted.constant
+
+    def _in(self, kind: Kind) -> SecondOrderChart:
+        return _filled(self.shifted, self.kept, kind)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return self.kind is WIDE
-
-    @cached_property
-    def in_wide_numbers(self) -> SecondOrderChart:
-        """The same chart in wide numbers."""
-        return self if self.is_wide else _filled(self.shifted, self.kept, WIDE)
+    def is_in_range(self) -> bool:
+        return bool(is_in_range(self.shifted_log_z, self.shifted.n))
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
         out, heads = np.empty(len(trees)), np.ascontiguousarray(trees, dtype=np.int64)
-        tree_log_probs(self.shifted.log_weights, self.shifted.rest, self.shifted_log_z, heads, out)
+        tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out)
         return np.minimum(out, 0.0)
 
     def marginals(self, adjoints: Any = None) -> Float:
@@ -127,15 +105,15 @@ class SecondOrderChart:
 
         adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
         """
-        n = self.shifted.n
-        found = self.kind.zeros((n + 1, n + 1))
+        return self.answer(lambda own: own._marginals(adjoints if own is self else None))
+
+    def _marginals(self, adjoints: Any) -> tuple[Float, bool]:
+        found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
         if adjoints is None:
             adjoints = _chart(self.kind.zeros, self.shifted)
         outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
-        if not self.is_wide and not sum_to_one(marginals):
-            return self.in_wide_numbers.marginals()  # an adjoint left the range of float64
-        return marginals
+        return marginals, sum_to_one(marginals)
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
@@ -163,7 +141,7 @@ class MaskedCharts:
         if self._kept is not None:
             clear(self._kept, self._chart)
         self._kept = kept
-        return _in_range(_fill(self._shifted, kept, REAL, self._weights, self._chart))
+        return _fill(self._shifted, kept, REAL, self._weights, self._chart).in_range()
 
     def marginals(self, chart: SecondOrderChart) -> Float:
         """P(head -> dependent) for every arc under a chart's mask, (n+1, n+1)."""
@@ -176,7 +154,7 @@ class MaskedCharts:
 
 def factorise(shifted: Shifted) -> SecondOrderChart:
     """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
-    return _in_range(_filled(shifted, shifted.everything, REAL))
+    return _filled(shifted, shifted.everything, REAL).in_range()
 
 
 def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
@@ -190,29 +168,28 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
 
 
 def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
-    """Shift checked scores (`distribution.py`), and lay them out for the kernels; nothing is rounded off.
+    """Shift checked scores (`distribution.py`), and lay them out for the kernels.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
     word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
     """
     above, beside = _by_grandparent(log_scores, grandparent), _by_sibling(log_scores, sibling)
     nearest = beside.max(axis=2, keepdims=True)
-    siblings = paired_sums(paired(beside), paired(-_finite(nearest)))
-    siblings.high[0, 0, 0] = siblings.low[0, 0, 0] = 0.0  # see `Weights`
-    arcs = paired_sums(paired(log_scores[..., None]), paired(above))
-    arcs = paired_sums(arcs, paired(nearest))
-    peaks = _highest(arcs, slice(int(single_root), None), (0, 2))
-    arcs = paired_sums(arcs, Paired(*(-part for part in peaks)))
-    taken = [*peaks.high[0, 1:, 0], *peaks.low[0, 1:, 0]]
+    siblings = beside - _finite(nearest)
+    offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
+    nearest -= offsets
+    plain, constant = shift_arcs(log_scores, single_root)
+    constant += float(offsets.sum())
+    arcs = plain[..., None] + above + nearest
+    peaks = _highest(arcs[int(single_root) :], (0, 2))
+    arcs -= peaks
+    constant += float(peaks.sum())
     if single_root:
-        top = _highest(arcs, slice(1), (0, 1, 2))
-        root = paired_sums(Paired(arcs.high[0], arcs.low[0]), Paired(-top.high[0], -top.low[0]))
-        arcs.high[0], arcs.low[0] = root
-        taken += [top.high.item(), top.low.item()]
-    arcs.high[0, 0, 0] = arcs.low[0, 0, 0] = 0.0
-    total = math.fsum(taken)
-    high, low = (Weights(*each) for each in zip(arcs, siblings, strict=True))
-    return Shifted(single_root, high, low, (total, math.fsum([*taken, -total])))
+        top = float(_highest(arcs[0], (0, 1)).item())
+        arcs[0] -= top
+        constant += top
+    arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `Weights`
+    return Shifted(single_root, Weights(arcs, siblings), constant)
 
 
 def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
@@ -229,22 +206,14 @@ def _by_sibling(log_scores: Float, sibling: Float | None) -> Float:
     return np.zeros((*log_scores.shape, len(log_scores))) if sibling is None else sibling.swapaxes(1, 2)
 
 
-def _highest(scores: Paired, heads: slice, axes: tuple[int, ...]) -> Paired:
-    """The largest of the scores of some heads along some axes, which stay; 0 where everything is forbidden."""
-    high, low = (part[heads] for part in scores)
-    peaks = high.max(axis=axes, keepdims=True)
-    rests = np.where(high == peaks, low, -np.inf).max(axis=axes, keepdims=True)
-    return Paired(_finite(peaks), rests)
+def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
+    """The largest scores along some axes, which stay; 0 where everything is forbidden."""
+    return _finite(scores.max(axis=axes, keepdims=True, initial=-np.inf))
 
 
-def _finite(peaks: Any) -> Any:
+def _finite(peaks: Float) -> Float:
     """Peaks that can be subtracted: 0 where everything is forbidden."""
     return np.where(np.isfinite(peaks), peaks, 0.0)
-
-
-def _in_range(found: SecondOrderChart) -> SecondOrderChart:
-    """The chart itself, or one in wide numbers where float64's range does not suffice."""
-    return found if is_in_range(found.shifted_log_z[0], found.shifted.n) else found.in_wide_numbers
 
 
 def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
@@ -255,11 +224,11 @@ def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
 def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.single_root, chart)
-    return SecondOrderChart(shifted, kept, log_pair(total, kind), kind, weights, chart)
+    return SecondOrderChart(shifted, kept, log_of(total, kind), kind, weights, chart)
 
 
 def _weights(shifted: Shifted, kind: Kind) -> Weights:
-    return Weights(*map(kind.exp, shifted.log_weights, shifted.rest))
+    return Weights(*map(kind.exp, shifted.log_weights))
 
 
 def _chart(zeros: Any, shifted: Shifted) -> Any:

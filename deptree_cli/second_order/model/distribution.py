@@ -12,11 +12,13 @@ from deptree_cli.core.conditioning import GivenHeads, GivenLabels
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
+from deptree_cli.core.shifted import shift as shift_arcs
 from deptree_cli.core.spaces import space
 from deptree_cli.core.streams import Randomness, stream_of
-from deptree_cli.second_order.model.parts import PARTS, checked_part, forbids_some
+from deptree_cli.second_order.model.parts import PARTS, checked_part, forbids_some, of_words
 
 if TYPE_CHECKING:
     from deptree_cli.second_order.model.chart import SecondOrderChart, Shifted
@@ -56,7 +58,7 @@ class SecondOrder(OverTrees):
 
     grandparent: Float | None
     sibling: Float | None
-    labels = rest = None
+    labels = None
 
     def __init__(
         self,
@@ -80,7 +82,20 @@ class SecondOrder(OverTrees):
         except DeptreeError as error:
             raise error.at(sent_id=id) from None
         self._set(log_scores=log_scores, grandparent=parts[0], sibling=parts[1], space=trees, id=id)
-        self._feasible()
+        self._feasible()._without_need_of_masks(temperature)
+
+    def _without_need_of_masks(self, temperature: float = 1.0) -> Self:
+        """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
+        most = MOST / temperature
+        arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
+        if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
+            best = self.argmax()
+            sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
+            log_weights = shift_arcs(self.log_scores, self.single_root).log_weights[best, np.arange(1, self.n + 1)]
+            log_weights += of_words(best, self.grandparent, sibling)
+            if log_weights.sum() < -most:
+                raise need_of_masks(log_weights, most).at(sent_id=self.id)
+        return self
 
     def _check_feasible(self) -> None:
         super()._check_feasible()
@@ -145,7 +160,7 @@ class SecondOrder(OverTrees):
         Raises:
             DeptreeError: they are not n nodes or n names, or no tree of positive weight has them.
         """
-        return self._with(log_scores=self._conditioned(heads, labels)[0])._feasible()
+        return self._with(log_scores=self._conditioned(heads, labels)[0])._feasible()._without_need_of_masks()
 
     def tempered(self, temperature: float) -> Self:
         """The distribution with all log-scores divided by a temperature; 1 changes nothing.

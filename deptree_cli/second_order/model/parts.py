@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Bool, Float, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK, checked_temperature, real_numbers, to_log
 
@@ -84,3 +84,14 @@ def _check_numbers(name: str, array: Float, scale: str) -> None:
             cell = np.argwhere(wrong)[0].tolist()
             place = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], cell, strict=True))
             raise DeptreeError(f"the {name} score of {place} {what}", remedy)
+
+
+def of_words(heads: Heads, grandparent: Float | None, sibling: Float | None) -> Float:
+    """What a projective tree's words, (n,), get from their grandparents and siblings."""
+    found = np.zeros(len(heads))
+    for d, h in enumerate(heads.tolist(), 1):
+        step = 1 if h > d else -1
+        s = next(s for s in range(d + step, h + step, step) if s == h or heads[s - 1] == h)
+        found[d - 1] = 0.0 if sibling is None else sibling[h, s, d]
+        found[d - 1] += 0.0 if grandparent is None or h == 0 else grandparent[heads[h - 1], h, d]
+    return found

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.kernels.chart import inside, outside
-from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.kernels.numbers.operations import is_positive, logarithm
 from tests.brute_itg import Alignments, Grammar, alignments, parts
 
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE, PRECISE], ids=lambda kind: kind.name)
+KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
 SHAPES = pytest.mark.parametrize(("p", "q"), [(p, q) for p in range(1, 6) for q in range(1, 6)])
 
 # How many permutations can be built: large Schroeder numbers (OEIS A006318).

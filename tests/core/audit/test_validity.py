@@ -61,7 +61,7 @@ def test_the_whole_family_of_three_trees(graphs, excess) -> None:
 def test_the_mean_log_probability(size: int, graphs, excess) -> None:
     """The same 1,287 outcomes."""
     distribution = graphs.distribution(graphs.gaussian(3, 1.5, seed=1))
-    oracle, scores = Oracle(distribution), distribution.factorisation.shifted.high
+    oracle, scores = Oracle(distribution), distribution.factorisation.shifted.log_weights
     log_weights = scores[oracle.trees, np.arange(1, 4)].sum(axis=1)
     found = LogProbability(distribution)
     p_values = lambda counts: found.p_value(float(counts @ log_weights) / size, size)  # noqa: E731

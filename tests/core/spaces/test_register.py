@@ -183,19 +183,6 @@ def test_log_probabilities_of_trees(trees: TreeSpace, log_scores: Float) -> None
 
 
 @EACH
-@pytest.mark.parametrize("power", [1.0, 0.5, 2.0])
-def test_precise_sums(trees: TreeSpace, log_scores: Float, power: float) -> None:
-    """log Z and marginals of a power by enumeration; 31 digits are tested with the entropies made of them."""
-    distribution = distribution_over(trees, log_scores)
-    oracle = Oracle(distribution.powered(power))
-    sums = trees.factorise(distribution.possible_scores).precise(power)
-    log_z = sums.log_z[0] + sums.exponent * 512 * np.log(2)
-    assert log_z == pytest.approx(oracle.log_z, rel=1e-13, abs=1e-12)
-    np.testing.assert_allclose(sums.marginals[0], oracle.marginals(), rtol=0, atol=1e-12)
-    assert (np.abs(sums.marginals[1]) <= np.spacing(sums.marginals[0])).all()
-
-
-@EACH
 def test_a_factorisation_pickles_and_is_not_changed_by_questions(trees: TreeSpace, log_scores: Float) -> None:
     factors: Factorisation = trees.factorise(log_scores)
     before = pickle.dumps(factors)

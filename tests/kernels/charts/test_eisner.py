@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.numbers import PRECISE, REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, outside, root_marginals
 from deptree_cli.kernels.charts.projective_trees import sample_trees
@@ -20,7 +20,7 @@ from tests.oracle import Oracle
 Float = NDArray[np.float64]
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE, PRECISE], ids=lambda kind: kind.name)
+KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
 
 
 def filled(log_scores: Float, single_root: bool, kind: Kind) -> tuple[Any, Any, Any]:

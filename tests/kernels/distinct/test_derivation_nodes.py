@@ -25,7 +25,7 @@ def integers(*shape: int) -> np.ndarray:
 def problem_of(distribution: Any, kind: Kind) -> Problem:
     eisner = eisner_of(distribution.factorisation)
     eisner = eisner if kind is REAL else eisner.in_wide_numbers
-    return Problem(eisner.grammar, eisner.shifted.high, eisner.shifted_log_z[0])
+    return Problem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
 
 
 def empty_trie(kind: Kind, slots: int = 3000) -> Trie:

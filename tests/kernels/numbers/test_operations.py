@@ -18,8 +18,6 @@ from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers import wide as w
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.lanes import Lanes
-from deptree_cli.kernels.numbers.paired import Paired
-from deptree_cli.kernels.numbers.precise import Precise
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
@@ -33,17 +31,9 @@ OF_TROPICAL = {
 # What takes several numbers at once: float64 and float32 by vectors, all kinds of tuples one by one.
 OF_SEVERAL = {"at_once", "several", "put_several", "spread", "sum_of"}
 
-# What makes -inf, copies and maxima is asked of scores only, sums of products and their range not of pairs; what brings
-# a mantissa back into range, `rescale`, is asked of float64 and pairs.
-OF_SCORES = {"lowest", "all_lowest", "copy", "largest_sum"}
-OF_PAIRS = OPERATIONS.keys() - {"inner", "multiply_add", "reaches", "tolerance", "from_wide"} - OF_SEVERAL
-
 # What elimination asks of sentences side by side; a number of theirs is a plain array.
 OF_LANES = {"get", "put", "row", "length", "zero", "one"}
 OF_SCALARS = {"is_positive": {np.ndarray}, "zero": {float}}
-
-# Precise numbers are wide ones; their arrays are laid out in another way.
-OF_PRECISE = {"get", "put", "row", "part", "zero", "one", "from_wide"}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)
@@ -53,14 +43,13 @@ FACTORS = st.floats(2**-53, 1.0)
 class Kind(NamedTuple):
     """How to make numbers of one kind from a size and a slope, and the exact value (and derivative) that one has.
 
-    ulps: how many half units in the last place an operation may err, relative to the terms it adds; of how many bits.
+    ulps: how many half units in the last place an operation may err, relative to the terms it adds.
     """
 
     number: Callable[[float, float], Any]
     array: Callable[[list[Any]], Any]
     fractions: Callable[[Any], tuple[Fraction, Fraction]]
     ulps: int
-    bits: int = 53
 
 
 def wide(x: float) -> tuple[float, int]:
@@ -75,22 +64,6 @@ def wide_array(numbers: list[tuple[float, int]]) -> w.Wide:
 
 def exact_wide(x: tuple[float, int]) -> Fraction:
     return Fraction(float(x[0])) * (Fraction(2) ** (512 * int(x[1])) if x[0] else 1)
-
-
-def precise(x: float) -> tuple[Paired, int]:
-    """The same with a second part of another sign."""
-    mantissa, exponent = wide(x)
-    return Paired(mantissa, mantissa * -(2.0**-55)), exponent
-
-
-def precise_array(numbers: list[tuple[Paired, int]]) -> Precise:
-    mantissas, exponents = zip(*numbers, strict=True)
-    return Precise(*map(np.array, zip(*mantissas, strict=True)), np.array(exponents))
-
-
-def exact_precise(x: tuple[Paired, int]) -> Fraction:
-    (high, low), exponent = x
-    return (Fraction(float(high)) + Fraction(float(low))) * (Fraction(2) ** (512 * int(exponent)) if high else 1)
 
 
 def nearest(x: Fraction) -> float:
@@ -117,14 +90,11 @@ def exact_real(x: float) -> Fraction:
 
 REAL = Kind(lambda x, _: np.float64(x), np.array, lambda x: (exact_real(x), Fraction(0)), 1)
 WIDE = Kind(lambda x, _: wide(x), wide_array, lambda x: (exact_wide(x), Fraction(0)), 2)
-PRECISE = Kind(lambda x, _: precise(x), precise_array, lambda x: (exact_precise(x), Fraction(0)), 16, 106)
 KINDS = {
     "float64": REAL,
     "wide": WIDE,
-    "precise": PRECISE,
     "dual": dual_of(np.float64, np.array, exact_real),
     "wide dual": dual_of(wide, wide_array, exact_wide),
-    "precise dual": dual_of(precise, precise_array, exact_precise),
 }
 EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
@@ -132,7 +102,7 @@ EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Fraction) -> None:
     """To a few half units in the last place of the largest of some terms (of the result, where none are named)."""
     found_value, found_slope = kind.fractions(found)
-    unit = Fraction(kind.ulps, 2**kind.bits)
+    unit = Fraction(kind.ulps, 2**53)
     assert abs(found_value - value) <= unit * max(abs(value), *map(abs, terms or [value]))
     assert abs(found_slope - slope) <= unit * max(abs(slope), *map(abs, terms or [slope]))
 
@@ -142,9 +112,8 @@ def test_every_kind_has_every_operation_under_the_same_names() -> None:
     assert len(OPERATIONS) >= 19
     for name, operation in OPERATIONS.items():
         bodies = operation.registry
-        kinds = set() if name in OF_SCORES | {"rescale"} else {object, tuple, Dual}
-        kinds -= {Dual} if name in OF_SEVERAL else set()
-        for kind, names in ((Tropical, OF_TROPICAL), (Paired, OF_PAIRS), (Precise, OF_PRECISE), (Lanes, OF_LANES)):
+        kinds = {object, tuple} if name in OF_SEVERAL else {object, tuple, Dual}
+        for kind, names in ((Tropical, OF_TROPICAL), (Lanes, OF_LANES)):
             kinds |= {kind} if name in names else set()
         assert set(bodies) == kinds | {object} | OF_SCALARS.get(name, set()), name
         assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
@@ -251,9 +220,7 @@ def test_what_is_added_up_of_maxima() -> None:
     assert ops.multiply_add(Tropical(-math.inf), x, Tropical(-math.inf)) == Tropical(-math.inf)
 
 
-@pytest.mark.parametrize(
-    ("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True), ("precise", True)]
-)
+@pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
 def test_how_far_a_kind_reaches(name: str, far: bool) -> None:
     array = KINDS[name].array([KINDS[name].number(1.0, 0.0)])
     assert ops.reaches(array, -299.0)
@@ -273,7 +240,7 @@ def everything(array, x, y, factor, far):
     )
 
 
-COMPILED = ("float64", "wide", "precise", "dual")
+COMPILED = ("float64", "wide", "dual")
 
 compiled_everything = njit(error_model="numpy")(everything)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.numbers.paired import Paired
 from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
 from tests.oracle import Oracle
 
@@ -36,20 +35,6 @@ def test_the_maximum_tree(single_root: bool, n: int, graphs, enumerated) -> None
         heads, total = best(scores, single_root)
         assert total == totals_of(exact, scores).max() == scores[heads, np.arange(1, n + 1)].sum()
         assert heads.tolist() in exact.trees.tolist()
-
-
-@BOTH
-def test_the_maximum_tree_of_pairs(single_root: bool, graphs, enumerated) -> None:
-    """What scores of 1e15 round off decides between trees."""
-    for seed in range(20):
-        rest = integers(graphs, 4, seed, single_root)
-        exact = enumerated(rest, single_root)
-        high = np.where(np.isfinite(rest), 1e15, -np.inf)
-        heads = np.full(4, -9, dtype=np.int32)
-        low = np.where(np.isfinite(rest), rest / 1024, 0.0)
-        total = best_tree(Paired(high, low), single_root, heads)
-        assert total.low * 1024 == totals_of(exact, rest).max() == rest[heads, np.arange(1, 5)].sum()
-        assert total.high == 4e15
 
 
 @BOTH

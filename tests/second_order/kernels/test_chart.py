@@ -8,7 +8,6 @@ import pytest
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.scores import checked_log_scores
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
-from deptree_cli.kernels.numbers.paired import Paired, paired
 from deptree_cli.kernels.numbers.tropical import Tropical
 from deptree_cli.second_order.kernels.chart import TABLES, Weights, inside, tree_log_probs
 from deptree_cli.second_order.kernels.grammar import SecondOrder
@@ -50,7 +49,7 @@ def filled(shifted: Shifted, kind: Kind):
     """Weights, their chart and its log Z."""
     weights, chart = Weights(*map(kind.exp, shifted.log_weights)), zeros(shifted, kind)
     total = kind.floats(inside(weights, shifted.everything, shifted.single_root, chart))
-    return weights, chart, np.log(total) + shifted.constant[0]
+    return weights, chart, np.log(total) + shifted.constant
 
 
 @BOTH
@@ -87,20 +86,15 @@ def test_trees_follow_the_distribution(
 def test_the_best_tree_and_what_trees_weigh(single_root: bool, scores, part_sums) -> None:
     exact, shifted = part_sums(*scores, single_root), checked(scores, single_root)
     found = np.empty(len(exact.trees))
-    less = -shifted.constant[0], -shifted.constant[1]
-    tree_log_probs(shifted.log_weights, shifted.rest, less, exact.trees.astype(np.int64), found)
+    tree_log_probs(shifted.log_weights, -shifted.constant, exact.trees.astype(np.int64), found)
     np.testing.assert_allclose(found, exact.log_weights, rtol=0, atol=1e-12)
-    for pairs in (False, True):
-        parts = zip(shifted.log_weights, shifted.rest, strict=True)
-        weights = Weights(*(Tropical(Paired(*each) if pairs else each[0]) for each in parts))
-        nothing = np.full((TABLES, *shifted.log_weights.arcs.shape), -np.inf)
-        chart = Tropical(paired(nothing) if pairs else nothing)
-        best = inside(weights, shifted.everything, single_root, chart).log
-        highest = best.high if pairs else best
-        assert highest + shifted.constant[0] == pytest.approx(exact.log_weights.max(), abs=1e-12)
-        heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
-        follow_best(grammar(shifted, weights, chart), heads)
-        np.testing.assert_array_equal(heads, exact.trees[exact.log_weights.argmax()])
+    weights = Weights(*map(Tropical, shifted.log_weights))
+    chart = Tropical(np.full((TABLES, *shifted.log_weights.arcs.shape), -np.inf))
+    best = inside(weights, shifted.everything, single_root, chart).log
+    assert best + shifted.constant == pytest.approx(exact.log_weights.max(), abs=1e-12)
+    heads = np.full(exact.trees.shape[1], -9, dtype=np.int32)
+    follow_best(grammar(shifted, weights, chart), heads)
+    np.testing.assert_array_equal(heads, exact.trees[exact.log_weights.argmax()])
 
 
 @GRANDPARENTS

@@ -215,3 +215,18 @@ def test_it_is_a_value() -> None:
         found.id = "s-2"
     assert not hasattr(found, "entropy")
     assert repr(found) == "<SecondOrder 's-1': 4 words, 16 arcs, projective single-root trees, grandparent scores>"
+
+
+@pytest.mark.parametrize("part", ["scores", "grandparent", "sibling"])
+def test_masks_that_every_tree_needs_are_refused(part: str) -> None:
+    """Others do no harm."""
+    given = dict(zip(("scores", "grandparent", "sibling"), gaussian(4), strict=True))
+    harmless, needed = given[part].copy(), given[part].copy()
+    harmless[1, 2, ...] = needed[...] = -9e14
+    SecondOrder(**given | {part: harmless})
+    needed[0] = -9e14 if part == "grandparent" else 0.0
+    if part == "scores":  # words 1 and 2 govern each other
+        needed[1, 2] = needed[2, 1] = 0.0
+        needed[0, 1:3] = -9e14
+    with pytest.raises(DeptreeError, match=r"every tree needs masks .* the best one at word"):
+        SecondOrder(**given | {part: needed})

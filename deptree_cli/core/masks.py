@@ -1,0 +1,49 @@
+"""The door for masks: scores so far below others that, where every tree needs one, float64 has no digits left.
+
+Masks that no tree needs do no harm, nor do those that a shift takes off: on all heads of a word, or on all of ROOT's
+arcs under the single-root constraint (`core/shifted.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.base import TreeSpace
+from deptree_cli.core.spaces.feasibility import words
+
+# So far below 0 the best tree's shifted score may be: log-weights that add up to more are known to 1e-8 only.
+MOST = 1e8
+
+
+def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None:
+    """Raise a DeptreeError where every tree needs a mask; one search for a best tree, if scores are so far apart.
+
+    Args:
+        log_scores: (n+1, n+1); there is a tree.
+        most: see `MOST`; less or more if the scores are at a temperature.
+    """
+    n = len(log_scores) - 1
+    if not may_be_masks(log_scores, n, most):
+        return
+    possible = np.where(space.support(log_scores > -np.inf), log_scores, -np.inf)
+    log_weights = shift(possible, space.single_root).log_weights
+    heads, total = space.maximum_tree(log_weights)
+    if total < -most:
+        raise need_of_masks(log_weights[heads, np.arange(1, n + 1)], most)
+
+
+def may_be_masks(log_scores: Float, n: int, most: float = MOST) -> bool:
+    """Whether finite scores are so far apart that shifted ones of n words may add up to so little."""
+    low = log_scores < log_scores.max() - most / (2 * n)
+    return bool((log_scores[low] > -np.inf).any())
+
+
+def need_of_masks(log_weights: Float, most: float = MOST, trees: str = "every tree") -> DeptreeError:
+    """What to say of trees that need masks, from the shifted scores (n,) of the best one's words."""
+    masked = np.flatnonzero(log_weights < -most / (2 * len(log_weights))) + 1
+    below = f"scores far below the others, by up to {-log_weights.min():g}"
+    problem = f"{trees} needs masks ({below}), the best one at {words(masked)}"
+    return DeptreeError(problem, "Forbid arcs by -inf, and give those that trees need scores like the others")
