@@ -209,7 +209,7 @@ def is_known(log_z: Array, log_scores: Array, single_root: Array) -> Array:
 
 
 def shift(log_scores: Array, single_root: Array) -> Shifted:
-    """Shift log-scores (..., n+1, n), each word's column to a maximum of 0, as `core/shifted.py` does.
+    """Shift log-scores (..., n+1, n), each word's column to a maximum of 0, as `core/spaces/shifted.py` does.
 
     With a single root the maximum is over words as heads, and ROOT's row is shifted as a whole.
     """

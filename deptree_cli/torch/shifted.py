@@ -34,7 +34,7 @@ def wide(log_scores: Tensor) -> Tensor:
 
 
 def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
-    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/shifted.py` does.
+    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/spaces/shifted.py` does.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
     score far below words without a loss of digits.

@@ -17,8 +17,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces.shifted import shift
 from tests.oracle import Oracle
 
 Float = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, Kind
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.elimination.marginals import factorise
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.trees.best_tree import best_tree

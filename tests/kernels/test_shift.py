@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.shift import shift_sentences
 
 Float = NDArray[np.float64]

@@ -18,7 +18,7 @@ from deptree_cli.core.batches.packed import PRECISIONS, Batch, Packed, pack
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.shifted import shift
 
 
 def log_partitions(batch: Batch, threads: int = 1) -> Float:
@@ -32,7 +32,7 @@ def log_partitions(batch: Batch, threads: int = 1) -> Float:
 
 def log_partitions_and_marginals(batch: Batch, threads: int = 1) -> tuple[Float, Array, Float]:
     """Return log Z, (B,) float64, the marginals of arcs, (B, N, N), of the scores' type: the gradient of log Z; and log
-    Z of the shifted scores (`core/shifted.py`), (B,), which has digits that log Z of large scores lacks.
+    Z of the shifted scores (`core/spaces/shifted.py`), (B,), which has digits that log Z of large scores lacks.
 
     Marginals of forbidden arcs, of column 0 and of padding are 0. O(n^3) a sentence. Errors as for `log_partitions`.
     """
@@ -80,7 +80,7 @@ def _sums(batch: Batch, threads: int, marginals: Array | None, *, raises: bool =
 
 def relative_log_partition(sentence: ArcFactored) -> float:
     """Return log Z of the shifted scores of all arcs, those that no tree has included, as batches are shifted."""
-    constant = shift(sentence.log_scores, sentence.single_root).constant
+    constant = shift(sentence.log_scores, sentence.space).constant
     return sentence.factorisation.shifted_log_z + (sentence.factorisation.shifted.constant - constant)
 
 

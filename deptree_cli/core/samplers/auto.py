@@ -45,7 +45,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Inte
     n, single_root = distribution.n, distribution.single_root
     wide = single_root and elimination_of(distribution.factorisation).is_wide
     budget, steps = steps_of_tree(n, wide), steps_before(n, single_root, wide)
-    weights = shifted_weights(distribution, single_root)
+    weights = shifted_weights(distribution, distribution.space)
     weights[:, 0] = distribution.root_marginals if single_root else 0.0
     walks = Walks.of(size, n)
     if size <= costs.FEW:

@@ -19,10 +19,11 @@ from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.samplers import costs
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import MULTI_ROOT, TreeSpace
 from deptree_cli.core.spaces.elimination import Tables as EliminationTables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.walks import wilson as kernel
 
@@ -61,7 +62,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
     Which trial is accepted does not depend on the cycles popped, so a tree that runs out of budget may be redrawn by
     elimination.
     """
-    tables, bits = alias_tables(shifted_weights(distribution, single_root=False), first_head=0)
+    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
     walks = Walks.of(size, distribution.n)
     walks.fill(kernel.walk_until_single_root, tables, bits, BUDGET, rng)
     return rescued(distribution, walks, rng)
@@ -74,9 +75,9 @@ def local_root_probs(distribution: ArcFactored) -> Float:
     return weights / weights.sum()
 
 
-def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
+def shifted_weights(distribution: ArcFactored, space: TreeSpace) -> Float:
     """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
-    return REAL.exp(shift(distribution.possible_scores, single_root).log_weights)
+    return REAL.exp(shift(distribution.possible_scores, space).log_weights)
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
@@ -125,7 +126,7 @@ def _walk(
 ) -> Integers:
     """Trees by walking, or by elimination where that takes too long; roots by `root_probs`, else spanning trees."""
     rooted = root_probs is not None
-    weights = shifted_weights(distribution, distribution.single_root)
+    weights = shifted_weights(distribution, distribution.space)
     weights[:, 0] = root_probs if rooted else 0.0
     walks = Walks.of(size, distribution.n)
     if size <= costs.FEW:

@@ -30,7 +30,7 @@ class Projective(TreeSpace):
             return
         from deptree_cli.core.spaces.eisner import has_tree  # loads kernels: only where arcs are missing
 
-        if has_tree(allowed, self.single_root):
+        if has_tree(allowed, self):
             return
         supported = supported_arcs(allowed, self)
         certain = supported & (supported.sum(axis=0) == 1)
@@ -62,13 +62,13 @@ class Projective(TreeSpace):
             return allowed.copy()
         from deptree_cli.core.spaces.eisner import possible_arcs
 
-        return possible_arcs(allowed, self.single_root)
+        return possible_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
 
-        return eisner.factorise(log_scores, self.single_root)
+        return eisner.factorise(log_scores, self)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""

@@ -57,7 +57,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
 
 def _root_log_probs(distribution: ArcFactored, whole: Elimination, kind: Kind) -> Float:
     """log P(root), (n+1,), of those in the range of a kind; where there may be several, all trees hang on node 0."""
-    if not whole.single_root:
+    if not whole.space.single_root:
         return np.where(np.arange(whole.n + 1) == 0, 0.0, -np.inf)
     if kind is WIDE:
         return whole.log_root_marginals()
@@ -80,7 +80,7 @@ class Partition:
         self._lossless = is_lossless(log_weights)
         self._inside = Inside(whole, self._weights, kind, top)
         self._state = kernel_state(rng)
-        depth = n if whole.single_root else n + 1
+        depth = n if whole.space.single_root else n + 1
         choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
         self._work: Any = Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
         self._at = np.array([count, NONE, NONE, 0, 0, NONE, NONE])
@@ -138,6 +138,6 @@ def _problem(distribution: ArcFactored, whole: Elimination, weights: Float, numb
     order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
-    tables, bits = alias_tables(weights, 1 if whole.single_root else 0)
+    tables, bits = alias_tables(weights, 1 if whole.space.single_root else 0)
     log_weights, log_z = whole.shifted.log_weights, whole.shifted_log_z
-    return Problem(whole.single_root, numbers, log_weights, log_z, order, rank, tables, bits)
+    return Problem(whole.space.single_root, numbers, log_weights, log_z, order, rank, tables, bits)

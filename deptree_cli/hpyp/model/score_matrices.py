@@ -18,7 +18,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import PROJECTIVE
+from deptree_cli.core.spaces.shifted import shift
 
 # How far sums of marginals may be from 1, which rounding explains.
 SUMS_WITHIN = 1e-6
@@ -97,7 +98,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
     if dual.distance > tolerance:
         taken = f"a long sentence: after {dual.evaluations} steps"
         notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")
-    return shift(dual.scores, single_root=True).log_weights
+    return shift(dual.scores, PROJECTIVE).log_weights
 
 
 @lru_cache(maxsize=128)
@@ -107,7 +108,7 @@ def uniform_marginals(n: int) -> Float:
 
     weights = 1.0 - np.eye(n + 1)
     weights[:, 0] = 0.0
-    return read_only(factorise_near(_log(weights), np.full(n, LOG_GROWTH)).marginals())
+    return read_only(factorise_near(_log(weights), PROJECTIVE, np.full(n, LOG_GROWTH)).marginals())
 
 
 class _Dual:
@@ -147,7 +148,7 @@ class _Dual:
         # What log Z is more than the average tree's score is the value itself, and that is much the same as before.
         average = np.bincount(self._arcs[1], values * self._target, self._size)[1:]
         typical = np.asarray(average + self._value / len(average), dtype=np.float64)
-        sums = factorise_near(scores, typical)
+        sums = factorise_near(scores, PROJECTIVE, typical)
         self._value = value = sums.log_z - float(values @ self._target)
         if value < -SUMS_WITHIN * (1.0 + float(np.abs(values) @ self._target)):
             raise DeptreeError("no distribution over projective single-root trees has these marginals", REMEDY)
