@@ -85,7 +85,7 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _shifted(self) -> Shifted:
-        return shift(self._wide, self._flat_lengths, self.space.single_root)
+        return shift(self._wide, self._flat_lengths, self.space)
 
     @lazy_property
     def _wide(self) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.torch.trees import arc_mask
 
 
@@ -33,7 +34,7 @@ def wide(log_scores: Tensor) -> Tensor:
     return log_scores.to(torch.float32 if log_scores.device.type == "mps" else torch.float64)
 
 
-def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
+def shift(log_scores: Tensor, lengths: Tensor, space: Rules) -> Shifted:
     """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/spaces/shifted.py` does.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
@@ -42,11 +43,11 @@ def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
     given = wide(log_scores)
     scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
     with torch.no_grad():
-        columns = scores[:, 1:].amax(1) if single_root else scores.amax(1)
+        columns = scores[:, 1:].amax(1) if space.single_root else scores.amax(1)
         columns = _usable(torch.where(columns == -torch.inf, scores[:, 0], columns))
         below = scores - columns[:, None]
         constants = [columns]
-        if single_root:
+        if space.single_root:
             below[:, 0], of_root = below_highest(scores[:, 0], columns)
             constants.append(of_root)
     finite = scores.masked_fill(below == -torch.inf, 0.0)
