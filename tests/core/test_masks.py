@@ -62,7 +62,7 @@ class Exact:
             np.add.at(self.marginals[:, word], heads[:, word - 1], probs)
         possible = np.where(np.eye(n + 1, dtype=bool), -np.inf, scores)
         possible[:, 0] = -np.inf
-        self.best = float(best - Fraction(shift(possible, trees.single_root).constant))  # log-weight of the best tree
+        self.best = float(best - Fraction(shift(possible, trees).constant))  # log-weight of the best tree
 
 
 @EACH

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core.spaces import space
 from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.shift import shift_sentences
 
@@ -56,7 +57,7 @@ def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Packed:
 
 def assert_shifted(found: Packed, b: int, log_scores: Float, single_root: bool) -> None:
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
-    expected = shift(log_scores, single_root)
+    expected = shift(log_scores, space(single_root))
     np.testing.assert_array_equal(found.sentences[b], expected.log_weights)
     assert found.constants[b] == pytest.approx(expected.constant, rel=1e-15)
     assert found.sound[b]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core.spaces import space
 from deptree_cli.core.spaces.elimination import factorise
 from deptree_cli.kernels.batches.elimination import covariances, log_partitions, sums
 from deptree_cli.kernels.shift import shift_sentences
@@ -69,7 +70,7 @@ def test_log_z_and_marginals(graphs, single_root: bool) -> None:
     assert batch.sound.all()
     assert alone.sound.all()
     for b, log_scores in enumerate(sentences):
-        f, nodes = factorise(log_scores, single_root), len(log_scores)
+        f, nodes = factorise(log_scores, space(single_root)), len(log_scores)
         assert batch.log_z[b] + batch.constants[b] == pytest.approx(f.log_z, rel=1e-14, abs=1e-13)
         np.testing.assert_allclose(batch.out[b, :nodes, :nodes], f.marginals(), rtol=0, atol=1e-14)
         assert batch.out[b].sum() == pytest.approx(nodes - 1)
@@ -90,7 +91,7 @@ def test_covariances(graphs, single_root: bool) -> None:
     assert batch.sound.all()
     for b, log_scores in enumerate(sentences):
         nodes = len(log_scores)
-        expected = factorise(log_scores, single_root).arc_covariance(np.nan_to_num(values[b, :nodes, :nodes]))
+        expected = factorise(log_scores, space(single_root)).arc_covariance(np.nan_to_num(values[b, :nodes, :nodes]))
         np.testing.assert_allclose(batch.out[b, :nodes, :nodes], expected, rtol=0, atol=1e-13)
         assert not batch.out[b, nodes:].any()
         assert not batch.out[b, :, nodes:].any()
